@@ -121,7 +121,7 @@ def server_address(url: str, key: str | None) -> ServerAddress:
 MAX_PAUSE_S = 60.0
 """Longest pause in seconds for which a request is sent again; a server that asks for more is not waited for."""
 _CONNECT_S = 10.0
-_TIMEOUTS_OF_A_CALL = 5
+TIMEOUTS_OF_A_CALL = 5
 """In how many times its `timeout_s` a call must have ended, as with the endpoints of models."""
 _MAX_DETAIL_CHARACTERS = 2000
 _GATEWAY = frozenset({502, 503, 504})
@@ -156,7 +156,7 @@ class ServerConnection:
 
     def __init__(self, address: ServerAddress, timeout_s: float, max_retries: int) -> None:
         self.address, self._timeout_s, self._max_retries = address, timeout_s, max_retries
-        self._limit_s = _TIMEOUTS_OF_A_CALL * timeout_s
+        self._limit_s = TIMEOUTS_OF_A_CALL * timeout_s
         self._redactor = endpoint_redactor(address.url, address.key or "")
 
     async def read(self, call: Call, shape: type[Body]) -> Body:

@@ -198,7 +198,7 @@ def test_a_body_that_drips_ends_with_the_limit_of_the_call() -> None:
 
 
 def test_a_job_may_take_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_TIMEOUTS_OF_A_CALL", 0)
+    monkeypatch.setattr(connection, "TIMEOUTS_OF_A_CALL", 0)
     job = {"id": "j", "kind": "add", "collection": "port", "status": "done", "created": 0}
     with ScriptedServer(stream(("job", job))) as server:
         assert Client(server.url).wait_for_job("j").id == "j"
