@@ -28,6 +28,8 @@ CACHED_FILTERS = 8
 MAX_INLINE_QUOTES = 50_000
 """Most quotes of an index that is searched without a thread of its own."""
 
+NOTHING_THERE = "Nothing can be found yet: no document of the collection has any quotes."
+
 
 class Bm25Retriever:
     """Plain BM25 over quotes: Lucene's formula with k1 = 1.5 and b = 0.75, to the last bit what bm25s gives by default.
@@ -93,7 +95,10 @@ class Bm25Retriever:
                 )
 
     def warnings(self) -> tuple[str, ...]:
-        """One sentence where another version made the index, so that questions may meet other rules than its own."""
+        """A sentence where there is nothing to find, or where another version made the index, whose rules differ."""
+        index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
+        if not index.rows.size:
+            return (NOTHING_THERE,)
         if not self._collection.has_older_segments():
             return ()
         summary = f"{OTHER_VERSION}: some of what the documents say may not be found"

@@ -157,3 +157,12 @@ def test_a_question_of_ten_thousand_words_is_not_echoed_whole(quoteweave: Quotew
     got = quoteweave("search", "grain " * 10_000, "-c", port, "--expand", "rules")
     assert got.code == 0
     assert got.err == f"searched for: {('grain ' * 20)[:80]} …\n"
+
+
+def test_a_collection_without_quotes_is_no_collection_about_something_else(
+    quoteweave: Quoteweave, tmp_path: Path
+) -> None:
+    make_collection(tmp_path, {"a.txt": []}).close()
+    for command in ("search", "ask"):
+        got = quoteweave(command, "grain", "-c", tmp_path / "collection")
+        assert "no document of the collection has any quotes" in got.err

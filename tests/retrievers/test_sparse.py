@@ -16,7 +16,7 @@ from quoteweave.core.errors import QuestionTooLong, UsageError
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
+from quoteweave.retrievers.sparse import NOTHING_THERE, Bm25Retriever, TfidfRetriever
 
 RETRIEVERS = (Bm25Retriever, TfidfRetriever, LexicalRetriever)
 EACH = pytest.mark.parametrize("retriever", RETRIEVERS)
@@ -146,6 +146,8 @@ def test_collections_without_words_find_nothing(
     with make_collection(tmp_path, corpus) as collection:
         for question in ("", "grain", "Figure 1", "the chart"):
             assert search(collection, question, retriever=retriever) == []
+        is_empty = not any(corpus.values())
+        assert retriever(collection).warnings() == ((NOTHING_THERE,) if is_empty else ())
 
 
 def test_several_questions_are_answered_apart(tmp_path: Path) -> None:
