@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from quoteweave.collection.storage_errors import guard_writing
-from quoteweave.core.errors import CollectionLocked
+from quoteweave.core.errors import CollectionError, CollectionLocked
 from quoteweave.core.records import Record
 
 LOCK_NAME = "writer.lock"
@@ -28,8 +28,8 @@ def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
     """Hold the writer's lock of the collection at `root`.
 
     Waits up to `wait_s` seconds for another owner to end; None waits for ever. The lock is the operating system's,
-    so that of an owner which dies, however it dies, is free at once. Raises CollectionLocked, naming the owner, and
-    StorageError where the folder cannot be written.
+    so that of an owner which dies, however it dies, is free at once. Raises CollectionLocked, naming the owner,
+    StorageError where the folder cannot be written, and CollectionError where a link is in it.
     """
     from filelock import FileLock, Timeout
 
@@ -40,6 +40,7 @@ def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
     except Timeout:
         raise CollectionLocked(_locked(root)) from None
     try:
+        _require_no_links(root)
         _sign(root)
         yield
     finally:
@@ -65,6 +66,36 @@ def is_being_written(root: Path) -> bool:
         return True
     except (psutil.Error, ValueError, OverflowError):
         return False
+
+
+def find_link(root: Path) -> str | None:
+    """Return the path of a link among the folders and files of the collection at `root`, if there is one."""
+    with guard_writing(root):
+        entries = _entries(root)
+        folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        entries += [entry for folder in folders for entry in _entries(folder)]
+    return next((entry.path for entry in entries if entry.is_symlink()), None)
+
+
+def _require_no_links(root: Path) -> None:
+    """Raise CollectionError where a folder or file of the collection is a link.
+
+    What lies behind one is not the collection's, and a writer would overwrite it, or remove it as left over: a
+    collection that a stranger made could empty any folder of the user's.
+    """
+    link = find_link(root)
+    if link is not None:
+        raise CollectionError(
+            f"{link} is a link, and nothing is written to a collection that has one inside: what lies behind it would "
+            "be changed or removed with it",
+            remedy="put what it leads to in its place; the collection's folder as a whole may be a link",
+        )
+
+
+def _entries(folder: Path | str) -> "list[os.DirEntry[str]]":
+    with suppress(FileNotFoundError), os.scandir(folder) as found:  # the last file of it may just have been removed
+        return list(found)
+    return []
 
 
 def _sign(root: Path) -> None:

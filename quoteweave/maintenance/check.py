@@ -22,7 +22,7 @@ from quoteweave.collection.stores.content import ContentStore
 from quoteweave.collection.stores.generations import PLAN, try_read_manifest
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
-from quoteweave.collection.writer_lock import OWNER_NAME, is_being_written
+from quoteweave.collection.writer_lock import OWNER_NAME, find_link, is_being_written
 from quoteweave.core.errors import CollectionError, CollectionLocked, EndpointError, MissingExtra, QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Document, Page, Quote, Record
@@ -87,6 +87,9 @@ class _Check:
         damaged = [*self._header(), *check_catalogue(self._folder.catalog.path)]
         self._visit(self._folder.catalog.path)
         leftovers: list[str] = []
+        link = find_link(self.root)
+        if link is not None:
+            self._notes.append(f"{self._place(Path(link))} is a link: nothing is written until it is replaced")
         if not damaged:  # else nobody knows what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]

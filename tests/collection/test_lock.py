@@ -3,14 +3,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from forked_programs import ForkedProgram
+from made_collections import make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.collection.writer_lock import OWNER_NAME, Owner, is_being_written, writer_lock
-from quoteweave.core.errors import CollectionLocked
+from quoteweave.core.errors import CollectionError, CollectionLocked
+from quoteweave.core.files.whole_files import remove_path
+from quoteweave.maintenance.check import check
 
 HOLD = """
 import sys
@@ -105,3 +109,44 @@ def test_a_process_that_began_after_the_owner_is_another(tmp_path: Path) -> None
     for pid, since, writes in ((owner.pid, owner.since, True), (owner.pid, 1.0, False), (2**30, owner.since, False)):
         (tmp_path / OWNER_NAME).write_text(Owner(pid=pid, host=owner.host, since=since).model_dump_json())
         assert is_being_written(tmp_path) == writes
+
+
+@pytest.mark.parametrize("part", ["images", "sources", "ocr_texts", "vectors/34af1baa1a37", "sources/ab"])
+def test_nothing_behind_a_link_is_removed_as_left_over(part: str, tmp_path: Path) -> None:
+    of_the_user = tmp_path / "user" / "letters" / "a.txt"
+    of_the_user.parent.mkdir(parents=True)
+    of_the_user.write_text("mine")
+    make_collection(tmp_path, {"a.txt": ["grain"]}).close()
+    link = tmp_path / "collection" / part
+    link.parent.mkdir(exist_ok=True)
+    remove_path(link)
+    link.symlink_to(tmp_path / "user", target_is_directory=True)
+    with (
+        Collection.open(tmp_path / "collection") as collection,
+        pytest.raises(CollectionError, match="is a link"),
+        collection.writer(),
+    ):
+        pass
+    assert of_the_user.read_text() == "mine"
+    (note,) = check(tmp_path / "collection").notes
+    assert note == f"{part} is a link: nothing is written until it is replaced"
+
+
+@pytest.mark.parametrize("part", ["reserve", "writer.json", "catalog.sqlite.checksum", "changes-of-catalog.sqlite"])
+def test_nothing_behind_a_link_is_overwritten(part: str, tmp_path: Path) -> None:
+    of_the_user = tmp_path / "key"
+    of_the_user.write_text("mine")
+    make_collection(tmp_path, {"a.txt": ["grain"]}).close()
+    link = tmp_path / "collection" / part
+    link.unlink(missing_ok=True)
+    link.symlink_to(of_the_user)
+    with suppress(CollectionError), Collection.open(tmp_path / "collection") as collection, collection.writer():
+        pass
+    assert of_the_user.read_text() == "mine"
+
+
+def test_the_folder_of_a_collection_may_be_a_link(tmp_path: Path) -> None:
+    make_collection(tmp_path, {"a.txt": ["grain"]}).close()
+    (tmp_path / "linked").symlink_to(tmp_path / "collection", target_is_directory=True)
+    with Collection.open(tmp_path / "linked") as collection, collection.writer() as writer:
+        writer.remove("a.txt")
