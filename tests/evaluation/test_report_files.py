@@ -203,6 +203,19 @@ def test_a_run_that_only_retrieved_is_shown_by_its_ranking(tmp_path: Path) -> No
     assert "Response" not in text
 
 
+def test_answers_that_took_no_tokens_are_plotted_without_a_word_of_matplotlib(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    usage = {"input_tokens": 0, "output_tokens": 0}
+    answered = [{"example": name, "response": "[1]", "usage": usage} for name in GOLD]
+    source = ScoringRequest(
+        run=write(tmp_path / "run.jsonl", answered), dataset="mmdocrag-20", references=questions(tmp_path)
+    )
+    write_report(make_report([source], intervals=quick), tmp_path / "out")
+    assert (tmp_path / "out" / "plots" / "f1-by-tokens.svg").exists()
+    assert [str(warning.message) for warning in recwarn] == []
+
+
 def test_a_run_of_which_every_answer_failed_is_told(tmp_path: Path) -> None:
     one = gathered(tmp_path, {"one.jsonl": dict.fromkeys(GOOD)})
     text = "".join(Html(write_report(one, tmp_path / "out")[0].read_text("utf-8")).text)

@@ -149,7 +149,7 @@ def _scatter(report: Report, across: str, name: str, *, title: str, says: str) -
                 _mark(axis, run, (across, main), place)
         axis.set(xlabel=with_unit(across), ylabel=with_unit(main))
         most = max(unit(across).scale * (run.value(across) or 0) for run in placed)
-        axis.set(ylim=(0, 100), xlim=(0, MAX_SCORE if across in JUDGE else 1.1 * most))
+        axis.set(ylim=(0, 100), xlim=(0, MAX_SCORE if across in JUDGE else 1.1 * most or 1))
         figure.legend(loc="outside right upper", handletextpad=0.3, labelspacing=0.7)
         absent = [run.name for run in report.runs if run not in placed]
         missing = f" Not shown, for lack of {label(across)}: {', '.join(absent)}." if absent else ""
