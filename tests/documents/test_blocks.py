@@ -110,6 +110,25 @@ def test_references_of_one_line_are_entries_of_their_own() -> None:
     assert [entry.partition(" ")[0] for entry in found] == ["Adams", "Baker", "Clark", "Davis", "Evans"]
 
 
+@pytest.mark.parametrize("word", ["people.", "steady,", "well-known"])
+def test_a_paragraph_above_an_indented_list_is_one_block(word: str) -> None:
+    """Lines of fewer than half stand at the left, as first lines of references do."""
+    full = "the quay was moved to the north and the cranes were moved with 240"
+    above = [line(full, 50, 100), line(f"{word} in spring", 50, 112), line("The crew of each crane must", 50, 134)]
+    items = [line(f"{number}. check it.", 67, 144 + 12 * number) for number in range(1, 5)]
+    assert texts([*above, *items])[:2] == [f"{full} {word} in spring", "The crew of each crane must"]
+
+
+def test_lines_of_code_above_indented_ones_are_no_paragraph() -> None:
+    full = "dict(type='Dredge', quay='north', crane='at the end of the pier', tide=0.1),"
+    rows = [
+        line(full, 50, 100),
+        line("dict(name=quay,", 50, 112),
+        *(line(f"key{i}=100000,", 70, 124 + 12 * i) for i in range(4)),
+    ]
+    assert texts(rows)[0] == full
+
+
 def test_hyphenated_words_are_put_together_and_compounds_kept() -> None:
     block = block_of(paragraph(["the (har-", "bour) is well-", "Known - or", "un-", "known"], 0, 0))
     assert block.text == "the (harbour) is well- Known - or unknown"

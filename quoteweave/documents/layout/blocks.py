@@ -21,6 +21,7 @@ PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 NUMERIC = re.compile(rf"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{{0,3}}[{RAISED}]{{0,2}}")
+_LOWER_CASE_WORD = re.compile(r"(?=[^A-ZÀ-ÖØ-Þ])[^\W\d_]+(?:[-’'][^\W\d_]+)*[.,;:?!)]*")
 _OF_NUMBER = re.compile(r"[\d$€£¥₹]")
 # A note to a table or chart by its first words: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
 # may also be numbered titles.
@@ -194,7 +195,9 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
         hanging = bool(BULLET.match(parts[-1][0].text))
         if references:
-            new = at_left[i + 1] and not hanging
+            # Such as a paragraph above an indented list, all of whose lines stand where entries would begin.
+            goes_on = at_left[i] and _runs_on(previous, right) and _LOWER_CASE_WORD.fullmatch(line.words[0].text)
+            new = at_left[i + 1] and not hanging and not goes_on
         else:
             indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
             new = (indented or _ends_short(previous, left, right)) and not hanging
@@ -214,10 +217,15 @@ def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool
     lines of a paragraph below a list do.
     """
     runs_on = sum(
-        upper and lower and line.box[2] > right - 2 * line.size and not line.text.endswith((".", ":", "?", "!"))
+        upper and lower and _runs_on(line, right)
         for (upper, lower), line in zip(itertools.pairwise(at_left), chain, strict=False)
     )
     return sum(at_left) <= 0.5 * len(chain) - (not at_left[0]) and runs_on <= 0.5 * sum(at_left)
+
+
+def _runs_on(line: Line, right: float) -> bool:
+    """Whether the line is full, and ends no sentence."""
+    return line.box[2] > right - 2 * line.size and not line.text.endswith((".", ":", "?", "!"))
 
 
 def _ends_short(line: Line, left: float, right: float) -> bool:
