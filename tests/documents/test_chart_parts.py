@@ -1,5 +1,6 @@
 """Charts as browsers and plotting libraries draw them: bars without axes, ticks and legends that stand apart."""
 
+import colorsys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -217,3 +218,13 @@ def test_more_drawings_than_are_looked_at_are_told(page: Page) -> None:
     page.canvas.showPage()
     dots(page, 17 * 20, side=22.5, step=34)
     assert page.parsed().warnings[0] == "page 2 has more than 300 drawings: the 40 smallest were left out"
+
+
+@pytest.mark.parametrize(("count", "rows"), [(20, 20), (28, 0)])
+def test_bars_of_more_colours_than_are_looked_at_are_not_paired_in_part(page: Page, count: int, rows: int) -> None:
+    for at in range(count):
+        value = 20 + 7 * at % 40
+        page.fill((70 + 17 * at, 320, 10, 3 * value), colorsys.hsv_to_rgb(at / count, 0.75, 0.8))
+        page.text(75 + 17 * at, 311, f"{chr(65 + at % 26)}{chr(97 + at % 25)}", size=6, centred=True)
+        page.text(75 + 17 * at, 322 + 3 * value, str(value), size=6, centred=True)
+    assert sum(quote.text.count(" | ") for quote in page.pictures() if not quote.text.startswith("Part")) == rows

@@ -13,6 +13,8 @@ from quoteweave.documents.sources.raw_page import Pixels, Raster
 LIKE = 12
 # Colours of one picture that are looked at, and the pixels that one must have: a swatch of four points has 64.
 MAX_COLOURS = 24
+# Of further ones so many are looked at, to know whether bars are left out.
+FURTHER_COLOURS = 8
 MIN_PIXELS = 40
 # Points of the shorter side, and the share of its box that a rectangle fills; letters printed in it count as filled.
 MIN_SIDE = 2.5
@@ -53,9 +55,11 @@ def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> lis
     """
     pixels, (left, top) = without_words(picture, box, words)
     ground, *colours = _colours(pixels)
+    if any(next(_of_colour(pixels, further, picture.scale), None) for further in colours[MAX_COLOURS:]):
+        return []  # some of the bars alone would pass for all of them
     found = [
         Rectangle((x1 + left, y1 + top, x2 + left, y2 + top), colour)
-        for colour in colours
+        for colour in colours[:MAX_COLOURS]
         for x1, y1, x2, y2 in _uncut([*_of_colour(pixels, colour, picture.scale)], pixels, ground, picture.scale)
     ]
     bars = [rectangle for rectangle in found if area(rectangle.box) < GROUND * area(box)]
@@ -92,7 +96,7 @@ def _colours(pixels: Pixels) -> list[Colour]:
     for colour in _commonest(flat, 16 * MAX_COLOURS):
         if not any(are_alike(colour, other) for other in chosen):
             chosen.append(colour)
-    return chosen[: MAX_COLOURS + 1]
+    return chosen[: 1 + MAX_COLOURS + FURTHER_COLOURS]
 
 
 def drawn_on_ground(pixels: Pixels) -> Ink:
