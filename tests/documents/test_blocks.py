@@ -39,6 +39,16 @@ def test_a_title_is_no_part_of_the_paragraph_below() -> None:
     ]
 
 
+def test_a_caption_right_below_a_paragraph_is_no_part_of_it() -> None:
+    full = "the harbour was dredged again in early"
+    below = [line(f"{full} spring.", 50, 100), line("Table 1. Ships by month", 90, 122)]
+    assert texts(below) == [f"{full} spring.", "Table 1. Ships by month"]
+    within = [line(f"{full} spring, as we show in", 50, 100), line("Table 1. The quay was moved.", 50, 112)]
+    assert len(texts(within)) == 1
+    sentence = [line(f"{full} spring and summer.", 50, 100), line("Table 1 shows the ships of all months.", 50, 112)]
+    assert len(texts(sentence)) == 1
+
+
 def test_a_paragraph_starts_at_an_indent_and_after_a_short_last_line() -> None:
     wide = "the harbour was dredged again in early spring"
     indented = [line(wide, 50, 100), line(wide, 50, 112), line(wide, 65, 124), line(wide, 50, 136)]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.text.mentions import caption_label
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.sources.lines import Line
 
@@ -39,6 +40,7 @@ NEIGHBOURS = 100
 # Characters of either part of a word that a hyphen breaks.
 MAX_PART_CHARACTERS = 100
 
+_SENTENCE_ENDS = (".", ":", "?", "!")
 # The parts of a word before and after the hyphen that breaks it.
 BrokenWord = tuple[str, str]
 _BEFORE_BREAK = re.compile(r"[^\W_][\w-]*(?=-$)")
@@ -203,7 +205,8 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
             new = (indented or _ends_short(previous, left, right)) and not hanging
         outdented = hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
         ended = outdented and previous.box[2] < right - 2 * line.size
-        if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or new or ended:
+        captions = previous.text.endswith(_SENTENCE_ENDS) and caption_label(line.text) is not None
+        if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or new or ended or captions:
             parts.append([line])
         else:
             parts[-1].append(line)
@@ -225,12 +228,12 @@ def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool
 
 def _runs_on(line: Line, right: float) -> bool:
     """Whether the line is full, and ends no sentence."""
-    return line.box[2] > right - 2 * line.size and not line.text.endswith((".", ":", "?", "!"))
+    return line.box[2] > right - 2 * line.size and not line.text.endswith(_SENTENCE_ENDS)
 
 
 def _ends_short(line: Line, left: float, right: float) -> bool:
     """Whether the line ends a sentence well before the right margin."""
-    return right - line.box[2] > 0.15 * (right - left) and line.text.endswith((".", ":", "?", "!"))
+    return right - line.box[2] > 0.15 * (right - left) and line.text.endswith(_SENTENCE_ENDS)
 
 
 def usual_size(lines: Sequence[Line]) -> float:
