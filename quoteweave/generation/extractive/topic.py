@@ -254,7 +254,7 @@ def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, 
     asked = without_places(text) if context.places else text
     absent = [word for word in _surfaces(asked) if any(_is_absent(stem, context) for stem in words(word))]
     if absent:
-        reasons.append(f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
+        reasons.append(f"No page that was read has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
         evidence = topic_evidence(question, context)
         held, missing = (
