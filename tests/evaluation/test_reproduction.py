@@ -14,7 +14,7 @@ from quoteweave.evaluation.reproduction import (
     sources_of,
     verdict,
 )
-from quoteweave.evaluation.scoring.saved_runs import load_run, score_run
+from quoteweave.evaluation.scoring.saved_runs import QUOTE_SELECTION_ONLY, load_run, score_run
 from quoteweave.evaluation.statistics.aggregates import half_up
 
 
@@ -78,7 +78,9 @@ def test_missing_data_is_named(tmp_path: Path) -> None:
 @pytest.mark.data
 def test_our_grammar_reads_citations_that_the_published_figures_do_not_count(research_data: Path) -> None:
     (condition,) = (one for one in load_matrix() if "gemini-2.5-pro" in one.command)
-    sources = sources_of(condition.command, research_data)
+    sources = sources_of(condition.command, research_data).model_copy(
+        update={"metrics": QUOTE_SELECTION_ONLY, "by": ()}
+    )
     loaded = load_run(sources)
     recalls = [
         score_run(loaded, sources.model_copy(update={"marks": marks})).scores.figures["text.recall.pooled"].value

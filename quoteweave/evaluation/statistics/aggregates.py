@@ -7,7 +7,8 @@ An aggregate can be computed in fractions, exactly, and rounded half up as paper
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -244,7 +245,7 @@ def exact(figure: Aggregate, rows: Sequence[Row]) -> Fraction | None:
     import numpy as np
 
     counted = [values for values in figure.values(rows) if values is not None]
-    sums = [sum(map(_fraction, column), Fraction(0)) for column in zip(*counted, strict=True)]
+    sums = [_sum(column) for column in zip(*counted, strict=True)]
     if not counted:
         return None
     try:
@@ -263,5 +264,7 @@ def half_up(value: Fraction | float, decimals: int) -> str:
     return f"{sign}{whole}" + (f".{rest:0{decimals}d}" if decimals else "")
 
 
-def _fraction(value: float) -> Fraction:
-    return Fraction(value).limit_denominator(_MAX_DENOMINATOR)
+def _sum(values: Iterable[float]) -> Fraction:
+    """Of equal values, of which there are many, the fraction is looked for once."""
+    fractions = ((Fraction(value).limit_denominator(_MAX_DENOMINATOR), n) for value, n in Counter(values).items())
+    return sum((fraction * n for fraction, n in fractions), Fraction(0))
