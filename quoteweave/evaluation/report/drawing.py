@@ -81,6 +81,7 @@ def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table:
     """To be called in the style that the figure was drawn in."""
     svg, pdf = io.BytesIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata=_NOTHING)
+    figure.set_layout_engine("none")  # what was laid out for the one stands as well in the other
     figure.savefig(pdf, format="pdf", metadata={"Creator": None, "Producer": None, "CreationDate": None})
     title = title[:1].upper() + title[1:]
     return Plot(name=name, title=title, says=says, svg=svg.getvalue().decode("utf-8"), pdf=pdf.getvalue(), table=table)
