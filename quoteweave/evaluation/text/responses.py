@@ -14,6 +14,7 @@ documents number these from 1, in the order in which the dataset lists them: `<b
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from quoteweave.core.boxes import PAGE_SIDE, Box, area
@@ -103,6 +104,7 @@ def scored_text(prediction: Prediction, marks: MarkGrammar, *, marks_kept: bool 
     return answer if marks_kept else without_marks(answer)
 
 
+@lru_cache(maxsize=16)  # each metric asks anew for the answer that the one before has read
 def without_marks(text: str) -> str:
     """Remove the citation marks from `text`; the summary in an image mark stays, as it is part of the answer.
 
