@@ -57,7 +57,7 @@ def _show_rows(out: Console, table: Table) -> None:
     texts = (_text(out, column.header).plain.replace("-\n", "") for column in table.columns)
     headings = [" ".join(text.split()) for text in texts]
     # A row is named by its first words, and by what stands before them.
-    named = next((place for place, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
+    named = next((position for position, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
     if table.title:
         out.print(_text(out, table.title))
     for row in zip(*(column.cells for column in table.columns), strict=True):

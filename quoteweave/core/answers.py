@@ -388,10 +388,10 @@ Event = ThoughtEvent | TextEvent | CitationEvent | AnswerEvent
 def replay_events(answer: Answer) -> Iterator[Event]:
     """Yield the events of an answer that is already complete."""
     at = 0
-    for place, citation in enumerate(answer.citations):
+    for position, citation in enumerate(answer.citations):
         if citation.start > at:
             yield TextEvent(text=answer.text[at : citation.start])
-        if not place or answer.citations[place - 1].start != citation.start:
+        if not position or answer.citations[position - 1].start != citation.start:
             yield TextEvent(text=citation.mark)
         yield CitationEvent(citation=citation)
         at = citation.end

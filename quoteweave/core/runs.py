@@ -94,12 +94,12 @@ def sort_predictions(folder: Path, order: Sequence[str]) -> None:
     So a run that was resumed, or that ran many questions at once, has the same file as any other, apart from times.
     To be called when no more is appended, before the run is closed. Raises StorageError when the disk refuses.
     """
-    path, places = folder / PREDICTIONS_FILE, {example: place for place, example in enumerate(order)}
+    path, positions = folder / PREDICTIONS_FILE, {example: position for position, example in enumerate(order)}
     lines, at = list[tuple[int, int, int]](), 0
     try:
         with path.open("rb") as written:
             for line in written:
-                lines.append((places.get(_example(line), len(places)), at, len(line)))
+                lines.append((positions.get(_example(line), len(positions)), at, len(line)))
                 at += len(line)
             if lines == sorted(lines):
                 return

@@ -76,7 +76,7 @@ def area(curve: Sequence[RiskCoveragePoint]) -> float | None:
 def optimal_area(right: Sequence[bool]) -> float | None:
     """The AURC were every right answer surer than every wrong one: what no confidence can be better than."""
     ranked = sorted(right, reverse=True)
-    return area(risk_coverage([1 / place for place in range(1, len(ranked) + 1)], ranked))
+    return area(risk_coverage([1 / position for position in range(1, len(ranked) + 1)], ranked))
 
 
 def greatest_coverage(curve: Sequence[RiskCoveragePoint], risk: float) -> RiskCoveragePoint | None:
@@ -192,10 +192,10 @@ def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights
 
     penalty = np.full(rows.shape[1], L2)
     found = np.empty(len(rows))
-    for place, row in enumerate(rows):
-        others = np.arange(len(rows)) != place
+    for position, row in enumerate(rows):
+        others = np.arange(len(rows)) != position
         own = _newton(rows[others], right[others], penalty, offset=intercept, start=weights)
-        found[place] = intercept + own @ row
+        found[position] = intercept + own @ row
     return found
 
 
@@ -329,19 +329,19 @@ def _fitted(
     """
     import numpy as np
 
-    found = [place for place, one in enumerate(asked) if one.signals.score is not None]
+    found = [position for position, one in enumerate(asked) if one.signals.score is not None]
     # In this order, questions that are alike get the same confidence to the last digit, however they came.
-    found.sort(key=lambda place: (asked[place].signals.values(names), right[place]))
-    _check_both([right[place] for place in found])
-    values = np.array([asked[place].signals.values(names) for place in found], dtype=np.float64)
-    labels = np.array([right[place] for place in found], dtype=np.float64)
+    found.sort(key=lambda position: (asked[position].signals.values(names), right[position]))
+    _check_both([right[position] for position in found])
+    values = np.array([asked[position].signals.values(names) for position in found], dtype=np.float64)
+    labels = np.array([right[position] for position in found], dtype=np.float64)
     varied = [column for column in range(len(names)) if np.ptp(values[:, column]) > 0]
     means, scales = values[:, varied].mean(axis=0), values[:, varied].std(axis=0)
     rows = (values[:, varied] - means) / scales
     intercept, weights = fit_logistic(rows, labels)
     confidences = [0.0] * len(asked)
-    for place, log_odds in zip(found, left_out_log_odds(rows, labels, intercept, weights), strict=True):
-        confidences[place] = sigmoid(float(log_odds))
+    for position, log_odds in zip(found, left_out_log_odds(rows, labels, intercept, weights), strict=True):
+        confidences[position] = sigmoid(float(log_odds))
     least, most = values[:, varied].min(axis=0), values[:, varied].max(axis=0)
     columns = zip(means, scales, least, most, weights, strict=True)
     fields = ("mean", "scale", "least", "most", "weight")

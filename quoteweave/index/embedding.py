@@ -266,12 +266,12 @@ class _Run:
             names.setdefault(cast("str", key), []).append(name)
         for key, same in names.items():
             views = document_views(self._collection, self._plan, same[0], pictures)
-            places = [place for place, view in enumerate(views) if view.key is not None]
+            places = [position for position, view in enumerate(views) if view.key is not None]
             pending = PendingShard(key, same, places, [0] * len(views))
             self._dimension = pending.resume(self._collection, self._plan, self._dimension)
             if pending.done:
                 self._progress.on_done(pending.done)
-            yield from (_Task(pending, views[place]) for place in places[pending.done :])
+            yield from (_Task(pending, views[position]) for position in places[pending.done :])
 
     def loaded(self, tasks: Iterator[_Task]) -> "Views":
         """The next views, as many as the encoder gets at once; none when all have been."""

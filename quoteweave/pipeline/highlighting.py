@@ -183,7 +183,7 @@ class _QuoteLocations:
             return None
         try:
             here = self._body_texts(quote.document, quote.page)
-            at = next((place for place, one in enumerate(here) if one.id == quote.id), None)
+            at = next((position for position, one in enumerate(here) if one.id == quote.id), None)
             if at is None:
                 return None
             if 0 <= at + step < len(here):

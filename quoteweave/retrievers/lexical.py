@@ -183,8 +183,8 @@ class LexicalRetriever(Bm25Retriever):
         relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
         if any(analysis.asks == "steps" for analysis in evidence.analyses):
             # Those under the best heading come before those under the next, which may stand above them on the page.
-            for place, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
-                relative[np.isin(at, under)] = 1 - place * NEXT_HEADING
+            for position, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
+                relative[np.isin(at, under)] = 1 - position * NEXT_HEADING
         else:
             relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, of_page)
             relative[np.isin(at, self._describing(index, evidence, headings))] = 1

@@ -166,11 +166,11 @@ async def cite_draft(
     _check(given)
     work = _Citing(documents, literature)
     waiting = _sentences(given)
-    asked = [place for place, one in enumerate(waiting) if one.claim is not None]
+    asked = [position for position, one in enumerate(waiting) if one.claim is not None]
     with progress.task("citing", len(asked)) as task:
 
-        async def cite_one(place: int) -> None:
-            waiting[place] = await work.cited(waiting[place])
+        async def cite_one(position: int) -> None:
+            waiting[position] = await work.cited(waiting[position])
             task.advance()
 
         await for_each(asked, cite_one, concurrency=CONCURRENCY)
@@ -251,10 +251,10 @@ def _sentences(draft: Draft) -> list[_Sentence]:
     text = running_text(draft.text, draft.form)
     spans = [(claim.start, claim.end) for claim in claims_of(text)]
     found = []
-    for place, (start, end) in enumerate(spans):
+    for position, (start, end) in enumerate(spans):
         own = text[start:end]
-        opening = leading_mark(own) if place and "\n" not in text[spans[place - 1][1] : start] else 0
-        follows = spans[place + 1] if place + 1 < len(spans) else None
+        opening = leading_mark(own) if position and "\n" not in text[spans[position - 1][1] : start] else 0
+        follows = spans[position + 1] if position + 1 < len(spans) else None
         marked = has_citation_mark(own[opening:]) or (
             follows is not None and "\n" not in text[end : follows[0]] and leading_mark(text[slice(*follows)]) > 0
         )
@@ -263,7 +263,7 @@ def _sentences(draft: Draft) -> list[_Sentence]:
         mark_at = start + (len(own) if stop is None else stop.start())
         bullet = _ITEM.match(own)
         begin = start if bullet is None else start + bullet.end()
-        near = "" if claim is None else _with_neighbours(claim, text, spans, place)
+        near = "" if claim is None else _with_neighbours(claim, text, spans, position)
         found.append(_Sentence(begin, end, mark_at, status, claim, near))
     return found
 

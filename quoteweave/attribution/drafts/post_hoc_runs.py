@@ -283,7 +283,7 @@ def without_numbered_marks(text: str) -> str:
 
 
 def _marked(cited: CitedDraft, context: Context) -> str:
-    """The text with marks that are the places of the passages in the context."""
-    places = {hit.quote.id: place for place, hit in enumerate(context.texts, 1)}
-    numbers = {number: f" [{places[one.found.citation.quote_id]}]" for number, one in enumerate(cited.references, 1)}
+    """The text with marks that are the positions of the passages in the context."""
+    positions = {hit.quote.id: position for position, hit in enumerate(context.texts, 1)}
+    numbers = {number: f" [{positions[one.found.citation.quote_id]}]" for number, one in enumerate(cited.references, 1)}
     return insert_marks(cited.draft, cited.sentences, numbers)

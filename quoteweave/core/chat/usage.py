@@ -22,8 +22,8 @@ def estimate_tokens(text: str) -> int:
 def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
     """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if none must be cut."""
     left, ordered = room, sorted(sizes)
-    for place, size in enumerate(ordered):
-        share = left // (len(ordered) - place)
+    for position, size in enumerate(ordered):
+        share = left // (len(ordered) - position)
         if size > share:
             return share
         left -= size

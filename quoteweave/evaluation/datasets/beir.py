@@ -114,8 +114,8 @@ def _graded(path: Path) -> Iterator[Line]:
     first = next(iter_columns(path, None), None)
     tabbed = first is not None and first.raw.count("\t") == 2
     lines = iter_columns(path, _BEIR, separator="\t") if tabbed else iter_columns(path, _TREC)
-    for place, line in enumerate(lines):
-        if not (tabbed and place == 0 and line.values == _BEIR):
+    for position, line in enumerate(lines):
+        if not (tabbed and position == 0 and line.values == _BEIR):
             yield line
 
 

@@ -235,11 +235,11 @@ def _steps(result: _Result) -> Iterator[SearchStep]:
     """An action for each message of the assistant; of one that is no action, `unreadable`."""
     lists = iter(result.papers or ())
     known = {paper.paperId: paper.named() for papers in result.papers or () for paper in papers}
-    for place, message in enumerate(result.history):
+    for position, message in enumerate(result.history):
         if message.role != _ASSISTANT:
             continue
         name, argument, rationale = _action(message.content)
-        after = result.history[place + 1].content if place + 1 < len(result.history) else ""
+        after = result.history[position + 1].content if position + 1 < len(result.history) else ""
         told = name != "select" or _UNKNOWN in after
         problem = next((what for words, what in _PROBLEMS.items() if told and words in after[:2000]), None)
         if name.startswith("search"):

@@ -174,8 +174,8 @@ def _script_names(line: _Line) -> Iterator[str]:
 def _gold(line: _Line, where: str) -> Iterator[str]:
     """Ids of the evidence: by its content, else by its key."""
     names, by_content = {name for name, _, _ in _shown(line)}, {content: name for name, content, _ in _shown(line)}
-    for place, key in enumerate(line.evidence_keys):
-        content = line.evidence_contents[place] if place < len(line.evidence_contents) else None
+    for position, key in enumerate(line.evidence_keys):
+        content = line.evidence_contents[position] if position < len(line.evidence_contents) else None
         name = by_content.get(content or "", key)
         if name not in names:
             raise DatasetError(f"{where}, evidence_keys: {key!r} is not among what is shown")

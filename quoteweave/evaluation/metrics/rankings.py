@@ -74,7 +74,7 @@ class Rankings:
             row |= {f"recall@{k}": hits / len(relevant), f"precision@{k}": hits / k}
             row |= {f"hit_rate@{k}": float(hits > 0), f"ndcg@{k}": _ndcg(gains, found.grades, k)}
         ranks = [rank for rank, gain in enumerate(gains, start=1) if gain > 0]
-        row["map"] = math.fsum(place / rank for place, rank in enumerate(ranks, start=1)) / len(relevant)
+        row["map"] = math.fsum(position / rank for position, rank in enumerate(ranks, start=1)) / len(relevant)
         row["mrr"] = 1 / ranks[0] if ranks else 0.0
         return row | self._by_kind(found, relevant)
 

@@ -278,16 +278,16 @@ def _length_plots(found: CorpusStatistics) -> Plot | None:
         edge = max(sorted(found.distributions[name].values)[int(0.98 * (len(found.distributions[name].values) - 1))]
                    for name in views) or 1  # fmt: skip
         bins = [edge * step / _BINS for step in range(_BINS + 1)]
-        for place, name in enumerate(views):
-            values, colour = found.distributions[name].values, COLOURS[place % len(COLOURS)]
+        for position, name in enumerate(views):
+            values, colour = found.distributions[name].values, COLOURS[position % len(COLOURS)]
             weights = [100 / len(values)] * len(values)
             label = name.removeprefix(prefix)
             axes[0].hist(values, bins=bins, weights=weights, histtype="step", color=colour, linewidth=1.4, label=label)
         axes[0].set(xlabel="words per quote", ylabel="quotes, %")
         boxes = [found.distributions[name].values for name in views]
         drawn = axes[1].boxplot(boxes, orientation="horizontal", showfliers=False, patch_artist=True, widths=0.55)
-        for place, (box, line) in enumerate(zip(drawn["boxes"], drawn["medians"], strict=True)):
-            box.set(facecolor=COLOURS[place % len(COLOURS)], alpha=0.55, edgecolor=INK)
+        for position, (box, line) in enumerate(zip(drawn["boxes"], drawn["medians"], strict=True)):
+            box.set(facecolor=COLOURS[position % len(COLOURS)], alpha=0.55, edgecolor=INK)
             line.set(color=INK)
         axes[1].set_yticks(range(1, len(views) + 1), [name.removeprefix(prefix) for name in views])
         axes[1].set(xlabel="words per quote")
@@ -311,8 +311,8 @@ def _bars(counts: Mapping[str, int], file: str, title: str) -> Plot | None:
         figure = Figure(figsize=(WIDTH, 0.7 + 0.21 * len(counts)))
         axis = figure.subplots()
         axis.barh(range(len(counts)), list(counts.values()), height=0.66, color=BAR)
-        for place, count in enumerate(counts.values()):
-            axis.annotate(f" {count:,}", (count, place), va="center", color=INK)
+        for position, count in enumerate(counts.values()):
+            axis.annotate(f" {count:,}", (count, position), va="center", color=INK)
         axis.set_yticks(range(len(counts)), [shortened(group_label(name)) for name in counts])
         axis.set(ylim=(len(counts) - 0.4, -0.6), xlim=(0, 1.12 * max(counts.values())))
         axis.locator_params(axis="x", integer=True)

@@ -102,9 +102,9 @@ def panels(
     axes = list(figure.subplots(rows, columns, squeeze=False, sharex=common, sharey=common).flat)
     for unused in axes[number:]:
         unused.remove()
-    for place in range(max(0, number - columns), number):
+    for position in range(max(0, number - columns), number):
         # Where the last row is not full, the panels above its gaps are the lowest of their columns.
-        axes[place].tick_params(labelbottom=True)
+        axes[position].tick_params(labelbottom=True)
     return figure, axes[:number]
 
 

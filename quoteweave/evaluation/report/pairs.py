@@ -164,9 +164,9 @@ def make_pairs(
         RunPair(
             (first, second),
             _changes(scored, (first, second), layout, permutations),
-            (rows[place], rows[place + 1]),
+            (rows[position], rows[position + 1]),
         )
-        for place, (scored, first), (_, second) in zip(range(0, len(runs), 2), runs[::2], runs[1::2], strict=True)
+        for position, (scored, first), (_, second) in zip(range(0, len(runs), 2), runs[::2], runs[1::2], strict=True)
     ]
 
 
@@ -179,8 +179,8 @@ def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
         found = pluralize(len(runs), "run")
         raise UsageError(f"{found}: name two for each pair, first {layout.first}, then {layout.second}")
     order = f"name pairs of runs, first {layout.first}, then {layout.second}"
-    for place, run in enumerate(runs):
-        here, other = layout.values if place % 2 == 0 else layout.values[::-1]
+    for position, run in enumerate(runs):
+        here, other = layout.values if position % 2 == 0 else layout.values[::-1]
         record = read_run_record(run) if layout.key and (run / RUN_FILE).is_file() else None
         value = None if record is None else record.configuration.get(layout.key)
         if value is not None and value == other:
@@ -188,9 +188,9 @@ def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
                 f"{run} was made with {layout.key} = {json.dumps(value)}, and stands where it has to be "
                 f"{json.dumps(here)}: {order}"
             )
-        mark, wrong = layout.file_marks if place % 2 == 0 else layout.file_marks[::-1]
+        mark, wrong = layout.file_marks if position % 2 == 0 else layout.file_marks[::-1]
         if wrong and wrong in run.name and not (mark and mark in run.name):
-            sides = (layout.second, layout.first) if place % 2 == 0 else (layout.first, layout.second)
+            sides = (layout.second, layout.first) if position % 2 == 0 else (layout.first, layout.second)
             raise UsageError(f"{run.name} is {sides[0]} by its name, and stands where {sides[1]} has to be: {order}")
 
 
@@ -320,8 +320,8 @@ def pairs_plot(pairs: Sequence[RunPair], layout: PairLayout) -> Plot | None:
         figure = Figure(figsize=(WIDTH, 1.0 + 0.42 * len(pairs)))
         axes = figure.subplots(1, len(names), squeeze=False, sharey=True)[0]
         for axis, name in zip(axes, names, strict=True):
-            for place, pair in enumerate(pairs):
-                _pair(axis, name, place, [run.figures.get(name) for run in pair.runs])
+            for position, pair in enumerate(pairs):
+                _pair(axis, name, position, [run.figures.get(name) for run in pair.runs])
             axis.set(xlabel=with_unit(name), ylim=(len(pairs) - 0.4, -0.6))
             axis.grid(visible=False, axis="y")
         axes[0].set_yticks(range(len(pairs)), [_pair_label(pair) for pair in pairs])

@@ -144,9 +144,9 @@ def _scatter(report: Report, across: str, name: str, *, title: str, says: str) -
         return None
     with style(name):
         figure, (axis,) = panels(1, height=3.1)
-        for place, run in enumerate(report.runs):
+        for position, run in enumerate(report.runs):
             if run in placed:
-                _mark(axis, run, (across, main), place)
+                _mark(axis, run, (across, main), position)
         axis.set(xlabel=with_unit(across), ylabel=with_unit(main))
         most = max(unit(across).scale * (run.value(across) or 0) for run in placed)
         axis.set(ylim=(0, 100), xlim=(0, MAX_SCORE if across in JUDGE else 1.1 * most or 1))
@@ -263,8 +263,8 @@ def distributions_plot(report: Report) -> Plot | None:
         figure = Figure(figsize=(WIDTH, 2.6))
         axes = figure.subplots(1, len(known), squeeze=False, sharey=True)[0]
         for axis, (name, said) in zip(axes, known.items(), strict=True):
-            for place, run in enumerate(report.runs):
-                _distribution_line(axis, _values(run, name), place, shortened(run.name))
+            for position, run in enumerate(report.runs):
+                _distribution_line(axis, _values(run, name), position, shortened(run.name))
             axis.set(xlabel=said, ylim=(0, 100), xlim=(0, None))
             axis.locator_params(axis="x", nbins=5)
         axes[0].set_ylabel("questions that took no more, %")

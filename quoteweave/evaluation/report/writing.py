@@ -80,10 +80,10 @@ def pairs_csv(pairs: Sequence[RunPair]) -> str:
     """A line for each pair and figure, with both runs' values and the change; changes are relative where asked for."""
     lines = [
         (
-            *(place, *(run.name for run in pair.runs), name, *(_value(run, name) for run in pair.runs)),
+            *(position, *(run.name for run in pair.runs), name, *(_value(run, name) for run in pair.runs)),
             *(one.difference, one.low, one.high, one.p, one.p_holm, one.at_floor, one.n),
         )
-        for place, pair in enumerate(pairs, start=1)
+        for position, pair in enumerate(pairs, start=1)
         for name, one in pair.changes.items()
     ]
     head = ("pair", "first", "second", "figure", "first_value", "second_value", "change")
@@ -256,11 +256,13 @@ def _pairs_files(pairs: Sequence[RunPair], layout: PairLayout) -> Iterator[tuple
 
 def _statistics_files(counted: Sequence[CorpusStatistics]) -> Iterator[tuple[str, bytes]]:
     parts = []
-    for place, one in enumerate(counted):
+    for position, one in enumerate(counted):
         # Plots are files side by side: of several, each begins with its own number.
-        drawn = [plot.model_copy(update={"name": f"{place + 1}-{plot.name}"}) for plot in corpus_plots(one)]
+        drawn = [plot.model_copy(update={"name": f"{position + 1}-{plot.name}"}) for plot in corpus_plots(one)]
         plots = drawn if len(counted) > 1 else corpus_plots(one)
-        parts.append(Section(id=f"part{place}", heading=one.name, plots=tuple(plots), tables=tuple(corpus_tables(one))))
+        parts.append(
+            Section(id=f"part{position}", heading=one.name, plots=tuple(plots), tables=tuple(corpus_tables(one)))
+        )
     yield from _files("What the data hold", parts, {"statistics.csv": statistics_csv(counted)})
 
 

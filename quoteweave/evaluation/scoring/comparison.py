@@ -273,7 +273,7 @@ def compare_judges(
 ) -> JudgeComparison:
     """The figures, ranks and agreement. Raises UsageError for a figure that these verdicts do not give."""
     found = [_figures(run, figure, convention) for run in runs]
-    ranks = [_ranks([values[place] for _, *values in found]) for place in (0, 1)]
+    ranks = [_ranks([values[position] for _, *values in found]) for position in (0, 1)]
     known = [(one, other) for _, one, other in found if one is not None and other is not None]
     orders = [_order(one, other) for one, other in combinations(known, 2)]
     return JudgeComparison(
@@ -284,11 +284,11 @@ def compare_judges(
                 n=n,
                 first=first,
                 second=second,
-                first_rank=ranks[0][place],
-                second_rank=ranks[1][place],
+                first_rank=ranks[0][position],
+                second_rank=ranks[1][position],
                 agreement=_sentences(run),
             )
-            for place, (run, (n, first, second)) in enumerate(zip(runs, found, strict=True))
+            for position, (run, (n, first, second)) in enumerate(zip(runs, found, strict=True))
         ),
         kendall=_kendall(orders),
         same_order=None if not orders else all(one == other for one, other in orders),

@@ -147,7 +147,7 @@ def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
     own, response = example.context, prediction.response
     if own is None or prediction.context is not None or not response:
         return []
-    if not all(hit.quote.id == f"text{place}" for place, hit in enumerate(own.texts, start=1)):
+    if not all(hit.quote.id == f"text{position}" for position, hit in enumerate(own.texts, start=1)):
         return []
     return _read(response)
 

@@ -68,10 +68,10 @@ def bootstrap_intervals(
     for start in range(0, resamples, size):
         stop = min(start + size, resamples)
         sums = np.split((_draw(rng, stop - start, number) @ added).T, ends)
-        for place, figure in enumerate(figures):
-            samples[place, start:stop] = figure.evaluate(sums[place])
+        for position, figure in enumerate(figures):
+            samples[position, start:stop] = figure.evaluate(sums[position])
     quantiles = ((1 - level) / 2, (1 + level) / 2)
-    return {figure.name: _bounds(samples[place], quantiles) for place, figure in enumerate(figures)}
+    return {figure.name: _bounds(samples[position], quantiles) for position, figure in enumerate(figures)}
 
 
 def few_clusters(clusters: Iterable[Hashable], called: str) -> str:
@@ -87,8 +87,8 @@ def few_clusters(clusters: Iterable[Hashable], called: str) -> str:
 
 def number_clusters(clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
     """The number of each row's cluster, and how many there are."""
-    places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
-    return np.array([places[cluster] for cluster in clusters], dtype=np.int64), len(places)
+    positions = {cluster: position for position, cluster in enumerate(dict.fromkeys(clusters))}
+    return np.array([positions[cluster] for cluster in clusters], dtype=np.int64), len(positions)
 
 
 def sums_by_cluster(matrix: NDArray[np.float64], members: NDArray[np.int64], number: int) -> NDArray[np.float64]:

@@ -109,12 +109,12 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, 0.04, None])
     [0.02, 0.04, None]
     """
-    ranked = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    ranked = sorted((p, position) for position, p in enumerate(p_values) if p is not None)
     corrected: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (p, place) in enumerate(ranked):
+    for rank, (p, position) in enumerate(ranked):
         highest = max(highest, min(1.0, (len(ranked) - rank) * p))
-        corrected[place] = highest
+        corrected[position] = highest
     return corrected
 
 

@@ -162,8 +162,8 @@ def atomic_claims(doc: "Doc", marks: Sequence[int]) -> list[AtomicClaim] | None:
     more than `MAX_SENTENCE_WORDS` words or a citation at its root, and a sentence without words.
     """
     at_word: dict[int, list[int]] = {}
-    for place, word in enumerate(_cited_words(doc, marks)):
-        at_word.setdefault(word, []).append(place)
+    for position, word in enumerate(_cited_words(doc, marks)):
+        at_word.setdefault(word, []).append(position)
     if len(at_word) == 1:
         return [AtomicClaim(doc.text.strip(), tuple(range(len(marks))))]
     if not at_word or not _usable(doc) or any(doc[word].head.i == word for word in at_word):

@@ -77,7 +77,7 @@ def _breaks(text: str) -> list[tuple[int, int]]:
     word = (0, 0)
     for match in _END.finditer(text):
         before = text[word[1] : match.start()]
-        space = next((place for place in range(len(before) - 1, -1, -1) if before[place].isspace()), 0)
+        space = next((position for position in range(len(before) - 1, -1, -1) if before[position].isspace()), 0)
         start = word[1] + space + 1 if space else word[0]
         if last is not None and word[1] <= start:
             _note(text, word, last, found)

@@ -177,18 +177,18 @@ def choose_statements(
     """
     chosen: list[Statement] = []
     left = dict(limits)
-    worth = {place: score for place, score in enumerate(scores) if score > 0}
+    worth = {position: score for position, score in enumerate(scores) if score > 0}
     least = keep * max(scores, default=0.0)
-    while worth := {place: value for place, value in worth.items() if left[statements[place].quote.kind]}:
-        best = max(worth, key=lambda place: worth[place])
+    while worth := {position: value for position, value in worth.items() if left[statements[position].quote.kind]}:
+        best = max(worth, key=lambda position: worth[position])
         if worth.pop(best) < least:
             break
         statement = statements[best]
         left[statement.quote.kind] -= 1
         chosen.append(statement)
-        for place, value in worth.items():
-            common = overlap(statements[place].words, statement.words)
-            worth[place] = min(value, scores[place] * (1 - common))
+        for position, value in worth.items():
+            common = overlap(statements[position].words, statement.words)
+            worth[position] = min(value, scores[position] * (1 - common))
     return chosen
 
 

@@ -65,12 +65,12 @@ def checked_citations(answer: Answer) -> tuple[CheckedCitation, ...]:
     sentences = {citation.start: claim.sentence for claim, citations in cited_claims(answer) for citation in citations}
     return tuple(
         CheckedCitation(
-            place=place,
+            place=position,
             citation=citation,
             sentence=clip(without_markup(sentences.get(citation.start, "")), _MAX_SENTENCE_CHARACTERS),
             findings=_findings(citation),
         )
-        for place, citation in enumerate(answer.citations, start=1)
+        for position, citation in enumerate(answer.citations, start=1)
     )
 
 
@@ -268,7 +268,9 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
     for page in view.pages:
         pictures.add(page)
     sources = _sources(name, view, pictures)
-    sheets = [_sheet(f"{name}-page-{place}", page, pictures, sources) for place, page in enumerate(view.pages, start=1)]
+    sheets = [
+        _sheet(f"{name}-page-{position}", page, pictures, sources) for position, page in enumerate(view.pages, start=1)
+    ]
     sheets = [_with_words(sheet, view.answer.citations, sources) for sheet in sheets]
     return Section(
         id=name,

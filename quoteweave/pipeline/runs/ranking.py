@@ -85,11 +85,11 @@ def _length(hits: Sequence[Hit]) -> int | None:
     """Return how many hits hold enough quotes and pages, or None where even all of them do not."""
     seen: set[tuple[str, int]] = set()
     parts = 0
-    for place, hit in enumerate(hits, start=1):
+    for position, hit in enumerate(hits, start=1):
         seen.add((hit.quote.document, hit.quote.page))
         parts += hit.quote.layout != "page"
         if parts >= QUOTES and len(seen) >= PAGES:
-            return place
+            return position
     return None
 
 

@@ -116,8 +116,8 @@ class PageFusion:
             * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fits[id] / (fittest[_page(quote)] or 1.0))
             for id, quote in quotes.items()
         }
-        places = _best_places(rankings)
-        order = sorted(scores, key=lambda id: (-scores[id], places[id], id))
+        positions = _best_positions(rankings)
+        order = sorted(scores, key=lambda id: (-scores[id], positions[id], id))
         return [Hit(rank=rank, score=scores[id], quote=quotes[id]) for rank, id in enumerate(order, 1)]
 
     def _points(
@@ -199,13 +199,13 @@ def _best_of_pages(scores: Iterable[tuple[_Page, float]]) -> dict[_Page, float]:
     return best
 
 
-def _best_places(rankings: Sequence[Sequence[Hit]]) -> dict[str, int]:
-    """By quote id, the best place that a ranking gives it."""
-    places: dict[str, int] = {}
+def _best_positions(rankings: Sequence[Sequence[Hit]]) -> dict[str, int]:
+    """By quote id, the best position that a ranking gives it."""
+    positions: dict[str, int] = {}
     for ranking in rankings:
-        for place, hit in enumerate(ranking):
-            places[hit.quote.id] = min(places.get(hit.quote.id, place), place)
-    return places
+        for position, hit in enumerate(ranking):
+            positions[hit.quote.id] = min(positions.get(hit.quote.id, position), position)
+    return positions
 
 
 def _page_count(hits: Sequence[Hit]) -> int:

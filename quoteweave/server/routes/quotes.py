@@ -69,7 +69,7 @@ def _as_cited(stored: StoredQuote, urls: QuoteUrls) -> QuoteResponse:
 
 def _neighbours(quote: Quote, collection: Collection) -> Neighbours:
     beside = [found for found in collection.document_quotes(quote.document) if found.retrievable or found == quote]
-    at = next(place for place, found in enumerate(beside) if found.id == quote.id)
+    at = next(position for position, found in enumerate(beside) if found.id == quote.id)
     before, behind = beside[max(0, at - NEIGHBOURS) : at], beside[at + 1 : at + 1 + NEIGHBOURS]
     return Neighbours(previous=tuple(before), next=tuple(behind))
 

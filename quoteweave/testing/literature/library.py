@@ -124,7 +124,7 @@ class _Making:
     def _paper(self, draft: Draft, number: int, texts: Mapping[Citing, str]) -> MadePaper:
         chance, topic, day = self._chance, draft.topic, draft.day
         lacking = [cited.target for cited in draft.cites if cited.target not in self._known]
-        marks = {other: place for place, other in enumerate([*draft.references, *lacking], 1)}
+        marks = {other: position for position, other in enumerate([*draft.references, *lacking], 1)}
         passages = [texts[cited].replace(MARK, f"[{marks[cited.target]}]") for cited in draft.cites]
         people = self._authors[topic.name][draft.group]
         citing = sum(draft in other.references for other in self._drafts)

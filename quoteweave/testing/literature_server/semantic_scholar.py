@@ -58,16 +58,16 @@ class Snippets:
         if bad:
             raise Refusal(400, {"error": f"Unrecognized or unsupported fields: [{', '.join(bad)}]"})
         papers = self._catalogue.papers
-        within = [place for place, one in enumerate(self._all) if passes(papers[one.at])]
+        within = [position for position, one in enumerate(self._all) if passes(papers[one.at])]
         ranked = self._index.ranked(query, within)[:limit]
         best = max((score for _, score in ranked), default=1.0)
         return [
             {
-                "snippet": self._fields(self._all[place], fields or [f"snippet.{name}" for name in _ALL]),
+                "snippet": self._fields(self._all[position], fields or [f"snippet.{name}" for name in _ALL]),
                 "score": round(score / (best + 1), 6),
-                "paper": self._paper(papers[self._all[place].at]),
+                "paper": self._paper(papers[self._all[position].at]),
             }
-            for place, score in ranked
+            for position, score in ranked
         ]
 
     def _fields(self, one: _Snippet, fields: list[str]) -> dict[str, Any]:

@@ -111,8 +111,8 @@ class TitleMatcher:
         self._letters, self._words = letters(self._title), _as_words(title)
         self._length = len(self._title.lower())
         self._places: dict[str, int] = {}  # of each character, the bits that stand for where it is
-        for place, character in enumerate(self._title.lower()):
-            self._places[character] = self._places.get(character, 0) | 1 << place
+        for position, character in enumerate(self._title.lower()):
+            self._places[character] = self._places.get(character, 0) | 1 << position
 
     def is_same(self, other: str) -> bool:
         """Whether titles are equal but for case, accents and punctuation, or CiteME's match takes them for one."""

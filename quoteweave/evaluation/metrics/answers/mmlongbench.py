@@ -232,8 +232,8 @@ def anls(first: str, second: str) -> float:
 def edit_distance(first: str, second: str) -> int:
     """The least number of characters put in, taken out or replaced that makes one text the other (Levenshtein)."""
     row = list(range(len(second) + 1))
-    for place, character in enumerate(first, start=1):
-        above, row = row, [place]
+    for position, character in enumerate(first, start=1):
+        above, row = row, [position]
         for column, other in enumerate(second, start=1):
             row.append(min(above[column] + 1, row[-1] + 1, above[column - 1] + (character != other)))
     return row[-1]

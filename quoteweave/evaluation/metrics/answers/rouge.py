@@ -84,12 +84,12 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     One row of the table is the bits of one integer (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004),
     so time is |a| additions of |b| bits.
     """
-    places: dict[str, int] = {}
-    for place, word in enumerate(b):
-        places[word] = places.get(word, 0) | 1 << place
+    positions: dict[str, int] = {}
+    for position, word in enumerate(b):
+        positions[word] = positions.get(word, 0) | 1 << position
     full = (1 << len(b)) - 1
     row = full
     for word in a:
-        if matches := row & places.get(word, 0):
+        if matches := row & positions.get(word, 0):
             row = ((row + matches) | (row - matches)) & full
     return len(b) - row.bit_count()

@@ -54,8 +54,8 @@ class CitedClaim:
         if not self.entailed(verdicts):
             return 0
         return sum(
-            self._entails(premise, verdicts) or not self._entails(self._without(place), verdicts)
-            for place, premise in enumerate(self.premises)
+            self._entails(premise, verdicts) or not self._entails(self._without(position), verdicts)
+            for position, premise in enumerate(self.premises)
         )
 
     def _entails(self, premise: str, verdicts: Mapping[PremiseClaim, bool]) -> bool:

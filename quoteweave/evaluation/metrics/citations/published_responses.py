@@ -46,11 +46,11 @@ _OPENED_MARK = re.compile(r"\[(\d+)")
 def aliice_sentences(response: str, cut: SentenceSplitter) -> list[str]:
     """The sentences of a response, marks in place, as ALiiCE's code cuts them."""
     sentences = list(cut(answer_of(response, "own")))
-    for place in range(1, len(sentences)):
-        first = PUBLISHED_MARK.search(sentences[place])
-        if first and sentences[place].startswith("["):
-            sentences[place - 1] += first[0]
-            sentences[place] = sentences[place][: first.start()] + sentences[place][first.end() :]
+    for position in range(1, len(sentences)):
+        first = PUBLISHED_MARK.search(sentences[position])
+        if first and sentences[position].startswith("["):
+            sentences[position - 1] += first[0]
+            sentences[position] = sentences[position][: first.start()] + sentences[position][first.end() :]
     return sentences
 
 

@@ -42,11 +42,11 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     both names, and there is no header where it is uncertain which these are.
     """
     found: list[tuple[int, Sequence[str], Rows]] = []
-    for place in range(min(2, len(rows) - 1)):
-        names, below = rows[place], rows[place + 1 :]
+    for position in range(min(2, len(rows) - 1)):
+        names, below = rows[position], rows[position + 1 :]
         width = Counter(map(len, below)).most_common(1)[0][0]
         named = ["", *names] if len(names) == width - 1 else names
-        if len(named) == width and _is_header(named) and (width > 2 or (place == 0 and _are_numbers(below))):
+        if len(named) == width and _is_header(named) and (width > 2 or (position == 0 and _are_numbers(below))):
             found.append((sum(cell not in EMPTY for cell in named[1:]), named, below))
     # Of two header rows, the first may span columns, and then has fewer names.
     _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
