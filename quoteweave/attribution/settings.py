@@ -29,7 +29,7 @@ def make_confirming_checker(settings: RetrievalSettings, progress: Progress) -> 
     if not isinstance(settings, AttributionSettings) or settings.check is None:
         return None
     # The command line reads these settings before all else, and few name a checker.
-    from quoteweave.pipeline.composition.claim_checkers import make_checker
+    from quoteweave.pipeline.composition.make_checker import make_checker
     from quoteweave.pipeline.composition.make_search import resources_of
 
     return make_checker(settings.check, resources=resources_of(settings, progress))

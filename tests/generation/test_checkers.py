@@ -12,7 +12,7 @@ from quoteweave.core.answers import Completion
 from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreachable, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, ClaimChecker
 from quoteweave.generation.claim_checkers import ChatClaimChecker, EntailmentClaimChecker, read_verdict
-from quoteweave.pipeline.composition.claim_checkers import make_checker
+from quoteweave.pipeline.composition.make_checker import make_checker
 from quoteweave.retrievers.chat_models import ChatModels
 from quoteweave.retrievers.make_retriever import Resources
 from quoteweave.testing import FakeChat, ModelServer, Reply

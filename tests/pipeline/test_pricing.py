@@ -8,7 +8,7 @@ from quoteweave.core.answers import Answer, Usage
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
-from quoteweave.pipeline.composition.claim_checkers import make_checker
+from quoteweave.pipeline.composition.make_checker import make_checker
 from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.follow_ups.rewriting import StandaloneQuestion
 from quoteweave.pipeline.gate import Gate

@@ -17,7 +17,7 @@ from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerat
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
-from quoteweave.pipeline.composition.claim_checkers import make_checker
+from quoteweave.pipeline.composition.make_checker import make_checker
 from quoteweave.pipeline.composition.make_search import (
     make_search,
     read_all_terms,
