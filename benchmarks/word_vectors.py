@@ -25,7 +25,7 @@ class WordVectors:
 
     name = "words"
     reads: Literal["text"] = "text"
-    many = False
+    multi_vector = False
 
     def __init__(self, dimension: int, questions: Sequence[str]) -> None:
         import numpy as np

@@ -125,7 +125,7 @@ def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
     from quoteweave.retrievers.vector import VectorRetriever
     from quoteweave.testing.fakes import FakeEncoder
 
-    one, many = FakeEncoder(name="one", dimension=256), FakeEncoder(name="many", dimension=128, many=True)
+    one, many = FakeEncoder(name="one", dimension=256), FakeEncoder(name="many", dimension=128, multi_vector=True)
     kinds = [(one, "flat"), (one, "hnsw"), (many, "exact"), (many, "two-stage"), (many, "pool2"), (many, "binary")]
     if milvus:
         kinds.append((one, "milvus"))

@@ -184,7 +184,9 @@ def _command(arguments: list[str], log: Path) -> None:
 
     def make_encoder(spec: Any, resources: Any) -> Any:
         return (
-            real(spec, resources) if spec.name == "minilm" else FakeEncoder(name=spec.name, many=spec.name == "colbert")
+            real(spec, resources)
+            if spec.name == "minilm"
+            else FakeEncoder(name=spec.name, multi_vector=spec.name == "colbert")
         )
 
     make_retriever.make_encoder_for = make_encoder

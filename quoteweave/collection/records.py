@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from quoteweave.collection import views
 from quoteweave.collection.views import Unit
@@ -106,10 +106,12 @@ class IndexState(Record):
 class IndexPlan(Record):
     """The specification of a vector index: all that is needed to keep it up to date, except the encoder."""
 
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
+
     name: str = Field(description="of the encoder")
     spec: str = Field(description="the retriever in one word, as the command line takes it")
     kind: str = Field(description="of index, as `kinds.py` names them")
-    many: bool = Field(description="whether an item has many vectors")
+    multi_vector: bool = Field(alias="many", description="whether an item has many vectors; `many` in stored plans")
     unit: Unit
     view: View
     settings: Mapping[str, SettingValue] = Field(description="all that changes a vector, as the encoder says")
@@ -117,7 +119,7 @@ class IndexPlan(Record):
     @property
     def dtype(self) -> str:
         """The type of stored numbers. Half precision moves a MaxSim score by less than the order of hits can show."""
-        return "float16" if self.many else "float32"
+        return "float16" if self.multi_vector else "float32"
 
     @property
     def shards(self) -> str:

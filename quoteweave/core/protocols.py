@@ -143,7 +143,7 @@ class Encoder(Protocol):
         """The views that it encodes: strings, or pictures."""
 
     @property
-    def many(self) -> bool:
+    def multi_vector(self) -> bool:
         """Whether an item has many vectors, scored by MaxSim (late interaction), or exactly one."""
 
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":

@@ -55,7 +55,9 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
         return UnreadableItem(quote=view.quote.id, reason=reason)
 
 
-def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, many: bool) -> None:
+def check_vectors(
+    name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, multi_vector: bool
+) -> None:
     """Raise ModelFailed unless the model gave a matrix of finite numbers for each thing that it was to encode."""
     import numpy as np
 
@@ -65,8 +67,8 @@ def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: S
             f"cannot be used as it is"
         )
     for matrix, item in zip(matrices, what, strict=True):
-        if matrix.ndim != 2 or not matrix.shape[1] or (len(matrix) != 1 and not many):
-            due = "vectors" if many else "one vector"
+        if matrix.ndim != 2 or not matrix.shape[1] or (len(matrix) != 1 and not multi_vector):
+            due = "vectors" if multi_vector else "one vector"
             raise ModelFailed(f"{name} gave an array of shape {matrix.shape} for {item} where {due} should be")
         if not np.isfinite(matrix).all():
             advice = "the weights may be damaged, or the dtype too narrow for them"
@@ -324,7 +326,7 @@ class _Run:
         except InputsRefused as error:
             refused, matrices = error.refused, list(error.matrices)
         what = [f"quote {task.view.quote.id}" for number, task in enumerate(tasks) if number not in refused]
-        check_vectors(self._plan.name, matrices, what, many=self._plan.many)
+        check_vectors(self._plan.name, matrices, what, multi_vector=self._plan.multi_vector)
         if matrices:
             self._dimension = self._dimension or matrices[0].shape[1]
         for matrix, item in zip(matrices, what, strict=True):
@@ -338,7 +340,7 @@ class _Run:
         with np.errstate(over="ignore"):
             stored = [matrix.astype(self._plan.dtype) for matrix in matrices]
         # Half precision cannot hold what is beyond 65,504.
-        check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], many=True)
+        check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], multi_vector=True)
         given = iter(stored)
         return [
             UnreadableItem(quote=task.view.quote.id, reason=f"quote {task.view.quote.id}: {refused[number]}")

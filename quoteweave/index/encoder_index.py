@@ -83,14 +83,20 @@ def make_plan(
 
     Raises UsageError for a kind or a view that does not fit the encoder.
     """
-    kind = kind or kinds.default_kind(many=encoder.many)
-    kinds.check_kind(kind, many=encoder.many)
+    kind = kind or kinds.default_kind(multi_vector=encoder.multi_vector)
+    kinds.check_kind(kind, multi_vector=encoder.multi_vector)
     view = view or ("image" if encoder.reads == "image" else "text")
     if (view in VISUAL_VIEWS) != (encoder.reads == "image"):
         reads = "pictures" if encoder.reads == "image" else "text"
         raise UsageError(f"{encoder.name} reads {reads}; it cannot be given the view {view!r}")
     return IndexPlan(
-        name=encoder.name, spec=spec, kind=kind, many=encoder.many, unit=unit, view=view, settings=encoder.settings
+        name=encoder.name,
+        spec=spec,
+        kind=kind,
+        multi_vector=encoder.multi_vector,
+        unit=unit,
+        view=view,
+        settings=encoder.settings,
     )
 
 

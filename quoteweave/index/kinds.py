@@ -13,16 +13,16 @@ DATABASE_KINDS = ("milvus",)
 """Those whose items lie in a database, to which the index's folder only points: they are `DatabaseIndex` too."""
 
 
-def default_kind(*, many: bool) -> str:
+def default_kind(*, multi_vector: bool) -> str:
     """The kind that is always right: exact search."""
-    return MULTI_VECTOR_KINDS[0] if many else SINGLE_VECTOR_KINDS[0]
+    return MULTI_VECTOR_KINDS[0] if multi_vector else SINGLE_VECTOR_KINDS[0]
 
 
-def check_kind(kind: str, *, many: bool) -> None:
+def check_kind(kind: str, *, multi_vector: bool) -> None:
     """Raise UsageError, which names those there are, for a kind that does not fit items of one or of many vectors."""
-    kinds = MULTI_VECTOR_KINDS if many else SINGLE_VECTOR_KINDS
+    kinds = MULTI_VECTOR_KINDS if multi_vector else SINGLE_VECTOR_KINDS
     if kind not in kinds:
-        items = "many vectors" if many else "one vector"
+        items = "many vectors" if multi_vector else "one vector"
         raise UsageError(f"there is no index {kind!r} for items of {items}; choose one of: {', '.join(kinds)}")
 
 

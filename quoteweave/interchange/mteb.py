@@ -79,12 +79,12 @@ class MtebRetriever:
             public_training_data=None,
             framework=["PyTorch"],
             reference=row.source if row.source.startswith("https://") else None,
-            similarity_fn_name="MaxSim" if row.many else "cosine" if row.normalize else "dot",
+            similarity_fn_name="MaxSim" if row.multi_vector else "cosine" if row.normalize else "dot",
             use_instructions=bool(row.query_prefix or row.passage_prefix),
             training_datasets=None,
             adapted_from=row.checkpoint,
             modalities=["image", "text"] if row.reads == "image" else ["text"],
-            model_type=["late-interaction" if row.many else "dense"],
+            model_type=["late-interaction" if row.multi_vector else "dense"],
         )
 
     def index(

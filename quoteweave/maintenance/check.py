@@ -209,7 +209,7 @@ class _Check:
         """Reads all of an index. Raises CollectionError where it is damaged."""
         manifest = try_read_manifest(state)
         opened = open_generation(collection, state)
-        if manifest is not None and manifest.many:
+        if manifest is not None and manifest.multi_vector:
             for checksums in state.folder.rglob(CHECKSUMS):
                 if checksums.with_name("files.json").exists():
                     ItemTable.open(checksums.parent).verify()

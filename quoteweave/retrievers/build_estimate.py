@@ -230,16 +230,16 @@ def _sizes(retriever: VectorRetriever, count: _Counts, sample: _Sample | None) -
         dimension, each = asked, 1.0
     elif row is not None:
         of_many = float(PAGE_TOKENS) if row.reads == "image" else count.tokens / max(count.items, 1)
-        dimension, each = row.dimension, of_many if row.many else 1.0
+        dimension, each = row.dimension, of_many if row.multi_vector else 1.0
     else:
         return {}
-    vectors = count.items * each * dimension * (2 if plan.many else 4)
+    vectors = count.items * each * dimension * (2 if plan.multi_vector else 4)
     index = count.items * index_bytes_per_item(plan.kind, dimension, each)
     return {
         "dimension": dimension,
         "vectors_an_item": each,
         "disk_bytes": round(vectors + index),
-        "memory_bytes": round(vectors + index if plan.many else index),
+        "memory_bytes": round(vectors + index if plan.multi_vector else index),
     }
 
 

@@ -61,7 +61,7 @@ class ModelRow(Record):
         default=None, gt=0, description="maximum tokens of a passage; None = the checkpoint's own limit"
     )
     dimension: int = Field(gt=0, description="numbers in a vector")
-    many: bool = Field(default=False, description="whether an item has many vectors, scored by MaxSim, not one")
+    multi_vector: bool = Field(default=False, description="whether an item has many vectors, scored by MaxSim, not one")
     reads: Literal["text", "image"] = "text"
     normalize: bool = Field(description="whether vectors are scaled to length 1, so that inner products are cosines")
     dtype: DType = Field(default="float32", description="number type it computes in by default")

@@ -116,7 +116,9 @@ class VectorRetriever:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             encoded, name = self.encoder.encode_queries(new), self.encoder.name
-            check_vectors(name, encoded, [f"the question {text[:60]!r}" for text in new], many=self.encoder.many)
+            check_vectors(
+                name, encoded, [f"the question {text[:60]!r}" for text in new], multi_vector=self.encoder.multi_vector
+            )
             for text, vectors in zip(new, encoded, strict=True):
                 known[text] = vectors
                 self._questions.put(text, vectors)

@@ -20,9 +20,9 @@ Spoil = Callable[["list[Matrix]"], "list[Matrix]"]
 class FakeEncoder:
     """An Encoder that hashes each word into a direction: texts are near each other when they share words.
 
-    One vector a text is the sum of its words', scaled to length one; with `many` each word has its own. The words of a
-    picture are the colour of its middle, as `#ff0000`. `views` and `queries` hold what each call was given. `spoil`
-    gets the vectors of views before they are given back: it may change them, or raise.
+    One vector a text is the sum of its words', scaled to length one; with `multi_vector` each word has its own. The
+    words of a picture are the colour of its middle, as `#ff0000`. `views` and `queries` hold what each call was given.
+    `spoil` gets the vectors of views before they are given back: it may change them, or raise.
     """
 
     def __init__(
@@ -31,11 +31,11 @@ class FakeEncoder:
         name: str = "fake",
         dimension: int = 64,
         reads: Literal["text", "image"] = "text",
-        many: bool = False,
+        multi_vector: bool = False,
         settings: Mapping[str, SettingValue] | None = None,
         spoil: Spoil | None = None,
     ) -> None:
-        self.name, self.reads, self.many = name, reads, many
+        self.name, self.reads, self.multi_vector = name, reads, multi_vector
         self.settings: Mapping[str, SettingValue] = {"checkpoint": name, "dimensions": dimension, **(settings or {})}
         self.spoil = spoil
         self.views: list[list[str]] = []
@@ -59,7 +59,7 @@ class FakeEncoder:
 
         words = re.findall(r"#?\w+", text.casefold()) or [""]
         vectors = np.stack([self._direction(word) for word in words])
-        if not self.many:
+        if not self.multi_vector:
             vectors = vectors.sum(axis=0, keepdims=True)
         matrix: Matrix = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         return matrix

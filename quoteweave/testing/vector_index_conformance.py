@@ -63,7 +63,7 @@ class VectorIndexTests:
     """Whether the index finds what brute force finds; one that does not must still find as many."""
     tolerance = 1e-5
     """By how much a score may be off, for vectors of length about 3."""
-    many = False
+    multi_vector = False
     """Whether items and questions have many vectors, or one."""
 
     def make(self, dimension: int) -> VectorIndex:
@@ -293,13 +293,13 @@ class VectorIndexTests:
 
     def shard(self, made: VectorFixture, document: str, items: "Items") -> Shard:
         """The document's shard, of the type that such items have on disk."""
-        return made.shard(document, items, dtype="float16" if self.many else "float32")
+        return made.shard(document, items, dtype="float16" if self.multi_vector else "float32")
 
     def items_of(self, made: VectorFixture, *, seed: int, whole: bool = True) -> "Items":
         """An item for each retrievable quote, of one vector, or of one to four."""
         import numpy as np
 
-        chance, most = np.random.default_rng(seed), 4 if self.many else 1
+        chance, most = np.random.default_rng(seed), 4 if self.multi_vector else 1
         rows = made.collection.select().tolist()
         return {row: make_vectors(chance, int(chance.integers(most)) + 1, whole=whole) for row in rows}
 
@@ -307,7 +307,7 @@ class VectorIndexTests:
         """Questions of one vector, or of one to three."""
         import numpy as np
 
-        chance, most = np.random.default_rng(number), 3 if self.many else 1
+        chance, most = np.random.default_rng(number), 3 if self.multi_vector else 1
         return [make_vectors(chance, int(chance.integers(most)) + 1, whole=whole) for _ in range(number)]
 
 

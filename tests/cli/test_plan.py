@@ -148,7 +148,7 @@ def test_a_sum_is_not_known_where_a_part_is_not() -> None:
 
 
 def test_what_is_encoded_already_is_told_from_the_vectors_that_are_there(port: Path) -> None:
-    encoder = FakeEncoder(many=True)
+    encoder = FakeEncoder(multi_vector=True)
     with Collection.open(port) as collection:
         VectorRetriever(collection, encoder).refresh()
         asked = len(encoder.views)

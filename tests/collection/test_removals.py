@@ -48,7 +48,7 @@ def found_in(root: Path, *more: bytes) -> dict[str, list[bytes]]:
 
 
 def store_of(collection: Collection, kind: str = "flat") -> EncoderIndex:
-    encoder = FakeEncoder(many=kind in MANY)
+    encoder = FakeEncoder(multi_vector=kind in MANY)
     return EncoderIndex(collection, encoder, make_plan(encoder, f"fake@{kind}", kind=kind))
 
 
@@ -59,9 +59,9 @@ def build(collection: Collection, *kinds: str) -> None:
         sync_indexes(collection, writer)
 
 
-def vectors(*texts: str, many: bool = False) -> list[bytes]:
+def vectors(*texts: str, multi_vector: bool = False) -> list[bytes]:
     """As they lie on disk, in single and in half precision."""
-    matrices = FakeEncoder(many=many).encode_views(list(texts))
+    matrices = FakeEncoder(multi_vector=multi_vector).encode_views(list(texts))
     return [row.astype(dtype).tobytes() for matrix in matrices for row in matrix for dtype in ("float32", "float16")]
 
 
@@ -97,7 +97,7 @@ def with_wren(tmp_path: Path) -> Iterator[Collection]:
 def test_no_byte_is_left_of_a_removed_document_in_any_index(with_wren: Collection, kind: str) -> None:
     pytest.importorskip("milvus_lite" if kind == "milvus" else "faiss")
     build(with_wren, kind)
-    traces, words = vectors(*WORDS, many=kind in MANY), words_of_pages(with_wren)
+    traces, words = vectors(*WORDS, multi_vector=kind in MANY), words_of_pages(with_wren)
     assert set(words) <= {canary for held in found_in(with_wren.root, *words).values() for canary in held}
     assert len(found_in(with_wren.root)) > 3
     assert {canary for held in found_in(with_wren.root, *traces).values() for canary in held} & set(traces)
@@ -107,7 +107,7 @@ def test_no_byte_is_left_of_a_removed_document_in_any_index(with_wren: Collectio
     (kept,) = (with_wren.root / DESCRIPTIONS).read_text("utf-8").splitlines()
     assert '"shared"' in kept
     assert not with_wren.may_have_traces()
-    asked = FakeEncoder(many=kind in MANY).encode_queries(["other"])
+    asked = FakeEncoder(multi_vector=kind in MANY).encode_queries(["other"])
     (best,) = store_of(with_wren, kind).current().search(asked, 1, None)
     assert [quote and quote.text for quote in with_wren.quotes_at(best.rows.tolist())] == ["other"]
 

@@ -63,7 +63,7 @@ def change(collection: Collection, folder: Path, name: str, quotes: Sequence[Quo
 
 @pytest.mark.parametrize("many", [False, True])
 def test_what_is_stored_is_what_the_encoder_made_of_each_quote(port: Collection, many: bool) -> None:
-    encoder = FakeEncoder(many=many)
+    encoder = FakeEncoder(multi_vector=many)
     embedded = run(port, encoder)
     assert sorted(embedded.stored) == sorted(embedded.fresh) == sorted(PORT)
     assert embedded.encoded == 11
@@ -182,7 +182,11 @@ def test_equal_documents_are_encoded_once_and_stay_as_long_as_one_of_them(tmp_pa
 
 
 def test_settings_view_and_unit_have_shards_of_their_own(port: Collection) -> None:
-    plans = [plan_of(FakeEncoder()), plan_of(FakeEncoder(settings={"max_length": 8})), plan_of(FakeEncoder(many=True))]
+    plans = [
+        plan_of(FakeEncoder()),
+        plan_of(FakeEncoder(settings={"max_length": 8})),
+        plan_of(FakeEncoder(multi_vector=True)),
+    ]
     plans += [make_plan(FakeEncoder(), "x", view="ocr_text"), make_plan(FakeEncoder(), "x", unit="page")]
     assert len({plan.shards for plan in plans}) == len(plans)
     hnsw = make_plan(FakeEncoder(), "another", kind="hnsw")
@@ -265,10 +269,10 @@ def test_what_are_no_vectors_is_refused_and_what_was_done_stays(
     def spoiled(matrices: list["Matrix"]) -> list["Matrix"]:
         return matrices if len(encoder.views) == 1 else spoil(matrices)
 
-    encoder = FakeEncoder(many=many, spoil=spoiled)
+    encoder = FakeEncoder(multi_vector=many, spoil=spoiled)
     with pytest.raises(ModelFailed, match=f"^fake {told}"):
         run(port, encoder)
-    good = FakeEncoder(many=many)
+    good = FakeEncoder(multi_vector=many)
     assert run(port, good).fresh == {"c.txt"}
     assert good.views == [PORT["c.txt"]]
 

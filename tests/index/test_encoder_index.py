@@ -444,7 +444,7 @@ def test_a_connection_ends_with_the_last_who_searches(port: Collection, outside:
 def test_a_view_or_kind_that_does_not_fit_the_encoder_is_refused(port: Collection) -> None:
     with pytest.raises(UsageError, match="fake reads text; it cannot be given the view 'image'"):
         make_plan(FakeEncoder(), "fake", view="image")
-    visual = FakeEncoder(reads="image", many=True)
+    visual = FakeEncoder(reads="image", multi_vector=True)
     with pytest.raises(UsageError, match="fake reads pictures; it cannot be given the view 'ocr_text'"):
         make_plan(visual, "fake", view="ocr_text")
     with pytest.raises(UsageError, match="no index 'flat' for items of many vectors"):

@@ -15,7 +15,7 @@ from quoteweave.index.recall import SAMPLE, FaissRecall, measure_faiss_recall, s
 Matrix = npt.NDArray[np.float32]
 ENOUGH = 10_184
 PLAN = IndexPlan(
-    name="bge", spec="bge@page", kind="flat", many=False, unit="page", view="text", settings={"model": "made"}
+    name="bge", spec="bge@page", kind="flat", multi_vector=False, unit="page", view="text", settings={"model": "made"}
 )
 
 

@@ -33,7 +33,7 @@ ITEMS = 400
 
 
 class TestExact(VectorIndexTests):
-    many = True
+    multi_vector = True
     kind = "exact"
 
     def make(self, dimension: int) -> VectorIndex:
@@ -45,7 +45,7 @@ class TestExact(VectorIndexTests):
 
 
 class TestExactOfOneVector(TestExact):
-    many = False
+    multi_vector = False
 
 
 @pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS[1:], scope="class")

@@ -27,7 +27,7 @@ from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing.fakes import FakeEncoder
 
-ENCODERS = FakeEncoder(name="one"), FakeEncoder(name="many", many=True)
+ENCODERS = FakeEncoder(name="one"), FakeEncoder(name="many", multi_vector=True)
 KINDS = ((0, "flat"), (1, "exact"), (1, "two-stage"), (1, "binary"))
 WORDS = ["salt", "timber", "grain", "coal", "rope", "sail", "anchor"]
 

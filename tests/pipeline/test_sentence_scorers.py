@@ -21,7 +21,7 @@ def score(scorer: SentenceScorer, question: str = QUESTION) -> list[list[float |
 
 @pytest.mark.parametrize("many", [False, True])
 def test_an_encoder_scores_by_inner_products_or_their_maxima(many: bool) -> None:
-    encoder = FakeEncoder(many=many)
+    encoder = FakeEncoder(multi_vector=many)
     (first, second), (third,) = score(EncodedSentences(encoder))
     assert first is not None
     assert second is not None

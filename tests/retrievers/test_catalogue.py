@@ -89,7 +89,7 @@ def test_rows_agree_with_themselves(row: ModelRow) -> None:
     assert row.source.startswith("https://")
     assert (row.query_checkpoint is not None) == (row.loader in ("dpr", "adapted-bert"))
     assert (row.base is not None) == (row.loader in ("colpali-engine", "adapted-bert"))
-    assert row.many == (row.loader in ("multi-vector", "multi-vector-visual", "colpali-engine", "colpali-hf"))
+    assert row.multi_vector == (row.loader in ("multi-vector", "multi-vector-visual", "colpali-engine", "colpali-hf"))
     assert (row.passage_length is None) == (row.reads == "image" or row.name in PYLATE), "theirs are the checkpoints'"
     assert row.remote_code == row.name.startswith(("dse-wikiss", "dse-docmatix", "tomoro-"))
     # Two bytes a number in what is downloaded, four on a GPU in float32.

@@ -111,7 +111,7 @@ def test_the_dimension_is_the_rows(folder: Path, encoder: Encoder) -> None:
     assert (ours.shape, whole.shape) == ((1, 8), (1, DIMENSION))
     np.testing.assert_allclose(ours, whole[:, :8] / np.linalg.norm(whole[:, :8]), atol=1e-5)
     assert short.settings["dimension"] == 8
-    assert not short.many
+    assert not short.multi_vector
 
 
 def test_signs_of_the_models_own_in_a_question_are_no_pictures(encoder: Encoder) -> None:

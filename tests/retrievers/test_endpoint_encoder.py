@@ -23,7 +23,7 @@ def test_it_is_an_encoder_of_one_vector_a_text_scaled_to_length_one() -> None:
     with ModelServer([Reply(vectors=((3, 4), (0, -2), (1, 0)))]) as server:
         encoder: Encoder = EndpointEncoder(EmbeddingsClient("m", base_url=server.base_url))
         vectors = encoder.encode_views(["a", "b", "c"])
-    assert (encoder.name, encoder.reads, encoder.many) == ("m", "text", False)
+    assert (encoder.name, encoder.reads, encoder.multi_vector) == ("m", "text", False)
     assert [str(vector.dtype) for vector in vectors] == ["float32"] * 3
     assert [vector.shape for vector in vectors] == [(1, 2)] * 3
     np.testing.assert_allclose(np.concatenate(vectors), [[0.6, 0.8], [0.0, -1.0], [1.0, 0.0]], rtol=1e-6)

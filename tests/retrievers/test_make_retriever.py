@@ -76,7 +76,11 @@ def test_terms_are_what_lexical_searches_by(port: Collection) -> None:
 def test_each_model_of_the_catalogue_can_be_named_and_nothing_is_loaded(name: str, port: Collection) -> None:
     row, retriever = catalogue()[name], make_retriever(name, port, PICTURES)
     assert isinstance(retriever, VectorRetriever)
-    assert (retriever.encoder.name, retriever.encoder.reads, retriever.encoder.many) == (name, row.reads, row.many)
+    assert (retriever.encoder.name, retriever.encoder.reads, retriever.encoder.multi_vector) == (
+        name,
+        row.reads,
+        row.multi_vector,
+    )
     with pytest.raises(IndexMissing, match=f"quoteweave index build {name} -c"):
         retriever.search([Query(text="timber")], 5)
 

@@ -65,7 +65,7 @@ def follow(
     """
     there: dict[str, tuple[str, ...]] = {"old.txt": WORDS}
     with make_collection(root, {"old.txt": WORDS}) as collection:
-        encoders = {kind: FakeEncoder(many=kind in MULTI_VECTOR_KINDS) for kind in kinds}
+        encoders = {kind: FakeEncoder(multi_vector=kind in MULTI_VECTOR_KINDS) for kind in kinds}
         retrievers = {
             kind: VectorRetriever(collection, encoder, spec=RetrieverSpec(name="fake", kind=kind, unit=unit))
             for kind, encoder in encoders.items()

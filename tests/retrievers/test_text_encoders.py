@@ -165,7 +165,7 @@ def test_texts_are_cut_where_the_row_says(checkpoints: dict[str, str]) -> None:
 
 def test_nothing_is_loaded_before_something_is_encoded(tmp_path: Path) -> None:
     encoder = make_encoder(catalogue()["bge"], CPU, str(tmp_path / "gone"))
-    assert (encoder.name, encoder.reads, encoder.many) == ("bge", "text", False)
+    assert (encoder.name, encoder.reads, encoder.multi_vector) == ("bge", "text", False)
     assert encoder.encode_queries([]) == encoder.encode_views([]) == []
     with pytest.raises(ModelNotFound, match="gone is no model"):
         encoder.encode_queries(["ship"])

@@ -38,7 +38,12 @@ def test_prompts_and_pooling_are_the_checkpoints_own(
 ) -> None:
     folder = str(tiny.sentence_transformer(tmp_path / "model", "cls", prompts=prompts))
     row, model = row_for_path(folder), SentenceTransformer(folder, device="cpu")
-    assert (row.name, row.pooling, row.dimension, row.many) == ("sentence-transformers", None, tiny.HIDDEN, False)
+    assert (row.name, row.pooling, row.dimension, row.multi_vector) == (
+        "sentence-transformers",
+        None,
+        tiny.HIDDEN,
+        False,
+    )
     assert (row.query_prefix, row.passage_prefix, row.normalize) == (prompts.get("query", ""), passage_prefix, True)
     encoder = make_encoder(row, CPU, folder)
     np.testing.assert_allclose(encoder.encode_queries([QUESTION])[0][0], model.encode_query(QUESTION), atol=1e-4)
@@ -149,7 +154,7 @@ def test_late_interaction_is_known_by_its_format(tmp_path: Path, native: bool) -
     if native:
         MultiVectorEncoder(folder, device="cpu").save(folder := str(tmp_path / "native"))
     row = row_for_path(folder)
-    assert (row.loader, row.many, row.dimension, row.normalize) == ("multi-vector", True, 16, True)
+    assert (row.loader, row.multi_vector, row.dimension, row.normalize) == ("multi-vector", True, 16, True)
     model, encoder = MultiVectorEncoder(folder, device="cpu"), make_encoder(row, CPU, folder)
     for found, expected in [
         (encoder.encode_queries([QUESTION])[0], model.encode_query(QUESTION)),

@@ -61,7 +61,7 @@ def texts(retriever: VectorRetriever, question: str, k: int = 10, where: Filter 
 
 @pytest.mark.parametrize("many", [False, True])
 def test_quotes_are_ranked_by_inner_product_or_maxsim(port: Collection, many: bool) -> None:
-    encoder = FakeEncoder(many=many)
+    encoder = FakeEncoder(multi_vector=many)
     (hits,) = built(port, encoder).search([Query(text="grain rail")], 10)
     rows = port.select().tolist()
     views = ["Grain by ship", "Timber by rail", "Grain by ship", "Fish by night", "Grain by rail", "Coal"]
@@ -304,7 +304,7 @@ def test_pages_that_were_removed_give_way_to_others(port: Collection, tmp_path: 
 
 @pytest.mark.parametrize("many", [False, True])
 def test_pictures_of_all_quotes_are_searched_texts_included(tmp_path: Path, many: bool) -> None:
-    encoder, pictures = FakeEncoder(reads="image", many=many), ColourPictures()
+    encoder, pictures = FakeEncoder(reads="image", multi_vector=many), ColourPictures()
     with make_collection(tmp_path, {"a.pdf": ["red", made_quote("lime", layout="chart")]}) as collection:
         retriever = VectorRetriever(collection, encoder, pictures=pictures)
         assert retriever.refresh().items == 2

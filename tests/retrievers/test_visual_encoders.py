@@ -358,7 +358,7 @@ def test_settings_are_known_without_weights_and_tell_checkpoints_apart(
     assert published.settings["checkpoint"] == f"{row.checkpoint}@{row.revision}"
     assert published.settings["base"] == f"{row.base}@{row.base_revision}"
     assert published.settings["dtype"] == "bfloat16"
-    assert (published.name, published.reads, published.many) == ("colqwen2", "image", True)
+    assert (published.name, published.reads, published.multi_vector) == ("colqwen2", "image", True)
     copied = Path(shutil.copytree(checkpoint("colqwen2-hf"), tmp_path / "copied"))
     mine = ColPaliEncoder(row, CPU, str(copied)).settings
     assert "base" not in mine
@@ -490,6 +490,6 @@ def test_nothing_to_encode_loads_nothing(tmp_path: Path) -> None:
 def test_the_rows_of_visual_models_say_what_their_encoders_do(row: ModelRow) -> None:
     made = make_encoder(row, Hardware(trust_remote_code=True))
     assert made.reads == "image"
-    assert made.many == row.many == ("col" in row.name)
+    assert made.multi_vector == row.multi_vector == ("col" in row.name)
     assert made.settings["dimension"] == row.dimension
     assert row.query_length is not None

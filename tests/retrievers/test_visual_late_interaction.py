@@ -141,9 +141,9 @@ def test_the_way_of_resizing_is_part_of_the_settings(
 
 def test_a_checkpoint_says_by_itself_that_it_reads_pictures(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
     row = row_for_path(str(checkpoint("like_transformers_own")))
-    assert (row.loader, row.reads, row.many) == ("multi-vector-visual", "image", True)
+    assert (row.loader, row.reads, row.multi_vector) == ("multi-vector-visual", "image", True)
     text = row_for_path(str(tiny_checkpoints.colbert(tmp_path / "colbert")))
-    assert (text.loader, text.reads, text.many) == ("multi-vector", "text", True)
+    assert (text.loader, text.reads, text.multi_vector) == ("multi-vector", "text", True)
 
 
 def test_a_checkpoint_without_pictures_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from quoteweave.testing import FakeEncoder
 
 @pytest.mark.parametrize("many", [False, True])
 def test_vectors_follow_from_words_alone_whatever_stands_beside(many: bool) -> None:
-    encoder = FakeEncoder(many=many, dimension=16)
+    encoder = FakeEncoder(multi_vector=many, dimension=16)
     texts = ["Grain by ship", "coal", "", "grain BY ship!"]
     together = encoder.encode_views(texts)
     for text, matrix in zip(texts, together, strict=True):

@@ -54,7 +54,7 @@ def _show_all(rows: list[ModelRow], rerankers: list[RerankerRow]) -> None:
     out = console()
     # A checkpoint that is cut is of no use, so where one has no room none is shown.
     wide = out.width >= WITHOUT_CHECKPOINT + max(len(row.checkpoint) for row in rows)
-    vectors = [f"{'many' if row.many else 'one'} × {row.dimension}" for row in rows]
+    vectors = [f"{'many' if row.multi_vector else 'one'} × {row.dimension}" for row in rows]
     retrieve = _table("retriever", rows, {"reads": [row.reads for row in rows], "vectors": vectors}, wide)
     for table in (retrieve, _table("reranker", rerankers, {}, wide)):
         show_table(out, table)

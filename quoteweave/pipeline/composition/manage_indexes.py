@@ -235,7 +235,7 @@ def _read_pictures(pictures: CollectionPictures, progress: Progress) -> None:
 def note_faster_kind(collection: Collection, retriever: VectorRetriever, progress: Progress) -> None:
     """Note the command that builds a faster index of a retriever, where search in its flat one is slow."""
     plan = retriever.encoder_index.plan
-    if plan.kind != kinds.default_kind(many=False):
+    if plan.kind != kinds.default_kind(multi_vector=False):
         return
     index = retriever.encoder_index.current().index
     if not isinstance(index, FaissIndex):

@@ -92,7 +92,7 @@ def row_for_path(path: str) -> ModelRow:
         query_prefix=prompts.get("query") or "",
         passage_prefix=next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), ""),
         dimension=_dimension(folder),
-        many=many,
+        multi_vector=many,
         reads="image" if pictures else "text",
         normalize=many or similarity == "cosine",
         licence="unknown",

@@ -26,7 +26,7 @@ class EndpointEncoder:
     """
 
     reads: Literal["text"] = "text"
-    many = False
+    multi_vector = False
 
     def __init__(
         self,

@@ -53,9 +53,9 @@ class TextEncoder(ABC):
         return self.row.name
 
     @property
-    def many(self) -> bool:
+    def multi_vector(self) -> bool:
         """Whether an item has many vectors."""
-        return self.row.many
+        return self.row.multi_vector
 
     @property
     def at_once(self) -> int:
