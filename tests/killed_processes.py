@@ -110,8 +110,10 @@ def _stop_at_each_step(connection: Connection, action: Callable[..., object], *g
 
 def _digest(folder: Path) -> bytes:
     digest = hashlib.blake2b()
-    for path in sorted(folder.rglob("*")):
-        digest.update(f"{path}\0".encode())
-        if path.is_file():
-            digest.update(path.read_bytes())
+    for root, folders, files in os.walk(folder):  # several times as fast as rglob, and called at each step
+        folders.sort()
+        digest.update("\0".join((root, *folders, "")).encode())
+        for name in sorted(files):
+            digest.update(f"{name}\0".encode())
+            digest.update(Path(root, name).read_bytes())
     return digest.digest()
