@@ -173,6 +173,11 @@ class Quote(Record):
         return "\n".join(part for part in parts if part)
 
 
+def copy_key(quote: Quote) -> str:
+    """What is equal for quotes of the same text, however its lines are broken; the id of one without text."""
+    return " ".join(quote.all_text().split()) or quote.id
+
+
 def heading_of(layout: Layout, text: str, section: str | None, *, has_pages: bool) -> str | None:
     """The title above a quote; a title in a document without pages is its own heading."""
     return text if layout == "title" and not has_pages else section

@@ -23,7 +23,7 @@ from quoteweave.core.protocols import (
     RunsInline,
     collect_warnings,
 )
-from quoteweave.core.records import Filter, Hit, Kind, Query, Record
+from quoteweave.core.records import Filter, Hit, Kind, Query, Record, copy_key
 from quoteweave.core.text.question_analysis import analyse_question, check_question, field_of_term
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import question_terms, subject_terms
@@ -310,8 +310,7 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
     kept: dict[tuple[str, ...], Hit] = {}
     for hit in hits:
         quote = hit.quote
-        text = " ".join(quote.all_text().split())
-        key = (quote.document, quote.kind, text) if text else (quote.id,)
+        key = (quote.document, quote.kind, copy_key(quote))
         first = kept.setdefault(key, hit)
         if quote.page == first.quote.page and area(quote.bbox) < area(first.quote.bbox):
             kept[key] = first.model_copy(update={"quote": quote})

@@ -3,12 +3,17 @@
 import pytest
 from harbour_quotes import ask, context, image
 
-from quoteweave.generation.extractive.tables.heads import part_starts, parts_of
+from quoteweave.generation.extractive.generator import UNCERTAIN_HEAD
+from quoteweave.generation.extractive.tables.heads import parts_of, table_parts
 from quoteweave.generation.highlights import find_highlights
 from quoteweave.generation.sentences import text_of
 
 INCOME = "In thousands | 2023 | 2022\nFreight | 48,210 | 41,905\nProfit | 25,925 | 21,575"
 CASH = "Operations | 18,330 | 15,260\nDividends paid | 3,000 | 2,500"
+
+
+def part_starts(rows: list[list[str]]) -> dict[int, bool]:
+    return {part.start: part.has_head for part in table_parts(rows)}
 
 
 def rows(text: str) -> list[list[str]]:
@@ -28,7 +33,7 @@ def test_a_row_of_other_years_is_the_head_of_the_rows_below(head: str) -> None:
 
 
 def test_a_row_of_years_with_a_name_of_its_own_may_be_a_head_or_none() -> None:
-    assert part_starts(rows(f"{INCOME}\nCash flows | 2021 | 2020\n{CASH}")) == {0: True, 4: False}
+    assert part_starts(rows(f"{INCOME}\nCash flows | 2021 | 2020\n{CASH}")) == {0: True, 3: False}
     assert part_starts(rows(f"{INCOME}\nCash flows | 2021 | 2020")) == {0: True}
 
 
@@ -59,7 +64,7 @@ def test_the_years_of_a_second_head_may_be_fewer_or_more(first: str, second: str
 def test_a_row_of_years_that_is_shorter_than_the_head_may_be_a_head_or_none(row: str) -> None:
     above = "In thousands | Note | 2023 | 2022\nFreight | 3 | 48,210 | 41,905"
     table = f"{above}\n{row}\nDebt | 5 | 3,000 | 2,500\nCash | 6 | 700 | 600"
-    assert part_starts(rows(table)) == {0: True, 3: False}
+    assert part_starts(rows(table)) == {0: True, 2: False}
     assert answered(f"What was the debt in {row[-11:-7]}?", table) == ""
 
 
@@ -75,6 +80,31 @@ def test_a_table_without_years_has_one_part() -> None:
 def answered(question: str, table: str) -> str:
     found = ask(question, context(images=[image("Table 1: Statements", table, layout="table")]))
     return found.text if found.status == "answered" else ""
+
+
+def test_a_place_says_where_the_years_of_its_rows_are_uncertain() -> None:
+    table = image("Table 1: Statements", f"{INCOME}\nCash flows | 2021 | 2020\n{CASH}", layout="table")
+    found = ask("What were the dividends paid in 2021?", context(images=[table]))
+    assert found.status == "located"
+    assert found.warnings == (UNCERTAIN_HEAD,)
+    assert "2023: 2021" not in found.text
+    of_head = ask("What was the interest in 2023?", context(images=[table]))
+    assert UNCERTAIN_HEAD not in of_head.warnings
+
+
+@pytest.mark.parametrize("head", ["Division | 2031 (£m) | Staff", "Division | 2030 (EUR) | 2029 (EUR)"])
+def test_years_with_a_unit_are_names_of_columns(head: str) -> None:
+    data = "Yards | 402 | 2,310\nCoatings | 188 | 640"
+    table = f"In thousands | 2031 | 2030\nFreight | 48,210 | 41,905\n{head}\n{data}"
+    assert part_starts(rows(table)) == {0: True, 2: True}
+    assert answered("What did Coatings have in 2028?", table) == ""
+    assert f"Coatings ({head.split(' | ')[1]}: 188)" in answered(f"What were Coatings in {head[11:15]}?", table)
+
+
+def test_years_among_other_names_may_be_a_head_or_a_row() -> None:
+    assert part_starts(rows(f"{INCOME}\nDivision | 2021 | Staff\n{CASH}")) == {0: True, 3: False}
+    above = "In thousands | 2023 | 2022 | 2021\nFreight | 8 | 7 | 6"
+    assert part_starts(rows(f"{above}\nDivision | 2021 | 2019 | Staff\nYards | 4 | 3 | 9")) == {0: True, 2: False}
 
 
 def test_no_cell_is_said_to_be_of_a_year_above_another_head() -> None:

@@ -52,6 +52,7 @@ from quoteweave.generation.extractive.statements import (
     text_statements,
 )
 from quoteweave.generation.extractive.tables.agreement import split_by_agreement
+from quoteweave.generation.extractive.tables.asked_rows import asks_below_uncertain_head
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,
@@ -69,6 +70,7 @@ from quoteweave.generation.relevance import (
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
+UNCERTAIN_HEAD = "A row of years in this table may be the head of the rows below it, or not: see on the page which years they are of."
 TABLES_DIFFER = "Rows of this name have different values here: compare what they are of."
 SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
 DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}
@@ -289,11 +291,15 @@ def _located_answer(asked: str, context: Context, scores: SentenceScores, parts:
     terms = question_terms(_in_words_of(context, asked))
     weights = weigh_terms(terms, _quote_words(context), context.rarity)
     differing = dict.fromkeys(one.quote.id for part in parts for one in part.differing)
-    text = compose_places(find_places(terms, context, weights, sentence_scores=scores.of, leading=differing), terms)
+    places = find_places(terms, context, weights, sentence_scores=scores.of, leading=differing)
+    uncertain = any(asks_below_uncertain_head(terms, place.quote) for place in places)
     differ = language_difference(asked, context)
     warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]
     warnings += [TABLES_DIFFER] if differing else []
-    return build_answer(asked, text, context, model=EXTRACTIVE, status="located", warnings=tuple(warnings))
+    warnings += [UNCERTAIN_HEAD] if uncertain else []
+    return build_answer(
+        asked, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)
+    )
 
 
 def _in_words_of(context: Context, question: str) -> str:

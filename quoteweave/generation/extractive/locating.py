@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record
+from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record, copy_key
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import CONTACT, interrogative_words
@@ -148,7 +148,7 @@ def _without_copies(ranked: Sequence[int], fittest: Sequence[Quote]) -> list[int
     """The pages without those whose fittest quote has the text of that of a page before, as of another edition."""
     kept: dict[str, int] = {}
     for at in ranked:
-        kept.setdefault(" ".join(fittest[at].all_text().split()) or fittest[at].id, at)
+        kept.setdefault(copy_key(fittest[at]), at)
     return list(kept.values())
 
 

@@ -1,11 +1,13 @@
-"""Tell questions for the value of a row of a table, which no sentence without a number answers."""
+"""Tell questions for a row of a table: by its name, and where it is uncertain which head names its cells."""
 
 import re
 
 from quoteweave.core.answers import Context
+from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import has_cells, picture_text
 from quoteweave.generation.extractive.tables.cells import name_of_row, read_rows
+from quoteweave.generation.extractive.tables.heads import table_parts
 from quoteweave.generation.relevance import QuestionTerms
 
 _ASKS_WHAT = re.compile(
@@ -19,7 +21,7 @@ _VALUE = re.compile(r"\W*\d")
 def asks_for_row(question: QuestionTerms, context: Context) -> bool:
     """Whether a question for what something was in a year begins with the name of a row of numbers that was found.
 
-    "What was the SG&A of the Domestic segment in 2023?" asks for a number, if a table has a row "SG&A".
+    "What was the SG&A of the Domestic segment in 2023?" asks for a number, if a table has a row "SG&A". No sentence without a number answers it.
     """
     asked = _ASKS_WHAT.match(question.analysis.text)
     if asked is None or not any(map(_YEAR.fullmatch, question.names)):
@@ -29,3 +31,10 @@ def asks_for_row(question: QuestionTerms, context: Context) -> bool:
     rows = (row for quote in tables for row in read_rows(picture_text(quote)))
     named = (name_of_row(row[0]) for row in rows if any(map(_VALUE.match, row[1:])))
     return any(name and name == frozenset(said[: len(name)]) for name in named)
+
+
+def asks_below_uncertain_head(question: QuestionTerms, quote: Quote) -> bool:
+    """Whether a table has a row of this name below a row of years that may be its head, or not."""
+    rows = read_rows(picture_text(quote)) if has_cells(quote) else []
+    below = (row for part in table_parts(rows) if not part.has_head for row in rows[part.start : part.end])
+    return any(name and name <= set(question.terms) for name in (name_of_row(row[0]) for row in below))

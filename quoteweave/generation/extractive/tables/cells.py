@@ -17,8 +17,8 @@ from quoteweave.generation.extractive.tables.heads import (
     Rows,
     heading_of,
     holds_amounts,
-    part_starts,
     split_header,
+    table_parts,
     without_numbering,
 )
 from quoteweave.generation.gate.dates import MONTHS, Date, extract_dates
@@ -56,13 +56,12 @@ def asked_parts(text: str, asked: Collection[str]) -> list[str]:
     Of all that surely have one where no such year is asked for.
     """
     lines = text.splitlines(keepends=True)
-    rows = [at for at, line in enumerate(lines) if "|" in line]
-    starts = part_starts(read_rows(text))
-    if len(starts) < 2:
+    places = [*(at for at, line in enumerate(lines) if "|" in line), len(lines)]
+    parts = table_parts(read_rows(text))
+    if len(parts) < 2:
         return [text]
-    begins = [rows[start] if start else 0 for start in starts]
-    parts = zip(begins, [*begins[1:], len(lines)], starts.values(), strict=True)
-    headed = ["".join(lines[begin:end]) for begin, end, has_head in parts if has_head]
+    places[0] = 0
+    headed = ["".join(lines[places[part.start] : places[part.end]]) for part in parts if part.has_head]
     own = [part for part in headed if not _years(asked).isdisjoint(words(" ".join(split_header(read_rows(part))[0])))]
     return own or headed
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 
@@ -12,6 +13,8 @@ YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 """A year, at the beginning of a cell."""
 # "August 30, 2020", and "31.3.2003" or "31/3/2003", which no version or section in a row of years looks like.
 _DATE = re.compile(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){YEAR.pattern}$")
+# "2031 (£m)" is the name of a column, whatever else the row holds; a value that is a year has no unit.
+_YEAR_OF_AMOUNTS = re.compile(rf"{YEAR.pattern}\W*[$€£¥%]|{YEAR.pattern}\s*\(\s*(?:[A-Z]{{3}}|in)\b")
 _SIGN = re.compile(r"[$€£¥%()]+")
 # Between two amounts in one cell, which touched: "$ 26,822 $ (53,985)".
 _BETWEEN_AMOUNTS = re.compile(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
@@ -55,13 +58,29 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     return header, [_aligned(row, len(header)) for row in body]
 
 
-def part_starts(rows: Rows) -> dict[int, bool]:
-    """Where the parts of a table begin, and whether each begins with a head or has none.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows of a table from `start` to before `end` that have one head, or none where it is uncertain which."""
+
+    start: int
+    end: int
+    has_head: bool
+
+
+def table_parts(rows: Rows) -> list[Part]:
+    """The parts of a table, each with a head of its own, or with none.
 
     Another part begins at a row of other years than those of the head, which names the rows as the head does, or not at
-    all. Where such a row has a name that the head lacks, and its years are as far apart as those of the head, it may be
-    a row ("Ends | 2031 | 2030") or a head ("Cash flows | 2021 | 2020"): the part below it then has no head.
+    all, or says what the amounts are in ("Division | 2031 (£m) | 2030 (£m)"). Where such a row has a name that the head
+    lacks, and its years are as far apart as those of the head or stand among other names, it may be a row ("Ends | 2031
+    | 2030") or a head ("Cash flows | 2021 | 2020"): it begins a part without a head.
     """
+    starts = _part_starts(rows)
+    ends = [*starts, len(rows)][1:]
+    return [Part(start, end, has_head) for (start, has_head), end in zip(starts.items(), ends, strict=True)]
+
+
+def _part_starts(rows: Rows) -> dict[int, bool]:
     # The rows below a second head may have more cells than those below the first, and be more.
     again = (at for at, row in enumerate(rows) if at > 1 and row[0] == rows[0][0] and _years(row[1:]))
     own_rows = rows[: next((at for at in again if not all(map(_is_header, rows[1:at]))), len(rows))]
@@ -74,24 +93,29 @@ def part_starts(rows: Rows) -> dict[int, bool]:
         own = _years(others)
         if not own or own == years:
             continue
-        if first in EMPTY or first == header[0] or first.startswith("("):
+        of_amounts = any(map(_YEAR_OF_AMOUNTS.match, others))
+        if first in EMPTY or first == header[0] or first.startswith("(") or of_amounts:
             starts[at] = True
-        elif len(own) > 1 and _steps(own) == _steps(years) and at + 1 < len(rows):
-            starts[at + 1] = False
+        elif at + 1 < len(rows) and ((len(own) > 1 and _steps(own) == _steps(years)) or _has_other_names(others)):
+            starts[at] = False
     return starts
 
 
 def parts_of(rows: Rows) -> list[tuple[Sequence[str], Rows]]:
     """The header of each part of a table, and the rows below; empty for a part without a header."""
-    starts = part_starts(rows)
-    parts = zip(starts.items(), [*starts, len(rows)][1:], strict=True)
-    return [split_header(rows[start:end]) if headed else ([], rows[start:end]) for (start, headed), end in parts]
+    own = ((part.has_head, rows[part.start : part.end]) for part in table_parts(rows))
+    return [split_header(part) if has_head else ([], part) for has_head, part in own]
 
 
 def _years(cells: Sequence[str]) -> list[int]:
     """The years of the cells that have one; none where a cell has another number than of a date."""
     found = (YEAR.search(cell) for cell in cells)
     return [int(year[0]) for year in found if year] if _is_header(["", *cells]) else []
+
+
+def _has_other_names(cells: Sequence[str]) -> bool:
+    """Whether names that are no years stand among the years of a row."""
+    return any(cell not in EMPTY and not YEAR.search(cell) for cell in cells)
 
 
 def _steps(years: Sequence[int]) -> list[int]:
@@ -123,11 +147,10 @@ def rows_below_heads(rows: Rows) -> Iterator[tuple[int, dict[int, list[tuple[int
 
     Those of a part without a head have no names.
     """
-    starts = part_starts(rows)
-    for (start, headed), end in zip(starts.items(), [*starts, len(rows)][1:], strict=True):
-        head, own = head_places(rows[start:end]) if headed else (0, {})
-        names = {column: [(start + row, cell) for row, cell in places] for column, places in own.items()}
-        yield from ((row, names) for row in range(start + head, end))
+    for part in table_parts(rows):
+        head, own = head_places(rows[part.start : part.end]) if part.has_head else (0, {})
+        names = {column: [(part.start + row, cell) for row, cell in places] for column, places in own.items()}
+        yield from ((row, names) for row in range(part.start + head, part.end))
 
 
 def _with_names_above(above: Sequence[str], header: Sequence[str]) -> Sequence[str]:
