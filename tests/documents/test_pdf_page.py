@@ -317,3 +317,18 @@ def test_letters_of_a_ligature_are_all_kept(tmp_path: Path) -> None:
         ],
     )
     assert texts_of(path) == ["off"]
+
+
+def letter_by_letter(text: str, x: float, y: float, size: float) -> str:
+    """Operations that draw each letter by itself, as Chromium does in fonts with kerning."""
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    steps = "".join(f"({letter}) Tj {stringWidth(letter, 'Helvetica', size):.3f} 0 Td " for letter in text)
+    return f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm {steps} ET\n"
+
+
+def test_a_page_of_few_lines_in_single_letters_is_read_in_lines(tmp_path: Path) -> None:
+    said = ["all 11 reports are in print", "we did not test those with photographs", "and the rest is built each night"]
+    columns = [letter_by_letter("6 limitations", 57, 700, 12)]
+    columns += [letter_by_letter(text, 340, 700 - 14 * at, 10) for at, text in enumerate(said)]
+    assert [line.text for line in lines_of_page(tmp_path, "".join(columns))] == ["6 limitations", *said]

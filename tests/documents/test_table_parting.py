@@ -1,6 +1,7 @@
 """Tables that were taken for one, parted where names of columns stand again."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from made_pages import BLACK, canvas, fill, line, picture
@@ -65,6 +66,20 @@ def test_other_names_over_the_columns_of_numbers_begin_another_table() -> None:
     text = "Payments of leases are as follows:"
     rows = [*BODY, (text, *[""] * 4), ("", "", "Berths", "", "Quays"), *BODY]
     assert parted(rows, YEARS) == [(("", "2021", "2020"), *NUMBERS), (("", "Berths", "Quays"), *NUMBERS)]
+
+
+def test_years_with_a_unit_over_the_columns_of_numbers_begin_another_table() -> None:
+    rows = [*BODY, ("Revenue by division", *[""] * 4), ("Division", "", "2031 (£m)", "", "Staff"), *BODY]
+    assert parted(rows, YEARS) == [(("", "2021", "2020"), *NUMBERS), (("Division", "2031 (£m)", "Staff"), *NUMBERS)]
+
+
+def test_names_of_rows_and_columns_below_a_heading_begin_another_table() -> None:
+    rows = [*BODY, ("Revenue by division", *[""] * 4), ("Division", "", "Berths", "", "Quays"), *BODY]
+    lines = [replace(one, size=13.0) if one.text == "Revenue by division" else one for one in rows_at(rows, 100)]
+    table = Table((40, 96, 400, 240), cells_of(lines), tuple(lines))
+    heads = [found.rows[0] for found in with_heads([table], YEARS)]
+    assert heads == [("", "2021", "2020"), ("Division", "Berths", "Quays")]
+    assert len(parted(rows, YEARS)) == 1  # the name of a group of rows, in their own type
 
 
 @pytest.mark.parametrize(

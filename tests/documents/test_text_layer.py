@@ -46,3 +46,26 @@ def test_codes_beyond_unicode_are_replaced() -> None:
     edges = np.tile([50.0, 100, 55, 110], (3, 1))
     (placed,) = placed_words(Characters(codes, edges, np.arange(3)), PAGE)
     assert placed.word.text == "A\ufffd\ufffd"
+
+
+@pytest.mark.parametrize("word", ["مكتبة", "النخيل.", "ספרייה"])
+def test_letters_that_are_read_from_the_right_are_in_this_order_in_either_order_of_the_text_layer(word: str) -> None:
+    def placed(order: list[int]) -> str:
+        boxes: dict[int, Box] = {at: (300 - 6 * place, 100, 305 - 6 * place, 110) for at, place in enumerate(order)}
+        return words("".join(word[place] for place in order), boxes=boxes)[0][0]
+
+    logical = list(range(len(word)))
+    assert placed(logical) == word
+    assert placed(logical[::-1]) == word
+    assert placed([*logical[-2::-1], logical[-1]]) == word  # with its last character behind the others
+
+
+def test_a_mark_stays_behind_the_letter_that_it_stands_over() -> None:
+    # The letters of "بَتْ" from left to right, each mark before its letter.
+    boxes: dict[int, Box] = {at: (left, 100, left + 5, 110) for at, left in enumerate((50, 50, 56, 56))}
+    assert words("\u0652\u062a\u064e\u0628", boxes=boxes)[0][0] == "\u0628\u064e\u062a\u0652"
+
+
+@pytest.mark.parametrize("word", ["abc", "12", "א12", "عx"])
+def test_what_is_not_read_from_the_right_alone_keeps_its_order(word: str) -> None:
+    assert words(word)[0][0] == word

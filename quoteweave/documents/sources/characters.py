@@ -19,6 +19,7 @@ Ints = npt.NDArray[np.int64]
 LINE_END_HYPHEN = 2
 SEPARATORS = [0xA0, *range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF]
 SPACE = 32
+BREAKS = [10, 13]
 # Accents that stand alone, and the combining characters that do the same to the letter before them.
 ACCENTS = {
     0xB4: "\u0301",
@@ -41,6 +42,9 @@ LETTER_GAP = 0.3
 # Points between the middles of a letter and of itself drawn again, with a rim or without one; no more than this share
 # of its height, as type may be smaller than a point where a page has other units.
 SAME_PLACE, SAME_SHARE = 0.1, 0.02
+# Share of letters before which a break stands within a line, from which on pdfium took the lines for columns; and, in
+# heights of a line, the space between a letter's room and the next one's that parts no words, and that parts lines.
+MIN_BROKEN, NO_SPACE, NO_LINE = 0.3, 0.1, 1.6
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,45 @@ def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characte
     corners = np.stack([np.stack([x1, y1], axis=1), np.stack([x2, y2], axis=1)])  # (2, n, 2)
     points = corners @ shown[:, :2].T + shown[:, 2]
     boxes = np.concatenate([points.min(axis=0), points.max(axis=0)], axis=1)
-    return _with_accents(_drawn_once(raw, Characters(np.array(codes, dtype=np.int64), boxes, np.arange(count))))
+    characters = Characters(np.array(codes, dtype=np.int64), boxes, np.arange(count))
+    return _with_accents(_drawn_once(raw, _in_lines(raw, characters, shown)))
+
+
+def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Characters:
+    """Without breaks within lines, which pdfium sets behind each letter where a page has but few lines.
+
+    Where a page has little text, and each letter is drawn by itself, it may take the lines for columns of letters.
+    """
+    codes = characters.codes
+    breaks, inked = np.isin(codes, BREAKS), np.flatnonzero(codes > SPACE)
+    before, after = inked[:-1], inked[1:]
+    broken = (after - before > 1) & (np.diff(np.cumsum(breaks)[inked]) == after - before - 1)
+    if np.count_nonzero(broken) < max(1.0, MIN_BROKEN * len(inked)):
+        return characters
+    rooms = _rooms(raw, characters.numbers[inked], shown)
+    one, other = rooms[:-1], rooms[1:]
+    height = np.minimum(one[:, 3] - one[:, 1], other[:, 3] - other[:, 1])
+    beside = np.minimum(one[:, 3], other[:, 3]) - np.maximum(one[:, 1], other[:, 1]) > 0.5 * height
+    apart = (other[:, 0] - one[:, 2]) / np.maximum(height, SAME_PLACE)
+    joined = broken & beside & (np.abs(apart) < NO_LINE)
+    keep, codes = np.ones(len(codes), dtype=bool), codes.copy()
+    for at in np.flatnonzero(joined):
+        is_space = abs(apart[at]) > NO_SPACE
+        keep[before[at] + 1 + is_space : after[at]] = False
+        codes[before[at] + 1] = SPACE if is_space else codes[before[at] + 1]
+    return Characters(codes[keep], characters.boxes[keep], characters.numbers[keep])
+
+
+def _rooms(raw: "FPDF_TEXTPAGE", numbers: Ints, shown: Floats) -> Floats:
+    """The boxes (n, 4) as shown of characters with the room that they take on their line; of no size where unknown."""
+    import pypdfium2.raw as pdfium
+
+    rooms, found = np.zeros((len(numbers), 2, 2)), pdfium.FS_RECTF()
+    for at, number in enumerate(numbers.tolist()):
+        if pdfium.FPDFText_GetLooseCharBox(raw, number, found):
+            rooms[at] = (found.left, found.top), (found.right, found.bottom)
+    points = rooms @ shown[:, :2].T + shown[:, 2]
+    return np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1)
 
 
 def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
@@ -172,7 +214,7 @@ def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
     last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
     last[-1:] = inked[-1:]
     starts = np.flatnonzero(first)
-    breaks = hyphens | (codes == 10) | (codes == 13)
+    breaks = hyphens | np.isin(codes, BREAKS)
     return starts, np.flatnonzero(last) + 1, (np.cumsum(breaks) - breaks)[starts]
 
 

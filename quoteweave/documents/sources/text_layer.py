@@ -23,7 +23,10 @@ Mask = npt.NDArray[np.bool_]
 
 # Ligatures, Arabic letters shaped for their place, and Chinese radicals are forms of letters that people search for.
 LETTER_FORMS = re.compile("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
+FROM_THE_RIGHT = re.compile("[\u0590-\u05ff\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 SURROGATES = re.compile("[\ud800-\udfff]")
+FROM_THE_LEFT = frozenset({"L", "EN", "AN"})
+"""Classes of characters that are read from the left, by Unicode's bidirectional algorithm: letters and digits."""
 # Many subsets keep weight 0 and say it in their name alone; 600 is where faces are called semibold.
 BOLD = re.compile(r"bold|black|heavy|demi|medi", re.IGNORECASE)
 SEMIBOLD = 600
@@ -91,7 +94,8 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
     for i in np.flatnonzero(visible):
         x1, y1, x2, y2 = hulls[i].tolist()
         width, height = letters[i].tolist()
-        word = Word(_clean(text[starts[i] : ends[i]]), (x1, y1, x2, y2))
+        as_read = _as_read(text[starts[i] : ends[i]], characters.boxes[starts[i] : ends[i]])
+        word = Word(_clean(as_read), (x1, y1, x2, y2))
         yield PlacedWord(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
 
 
@@ -148,6 +152,29 @@ def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
         behind = codes[at + 1]
         is_raised[at] &= bool(is_raised[at + 1]) if digits[at + 1] else behind not in SLASHES
     return np.flatnonzero(is_raised)
+
+
+def _as_read(text: str, boxes: Floats) -> str:
+    """A word of letters that are read from the right in this order, in which some PDFs do not have them.
+
+    Digits and letters that are read from the left are left as they are, and so is a word that has both.
+    """
+    if not FROM_THE_RIGHT.search(text) or any(unicodedata.bidirectional(each) in FROM_THE_LEFT for each in text):
+        return text
+    marks = np.array([unicodedata.combining(each) > 0 for each in text])
+    middles, tallest = (boxes[:, :2] + boxes[:, 2:]) / 2, float((boxes[:, 3] - boxes[:, 1]).max())
+    letters = np.flatnonzero(~marks)
+    steps = np.diff(middles[letters, 0])
+    if not np.isfinite(boxes).all() or np.ptp(middles[:, 1]) > tallest or (steps > 0).sum() <= (steps < 0).sum():
+        return text
+    order = letters[np.argsort(-middles[letters, 0], kind="stable")].tolist()
+    for mark in np.flatnonzero(marks).tolist():  # behind the letter that it stands over, and the marks there
+        over = min(letters.tolist(), key=lambda letter: abs(float(middles[letter, 0] - middles[mark, 0])))
+        at = order.index(over) + 1
+        while at < len(order) and marks[order[at]]:
+            at += 1
+        order.insert(at, mark)
+    return "".join(text[at] for at in order)
 
 
 def _clean(text: str) -> str:

@@ -70,7 +70,9 @@ from quoteweave.generation.relevance import (
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
-UNCERTAIN_HEAD = "A row of years in this table may be the head of the rows below it, or not: see on the page which years they are of."
+UNCERTAIN_HEAD = (
+    "A row of years in this table may be the head of those below it: see on the page what years they are of."
+)
 TABLES_DIFFER = "Rows of this name have different values here: compare what they are of."
 SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
 DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}

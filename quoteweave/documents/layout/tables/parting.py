@@ -28,6 +28,8 @@ MAX_ROWS_AROUND = 12
 MAX_ROWS_OF_NAMES = 6
 # Letters in the name of a column: "N/A" and "n.m." are cells of rows.
 MIN_NAME_LETTERS = 3
+# Type this much larger than that of a row is a heading's.
+HEADING_SIZE = 1.15
 # In heights of a line: how far right of the names of rows a cell over several columns begins at least.
 MIN_INDENT = 2.0
 
@@ -118,7 +120,9 @@ def _names_again(rows: Sequence[Row], at: int, known: set[str]) -> bool:
     names = [cell for place, cell in zip(places, row, strict=True) if place in of_numbers]
     if all(cell.text in known for cell in names):
         return len(names) > 1 and any(_is_name(cell) or has_year(cell) for cell in names)
-    return set(places) == of_numbers and all(map(_is_name, names))
+    # What names the rows as well is a row, "Colour | black | white", unless it cannot be one.
+    is_head = 0 not in places or any(map(_is_year_of_amounts, names)) or _is_heading(rows[at - 1], row)
+    return is_head and set(places) - {0} == of_numbers and all(map(_is_name, names))
 
 
 def _of_numbers(columns: Sequence[Column], rows: Sequence[Row]) -> set[int | None]:
@@ -133,7 +137,17 @@ def _of_numbers(columns: Sequence[Column], rows: Sequence[Row]) -> set[int | Non
 
 
 def _is_name(cell: Line) -> bool:
-    return sum(map(str.isalpha, cell.text)) >= MIN_NAME_LETTERS
+    """Whether a cell may name a column: by letters, or by a year and what its numbers are in, "2031 (£m)"."""
+    return sum(map(str.isalpha, cell.text)) >= MIN_NAME_LETTERS or _is_year_of_amounts(cell)
+
+
+def _is_year_of_amounts(cell: Line) -> bool:
+    return has_year(cell) and len(cell.words) > 1
+
+
+def _is_heading(above: Row, row: Row) -> bool:
+    """Whether one line in larger type stands above a row."""
+    return len(above) == 1 and above[0].size >= HEADING_SIZE * row[0].size
 
 
 def _first_of_head(rows: Sequence[Row], at: int) -> int:

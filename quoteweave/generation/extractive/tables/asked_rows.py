@@ -21,7 +21,8 @@ _VALUE = re.compile(r"\W*\d")
 def asks_for_row(question: QuestionTerms, context: Context) -> bool:
     """Whether a question for what something was in a year begins with the name of a row of numbers that was found.
 
-    "What was the SG&A of the Domestic segment in 2023?" asks for a number, if a table has a row "SG&A". No sentence without a number answers it.
+    "What was the SG&A of the Domestic segment in 2023?" asks for a number, if a table has a row "SG&A". No
+    sentence without a number answers it.
     """
     asked = _ASKS_WHAT.match(question.analysis.text)
     if asked is None or not any(map(_YEAR.fullmatch, question.names)):
