@@ -48,7 +48,7 @@ def computed(question: str, table: str = WHOLE) -> str:
         ("What is the sum of grain, timber and coal in 2022?", ""),
         (
             "Which have at least 500 in 2022?",
-            "in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)",
+            "in 2022, 2 of 3 rows are at least 500: Container (1,310) and Grain (512)",
         ),
         ("Which groups have more than 2 kg in 2022?", ""),
         ("Which groups have more than 0.5 million in 2022?", ""),
@@ -58,7 +58,13 @@ def computed(question: str, table: str = WHOLE) -> str:
         ),
         ("Which groups have less than 500 in 2022?", "in 2022, 1 of 3 rows is below 500: Timber (318)"),
         ("Which groups have more than 2,000 in 2022?", "in 2022, 0 of 3 rows are above 2,000"),
-        ("Which groups have more than 512 in 2022?", ""),
+        ("Which groups have more than 512 in 2022?", "in 2022, 1 of 3 rows is above 512: Container (1,310)"),
+        (
+            "Which groups have at least 512 in 2022?",
+            "in 2022, 2 of 3 rows are at least 512: Container (1,310) and Grain (512)",
+        ),
+        ("Which groups have no more than 318 in 2022?", "in 2022, 1 of 3 rows is at most 318: Timber (318)"),
+        ("Which groups have less than 318 in 2022?", "in 2022, 0 of 3 rows are below 318"),
         ("Which groups have more than 400 and less than 600 in 2022?", ""),
         ("What is the difference between the highest and lowest in 2022?", ""),
         ("What were the dues for grain in 2022?", ""),

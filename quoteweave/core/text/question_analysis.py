@@ -102,6 +102,7 @@ class Threshold(Record):
 
     number: str = Field(description="as written, with its unit")
     is_lower_bound: bool = Field(description="whether what lies above it is asked for")
+    is_included: bool = Field(default=False, description="whether what equals it is asked for too: at least 5")
 
 
 class QuestionAnalysis(Record):
@@ -300,7 +301,7 @@ class _Rules:
     asks: dict[AnswerType, re.Pattern[str]]
     extremes: dict[Extreme, re.Pattern[str]]
     calculations: dict[Calculation, re.Pattern[str]]
-    limits: tuple[re.Pattern[str], re.Pattern[str]]
+    limits: re.Pattern[str]
     front: re.Pattern[str]
     overview: frozenset[str]
     forms: frozenset[str]
@@ -321,19 +322,16 @@ class _Rules:
 
     def threshold(self, text: str) -> Threshold | None:
         """The number above or below which something is asked for; None where there is none, or several."""
-        sides = zip((True, False), self.limits, strict=True)
-        found = [
-            Threshold(number=match[1].strip(" .,"), is_lower_bound=over)
-            for over, side in sides
-            for match in side.finditer(text)
-        ]
-        return found[0] if len(found) == 1 else None
+        match, *others = *self.limits.finditer(text), None
+        if match is None or others != [None]:
+            return None
+        above, included = match["over"] or match["least"], match["least"] or match["most"]
+        return Threshold(number=match["number"].strip(" .,"), is_lower_bound=bool(above), is_included=bool(included))
 
     def extreme(self, text: str) -> Extreme | None:
         """Whether the highest or the lowest is asked for; "at least 5" asks for no lowest."""
-        for side in self.limits:
-            text = side.sub(" ", text)
-        return next((kind for kind, pattern in self.extremes.items() if pattern.search(text)), None)
+        rest = self.limits.sub(" ", text)
+        return next((kind for kind, pattern in self.extremes.items() if pattern.search(rest)), None)
 
     def asks_overview(self, text: str) -> bool:
         """Whether it has only words that ask for a summary and name the document; a question of neither is none."""
@@ -359,7 +357,7 @@ def _rules() -> _Rules:
     return _Rules(
         extremes={kind: _words(_entries(languages, "extremes", kind)) for kind in get_args(Extreme)},
         calculations={kind: _words(_entries(languages, "calculations", kind)) for kind in get_args(Calculation)},
-        limits=(_limit(_entries(languages, "limits", "over")), _limit(_entries(languages, "limits", "under"))),
+        limits=_limits({kind: _entries(languages, "limits", kind) for kind in ("over", "under", "least", "most")}),
         asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
         picture_types={
             one: _words([word for each in languages for word in each["picture_types"][one]]) for one in types
@@ -380,8 +378,10 @@ def _entries(languages: list[dict[str, Any]], table: str, kind: str) -> list[str
     return [word for each in languages for word in each.get(table, {}).get(kind, ())]
 
 
-def _limit(found: list[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){alternation(found)}\s+({_NUMBER})", re.IGNORECASE)
+def _limits(found: dict[str, list[str]]) -> re.Pattern[str]:
+    """What stands before a number, in groups of these names; what begins first counts: "no more than"."""
+    sides = "|".join(rf"(?P<{kind}>{alternation(entries)})" for kind, entries in found.items())
+    return re.compile(rf"(?<!\w)(?:{sides})\s+(?P<number>{_NUMBER})", re.IGNORECASE)
 
 
 def _words(found: list[str]) -> re.Pattern[str]:

@@ -13,6 +13,7 @@ from quoteweave.core.text.question_analysis import (
     Calculation,
     Extreme,
     QuestionAnalysis,
+    Threshold,
     calculation_words,
     interrogative_words,
     with_words_alike,
@@ -129,7 +130,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
         return _describe_combined(found, calculation)
     if analysis.threshold is None or _SCALED.search(text) or not _SCALE_WORDS.isdisjoint(around):
         return ""
-    return _describe_beyond(found, _with_unit(analysis), is_lower_bound=analysis.threshold.is_lower_bound)
+    return _describe_beyond(found, _with_unit(analysis), analysis.threshold)
 
 
 def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, drop_verbs: bool) -> set[str]:
@@ -236,8 +237,8 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     return f"{sentence}, before {second.name} with {second.text}"
 
 
-def _describe_beyond(found: CellSelection, number: str, *, is_lower_bound: bool) -> str:
-    """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell equals the limit."""
+def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str:
+    """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; `number` is the limit with its unit."""
     amounts = read_amounts(normalize_notation(number))
     if len(found.cells) < MIN_ROWS or not found.whole or len(amounts) != 1:
         return ""
@@ -250,10 +251,12 @@ def _describe_beyond(found: CellSelection, number: str, *, is_lower_bound: bool)
     is_bare = amounts[0].unit is None and not _LETTERS.search(number)
     if not (in_heading or is_bare or (amounts[0].unit == unit and unit is not None)):
         return ""
-    beyond = [cell.shown for cell in found.cells if (cell.value > value) == is_lower_bound]
-    if len(beyond) > MAX_SHOWN or any(cell.value == value for cell in found.cells):
+    cells = (cell for cell in found.cells if cell.value != value or limit.is_included)
+    beyond = [cell.shown for cell in cells if cell.value == value or (cell.value > value) == limit.is_lower_bound]
+    if len(beyond) > MAX_SHOWN:
         return ""
-    side = "above" if is_lower_bound else "below"
+    sides = ("at least", "at most") if limit.is_included else ("above", "below")
+    side = sides[0] if limit.is_lower_bound else sides[1]
     verb = "is" if len(beyond) == 1 else "are"
     sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {number}"
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
