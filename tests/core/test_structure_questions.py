@@ -141,3 +141,30 @@ def test_long_patterns_are_compiled_only_where_a_text_is_searched_for_a_number(m
     assert max(map(len, compiled), default=0) < 5_000
     assert anew.states_number("It has 12 tables.", ["table"])
     assert max(map(len, compiled)) > 5_000
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("What is the title of slide 4?", PlaceName("page", "4")),
+        ("What is the heading of the last page?", PlaceName("page", "", page=-1)),
+        ("Wie lautet der Titel von Folie 4?", PlaceName("page", "4")),
+        ("Quel est le titre de la diapositive 4 ?", PlaceName("page", "4")),
+    ],
+)
+def test_the_title_of_a_page_is_its_heading(question: str, page: PlaceName) -> None:
+    asked = read_structure_request(question)
+    assert asked is not None
+    assert (asked.kinds, asked.wants, asked.places) == (("heading",), "names", (page,))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the title of the table on page 3?",
+        "What is the title of the book on page 7?",
+        "What is the title of Moss on page 2?",
+    ],
+)
+def test_the_title_of_what_stands_on_a_page_is_another(question: str) -> None:
+    assert read_structure_request(question) is None

@@ -40,6 +40,8 @@ def read_structure_request(question: str) -> StructureRequest | None:
         return None
     patterns, (kinds, text) = _patterns(), _kinds_in(analysis.text)
     counts = patterns["counts"].search(text) is not None
+    of_page = not kinds and patterns["title of"].search(text) and any(place.is_page for place in analysis.places)
+    kinds = ["heading"] if of_page else kinds  # "What is the title of slide 4?", not "of the table on page 4"
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
     named = counts or "heading" in kinds or patterns["names"].search(text) is not None
@@ -51,11 +53,11 @@ def read_structure_request(question: str) -> StructureRequest | None:
     places = tuple(place for place in places_in(analysis.text) if str(place) not in kinds)
     places = _long_range(analysis.text, places) or places
     says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
-    for name in ("counts", "names", "exists", "heading", "page", "document", "besides"):
+    for name in ("counts", "title of", "names", "exists", "heading", "page", "document", "besides"):
         text = patterns[name].sub(" ", text)
     rest = [word for word in words(text, stem=False) if word not in request_words()]
     naming_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
-    if naming_words and not named:  # "Which figures are given for 2015?"
+    if naming_words and (of_page or not named):  # "Which figures are given for 2015?"
         return None
     return StructureRequest(
         kinds=tuple(kinds),
@@ -115,6 +117,8 @@ def _said() -> dict[str, str]:
     kinds = get_args(StructureKind)
     names = (*kinds, "counts", "names", "exists", "document", "besides", "numbers", "between")
     said = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
+    title_of = alternation(word for table in tables for word in table.get("title_of", ()))
+    said["title of"] = rf"{title_of}(?=\W*(?:\w{{2,4}}\W+)?\Z)"  # an article may stand behind it
     said["counted pages"] = rf"{said['counts']}\s+{said['page']}"
     said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"
     said["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(said[kind] for kind in kinds)})"
