@@ -330,3 +330,17 @@ def test_the_thing_of_which_is_asked_what_it_does(question: str, thing: set[str]
 )
 def test_a_heading_describes_a_thing_by_its_name_or_in_a_document_of_that_title(heading: str, described: bool) -> None:
     assert describes_thing(heading, frozenset({"lock"}), frozenset({"manual", "lock"})) is described
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Was kostete der Wagen von 2001?", "money"),
+        ("Was war der Umsatz 2029?", "statement"),
+        ("Was ist ein Kai?", "definition"),
+        ("Was the budget spent?", "yes_or_no"),
+        ("Was Ada Byron the founder?", "yes_or_no"),
+    ],
+)
+def test_was_of_german_asks_for_more_than_yes_or_no(question: str, asks: str) -> None:
+    assert analyse_question(question).asks == asks

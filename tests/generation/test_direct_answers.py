@@ -69,10 +69,25 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
         ("How many days of leave do part-time staff get?", "Full-time staff get 28 days of leave."),
         ("How long did the crew sleep on board?", "The crew took part on board for six weeks."),
         ("In which year were the most boats built?", "We built 11 boats, three more than in 2023."),
+        ("How many rooms does the Lodge have?", "The Seeblick is a hotel. It has 84 rooms and lies beside the Lodge."),
+        (
+            "How much did the van of 2001 cost?",
+            "The ferry came in May. It cost 480,000 euros and replaces the van of 2001.",
+        ),
+        (
+            "Was kostete der Wagen von 2001?",
+            "Im Mai kam das Boot. Es kostete 480.000 Euro und ersetzt den Wagen von 2001.",
+        ),
     ],
 )
 def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None:
     assert ask(question, context([text])).status != "answered"
+
+
+def test_what_it_is_may_stand_in_the_sentence_before() -> None:
+    text = "The ferry came in May. It cost 480,000 euros and replaces the van of 2001."
+    assert "480,000" in ask("How much did the ferry cost?", context([text])).text
+    assert ask("How much did the ferry cost?", context([text])).status == "answered"
 
 
 @pytest.mark.parametrize(

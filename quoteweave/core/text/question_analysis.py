@@ -56,6 +56,7 @@ AnswerType = Literal[
 ]  # fmt: skip
 """What a question asks for: something to be seen, calculated or counted on pages, a number, a name…, or a statement."""
 
+_GERMAN_WAS = re.compile(r"(?i)\W*was (?:ist|sind|wird|wurden?|war|waren|hat|hatte|kostete?n?|macht|gilt|steht)\b")
 # "Which way has the effect of a small number of errors?" asks for no number, "What is a safe number of guests?" does.
 _INDEFINITE_NUMBER = re.compile(r"(?i)(?<!\bis )(?<!\bwas )\ba\s+(?:(?:small|large|finite|certain)\s+)?number of\b")
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
@@ -311,8 +312,9 @@ class _Rules:
         """The answer type, and the words of the question that determine it."""
         if _WHAT_MEANS.fullmatch(question):
             return "definition", WHAT_MEANS
-        asking = _INDEFINITE_NUMBER.sub(" ", question)
-        found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(asking))]
+        asking, german = _INDEFINITE_NUMBER.sub(" ", question), _GERMAN_WAS.match(question) is not None
+        ways = (one for one in self.asks.items() if not (german and one[0] == "yes_or_no"))
+        found = [(match.start(), kind, match[0]) for kind, way in ways if (match := way.search(asking))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
             _, kind, detail = min(found, key=itemgetter(0))
             return kind, detail

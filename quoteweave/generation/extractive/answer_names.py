@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike
+from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import name_words, words
-from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.statements import Statement, refers_back
+from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 
@@ -165,6 +167,7 @@ _THING = re.compile(
 )
 # The amount of a thing is the thing.
 _SAME = frozenset({"amount", "total", "sum", "level", "value", "number", "kind", "type", "name", "all", "most", "some"})
+_NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
 _RATE = re.compile(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = re.compile(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
@@ -190,6 +193,8 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     asked, text = question.text, statement.text
     if _tells_of_its_property(asked, text) or _is_of_a_part(statement, terms):
         return True
+    if question.asks in _NUMBER_KINDS and _is_of_what_is_before(statement, asked, terms):
+        return True
     if question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms):
         return True
     which = _WHICH.match(asked)
@@ -200,6 +205,18 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     is_place = question.asks == "place"
     return any(_is_one_of_a_place(first, text, terms, texts, is_place=is_place) for first in _FIRST.findall(asked))
+
+
+def _is_of_what_is_before(statement: Statement, asked: str, terms: Sequence[str]) -> bool:
+    """Whether "It" stands for another thing than is asked for, as the sentence before it has no noun of the question.
+
+    "It cost 480,000 euros and replaces the vehicle of 2001" does not tell what the vehicle of 2001 cost.
+    """
+    named = set(terms) - verbs_of(asked)
+    nouns = {word for word in named if not is_of_date(word)}
+    if len(named) < 2 or not nouns or not refers_back(statement.text):
+        return False
+    return nouns.isdisjoint(with_words_alike(frozenset(words(statement.before)), nouns))
 
 
 def _tells_of_its_property(asked: str, text: str) -> bool:

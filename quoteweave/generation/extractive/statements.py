@@ -57,8 +57,8 @@ _VALUE = re.compile(r"[^\w\s]{0,2}\s?\d|-$")
 _REFERS_BACK = re.compile(
     r"(?!It\s+(?:is|was)\s+[\w-]+\s+(?:to|that)\b)(?:It|They|He|She|(?:This|That|These|Those)\s+(?:also\s+)?(?:is|are|was|were"
     r"|will|would|can|could|may|might|should|must|has|have|had|does|do|did|means?|makes?|causes?|allows?|happens?|gives?"
-    r"|leads?|ensures?|includes?)|(?:Er|Sie|Es)\s+(?:ist|war|wurde|hat|liegt|kostet|dauert)"
-    r"|(?:Il|Elle)\s+(?:a|est(?!\s+\w+\s+(?:de|que)\b)|était|fut|dure|coûte))\b"
+    r"|leads?|ensures?|includes?)|(?:Er|Sie|Es)\s+(?:ist|war|wurde|hat|hatte|liegt|lag|kostete?|dauerte?|wiegt|wog)"
+    r"|(?:Il|Elle)\s+(?:a|est(?!\s+\w+\s+(?:de|que)\b)|était|fut|dure|durait|coûte|coûtait|pèse))\b"
 )
 _EFFECT = re.compile(r"\b(?:causes?|leads? to|led to|therefore|thus|as a result)\b", re.IGNORECASE)
 _AFTER_LABEL = " .:–—-|：．"
