@@ -84,6 +84,22 @@ def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None
     assert ask(question, context([text])).status != "answered"
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        (
+            "When is Hotel Merrow closed?",
+            "It has 62 rooms. Its sister house, the Lodge, has 14 and is closed in May.",
+            False,
+        ),
+        ("When is the sister house of Hotel Merrow closed?", "Its sister house, the Lodge, is closed in May.", True),
+    ],
+)
+def test_what_belongs_to_it_is_another_thing(question: str, text: str, answers: bool) -> None:
+    answer = ask(question, context([quote(text, section="Hotel Merrow", document="hotel.pdf")]))
+    assert (answer.status == "answered") == answers
+
+
 def test_what_it_is_may_stand_in_the_sentence_before() -> None:
     text = "The ferry came in May. It cost 480,000 euros and replaces the van of 2001."
     assert "480,000" in ask("How much did the ferry cost?", context([text])).text

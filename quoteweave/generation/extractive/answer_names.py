@@ -168,6 +168,12 @@ _THING = re.compile(
 # The amount of a thing is the thing.
 _SAME = frozenset({"amount", "total", "sum", "level", "value", "number", "kind", "type", "name", "all", "most", "some"})
 _NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
+_OF_ONE_KINDS = _NUMBER_KINDS | {"date", "yes_or_no"}
+# What stands between a possessive at the beginning and the verb, or a comma.
+_BELONGING = re.compile(
+    r"\W*(?:Its|Their|His|Her|Seine?|Ihre?|Son|Sa|Ses|Leurs?)\s+([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){0,2}?)"
+    r"(?:,|\s+(?:is|are|was|were|has|have|had|can|may|must|will|costs?|opens?|ist|sind|war|waren|hat|haben|est|sont|a|ont)\b)"
+)
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
 _RATE = re.compile(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = re.compile(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
@@ -193,7 +199,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     asked, text = question.text, statement.text
     if _tells_of_its_property(asked, text) or _is_of_a_part(statement, terms):
         return True
-    if question.asks in _NUMBER_KINDS and _is_of_what_is_before(statement, asked, terms):
+    if _is_of_what_is_before(statement, question, terms) or _is_of_its_own(statement, question, terms):
         return True
     if question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms):
         return True
@@ -207,16 +213,25 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     return any(_is_one_of_a_place(first, text, terms, texts, is_place=is_place) for first in _FIRST.findall(asked))
 
 
-def _is_of_what_is_before(statement: Statement, asked: str, terms: Sequence[str]) -> bool:
+def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
     """Whether "It" stands for another thing than is asked for, as the sentence before it has no noun of the question.
 
     "It cost 480,000 euros and replaces the vehicle of 2001" does not tell what the vehicle of 2001 cost.
     """
-    named = set(terms) - verbs_of(asked)
+    if question.asks not in _NUMBER_KINDS or not refers_back(statement.text):
+        return False
+    named = set(terms) - verbs_of(question.text)
     nouns = {word for word in named if not is_of_date(word)}
-    if len(named) < 2 or not nouns or not refers_back(statement.text):
+    if len(named) < 2 or not nouns:
         return False
     return nouns.isdisjoint(with_words_alike(frozenset(words(statement.before)), nouns))
+
+
+def _is_of_its_own(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
+    """Whether it is about something that belongs to what is asked for: "Its sister house is closed in May"."""
+    owned = _BELONGING.match(statement.text) if question.asks in _OF_ONE_KINDS else None
+    own = frozenset(words(owned[1])) if owned else frozenset[str]()
+    return bool(own) and own.isdisjoint(with_words_alike(frozenset(terms), own))
 
 
 def _tells_of_its_property(asked: str, text: str) -> bool:
