@@ -252,3 +252,14 @@ def test_cells_that_touch_do_not_join_the_columns_of_other_rows() -> None:
     lines = [*rows_at(BODY, 100), line("Fees", 50, 148), line("26,822 53,985", 246, 148)]
     table = Table((50, 100, 400, 160), cells_of(lines), tuple(lines))
     assert with_heads([table], YEARS)[0].rows == (("", "2021", "2020"), *NUMBERS, ("Fees", "26,822 53,985"))
+
+
+@pytest.mark.parametrize("unit", ["£", "£’000", "US$", "%"])
+def test_what_the_numbers_are_in_stands_below_their_years(unit: str) -> None:
+    head = [line("2021", 220, 72), line("2020", 330, 72), line(unit, 225, 86), line(unit, 335, 86)]
+    assert headed(head)[0] == ("", f"2021 {unit}", f"2020 {unit}")
+
+
+def test_a_heading_above_the_years_is_no_part_of_their_names() -> None:
+    heading = line("Income and spending of the trust", 50, 64, size=15)
+    assert headed([heading, line("2021", 220, 84), line("2020", 330, 84)])[0] == ("", "2021", "2020")

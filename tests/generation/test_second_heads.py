@@ -107,6 +107,28 @@ def test_years_among_other_names_may_be_a_head_or_a_row() -> None:
     assert part_starts(rows(f"{above}\nDivision | 2021 | 2019 | Staff\nYards | 4 | 3 | 9")) == {0: True, 2: False}
 
 
+RATES = (
+    "Room | Winter | Winter | Summer | Summer\n- | 1 person | 2 persons | 1 person | 2 persons\n"
+    "Standard | € 95 | € 130 | € 80 | € 110\nSuite | € 190 | € 240 | € 170 | € 215"
+)
+
+
+def test_what_spans_several_columns_is_part_of_the_name_of_each() -> None:
+    (header, below), *_ = parts_of(rows(RATES))
+    assert header == ["Room", "Winter 1 person", "Winter 2 persons", "Summer 1 person", "Summer 2 persons"]
+    assert [row[0] for row in below] == ["Standard", "Suite"]
+    assert "Suite (Summer 2 persons: € 215)" in answered("What is the suite for 2 persons in summer?", RATES)
+    assert answered("What is the suite in spring for 2 persons?", RATES) == ""
+    table = image("Table 1: Rates", RATES, layout="table")
+    found = find_highlights("Table 1 (Rates) lists Suite (Summer 2 persons: € 215).", table)
+    assert sorted(text_of(table)[start:end] for start, end in found) == ["2 persons", "Suite", "Summer", "€ 215"]
+
+
+def test_repeated_names_above_a_row_without_a_name_are_parted_by_no_numbers() -> None:
+    ((_, below),) = parts_of(rows("Room | Winter | Winter\n- | 95 | 130\nSuite | 190 | 240"))
+    assert len(below) == 2
+
+
 def test_no_cell_is_said_to_be_of_a_year_above_another_head() -> None:
     for head in ("In thousands | 2021 | 2020", "Cash flows | 2021 | 2020"):
         table = f"{INCOME}\n{head}\n{CASH}"

@@ -24,7 +24,13 @@ from quoteweave.documents.layout.tables.columns import (
     texts_of,
 )
 from quoteweave.documents.layout.tables.lines_above import LinesAbove
-from quoteweave.documents.layout.tables.parting import MAX_GAP, is_over, parted_at_heads, stands_over_columns
+from quoteweave.documents.layout.tables.parting import (
+    MAX_GAP,
+    is_heading,
+    is_over,
+    parted_at_heads,
+    stands_over_columns,
+)
 from quoteweave.documents.sources.lines import Line
 
 # Rows of a head, and of names of groups between it and the table.
@@ -152,7 +158,7 @@ def _rows_above(
         # The name of a group may be longer than a cell of a head.
         places = [0] if len(row) == 1 and row[0].box[2] <= columns[0].left else places_in(row, columns)
         is_far = top - max(line.box[3] for line in row) > MAX_GAP * row[0].height
-        if is_far or None in places or len(head) == MAX_HEAD_ROWS:
+        if is_far or None in places or len(head) == MAX_HEAD_ROWS or (head and is_heading(row, head[0])):
             break
         if names_columns(row, columns) or (head and any(places)):
             head.insert(0, row)

@@ -121,7 +121,7 @@ def _names_again(rows: Sequence[Row], at: int, known: set[str]) -> bool:
     if all(cell.text in known for cell in names):
         return len(names) > 1 and any(_is_name(cell) or has_year(cell) for cell in names)
     # What names the rows as well is a row, "Colour | black | white", unless it cannot be one.
-    is_head = 0 not in places or any(map(_is_year_of_amounts, names)) or _is_heading(rows[at - 1], row)
+    is_head = 0 not in places or any(map(_is_year_of_amounts, names)) or is_heading(rows[at - 1], row)
     return is_head and set(places) - {0} == of_numbers and all(map(_is_name, names))
 
 
@@ -145,7 +145,7 @@ def _is_year_of_amounts(cell: Line) -> bool:
     return has_year(cell) and len(cell.words) > 1
 
 
-def _is_heading(above: Row, row: Row) -> bool:
+def is_heading(above: Row, row: Row) -> bool:
     """Whether one line in larger type stands above a row."""
     return len(above) == 1 and above[0].size >= HEADING_SIZE * row[0].size
 

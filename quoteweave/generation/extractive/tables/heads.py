@@ -42,8 +42,11 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     A header whose first cell is blank may lack that cell, as in tables without rules. A table of two columns is taken
     for names and values without a header, unless all values below the first row are plain numbers. Above the names may
     stand others, each over several columns ("Revenue" and "Profit" over "2023 | 2022 | 2023 | 2022"): then a column has
-    both names, and there is no header where it is uncertain which these are.
+    both names, and there is no header where it is uncertain which these are. So have columns of which the name above is
+    written over each of them ("Winter | Winter" over "1 person | 2 persons"), as in HTML.
     """
+    if spanned := _header_of_spans(rows):
+        return spanned, [_aligned(row, len(spanned)) for row in rows[2:]]
     found: list[tuple[int, Sequence[str], Rows]] = []
     for position in range(min(2, len(rows) - 1)):
         names, below = rows[position], rows[position + 1 :]
@@ -56,6 +59,16 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     if len(body) == len(rows) - 2:
         header = _with_names_above(rows[0], header)
     return header, [_aligned(row, len(header)) for row in body]
+
+
+def _header_of_spans(rows: Rows) -> list[str]:
+    """The names of columns by two rows, of which the first repeats what spans several; empty where they are no such."""
+    if len(rows) < 3 or len(rows[0]) != len(rows[1]) or rows[1][0] not in {*EMPTY, rows[0][0]}:
+        return []
+    above, names = rows[0], rows[1][1:]
+    is_repeated = any(one == other and one not in EMPTY for one, other in pairwise(above[1:]))
+    places = _places_above(above, names) if is_repeated and _is_header(["", *above]) else []
+    return [above[0], *(f"{above[at]} {name}" for at, name in zip(places, names, strict=True))] if places else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +181,7 @@ def _places_above(above: Sequence[str], names: Sequence[str]) -> list[int]:
 
     It is certain where the names below are the same for each of those above, in the same order.
     """
-    groups = [at for at, cell in enumerate(above) if cell not in EMPTY]
+    groups = [at for at, cell in enumerate(above) if cell not in EMPTY and (at < 2 or cell != above[at - 1])]
     for own in (groups, groups[1:]):  # the first may name the rows
         size = len(names) // max(1, len(own))
         parts = [names[start : start + size] for start in range(0, len(names), max(1, size))]
