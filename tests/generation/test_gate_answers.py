@@ -62,6 +62,11 @@ def test_factual_sentences_without_citation_are_warned_of() -> None:
     assert answer.warnings == ("Nothing is cited for “Timber came to 296 thousand tonnes.”.",)
 
 
+def test_a_table_without_citation_is_warned_of_by_its_cells() -> None:
+    answer = checked(f"{GOOD}\n\n| Season | 2027 |\n|:---|---:|\n| Spring | 296 |")
+    assert answer.warnings == ("Nothing is cited for “Season 2027 Spring 296”.",)
+
+
 def test_checking_again_changes_nothing() -> None:
     answer = checked(f"{GOOD} {BAD} Timber came to 296 thousand tonnes.")
     assert check_citations(answer, CONTEXT) == answer

@@ -1,5 +1,6 @@
 """Check whole answers: a verdict on every citation, by rule or by a model."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Citation, Context
@@ -16,6 +17,8 @@ MAX_WARNINGS = 10
 SHOWN_CHARACTERS = 120
 """Most characters of a sentence that a warning repeats."""
 
+_RULES = re.compile(r"\s*\|[\s|:-]*")
+
 
 def check_citations(answer: Answer, context: Context) -> Answer:
     """Put a verdict on each citation of an answer, and add a warning for each factual sentence that cites nothing.
@@ -29,8 +32,13 @@ def check_citations(answer: Answer, context: Context) -> Answer:
             text = answer.text[claim.start : claim.end]
             checked += check_sentence(text, citations, context, question=answer.question, statement=claim.sentence)
         elif answer.status == "answered" and is_factual(claim.sentence):
-            uncited.append(f"Nothing is cited for “{clip(claim.sentence, SHOWN_CHARACTERS)}”.")
+            uncited.append(f"Nothing is cited for “{clip(_without_rules(claim.sentence), SHOWN_CHARACTERS)}”.")
     return with_citations(answer, checked, tuple(dict.fromkeys((*answer.warnings, *limit_warnings(uncited)))))
+
+
+def _without_rules(sentence: str) -> str:
+    """The words of a sentence; of a Markdown table those of its cells."""
+    return _RULES.sub(" ", sentence).strip() if sentence.startswith("|") else sentence
 
 
 async def check_with_model(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
