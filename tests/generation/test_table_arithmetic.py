@@ -82,6 +82,18 @@ def test_percentages_differ_by_points_and_add_up_to_percentages() -> None:
     assert computed("What is the sum of agree and refuse among women?", table).endswith("is 90 %")
 
 
+@pytest.mark.parametrize(
+    ("heading", "question", "says"),
+    [
+        ("Price (€)", "Which shops cost at least 9 euros?", "in Price (€), 1 of 3 rows is at least 9 euros: Ash (9)"),
+        ("Price ($)", "Which shops cost at least 9 euros?", ""),
+        ("Price (€m)", "Which shops cost at least 9 euros?", ""),
+    ],
+)
+def test_a_limit_has_the_unit_that_is_named_above_the_numbers(heading: str, question: str, says: str) -> None:
+    assert computed(question, f"Shop | {heading} | Note\nOak | 5 | x\nElm | 7 | x\nAsh | 9 | x") == says
+
+
 def test_losses_count_as_such() -> None:
     table = "Shop | Sales | Note\nOak | 5 | x\nElm | -7 | x\nAsh | (9) | x"
     assert (

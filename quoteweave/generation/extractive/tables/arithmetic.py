@@ -248,6 +248,7 @@ def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str
     in_heading = unit is None and (
         bool(_PERCENT.search(number) and _PERCENT.search(found.of)) or (bool(named) and named <= set(words(found.of)))
     )
+    in_heading = in_heading or (unit is None and amounts[0].unit is not None and amounts[0].unit == _unit_of(found.of))
     is_bare = amounts[0].unit is None and not _LETTERS.search(number)
     if not (in_heading or is_bare or (amounts[0].unit == unit and unit is not None)):
         return ""
@@ -260,6 +261,13 @@ def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str
     verb = "is" if len(beyond) == 1 else "are"
     sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {number}"
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
+
+
+def _unit_of(heading: str) -> Unit | None:
+    """The unit in brackets at the end of a column's name, "Price (€)"; None where its numbers are in thousands."""
+    named = _UNIT.search(heading)
+    amounts = read_amounts(normalize_notation(f"1 {named[0].strip(' ()')}")) if named else []
+    return amounts[0].unit if len(amounts) == 1 and amounts[0].value == 1 else None
 
 
 def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
