@@ -1,6 +1,5 @@
 """What `quoteweave attribute` and `quoteweave cite` do, as one call each; and what the agent does for a text."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import EndpointUnreachable, SourceUnreachable
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Filter
 from quoteweave.generation.sentences import split_sentences
@@ -36,8 +36,8 @@ MASK = "[CITATION]"
 AT_ONCE = 64
 """Excerpts that are looked for at the same time."""
 _OTHER_MASK = "[other citation]"
-_MASKS = re.compile(r"\[(?:CITATION|REF)\]")
-_STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*$")
+_MASKS = lazy_regex(r"\[(?:CITATION|REF)\]")
+_STOP = lazy_regex(r"[.!?…。！？]+[\"'”’»)\]]*$")
 
 
 def find_papers(

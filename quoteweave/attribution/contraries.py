@@ -13,6 +13,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
 from quoteweave.generation.gate.facts import read_sentence
@@ -89,26 +90,26 @@ _PAIRS = tuple(
     )
 )
 # "More than 40" says nothing of a direction, and what does not rise need not fall.
-_BOUND = re.compile(rf"\b(?:more|less|fewer|higher|lower) than (?=\d|(?:a|half|{NUMBER_WORDS})\b)", re.IGNORECASE)
-_NOT_DENYING = re.compile(
+_BOUND = lazy_regex(rf"\b(?:more|less|fewer|higher|lower) than (?=\d|(?:a|half|{NUMBER_WORDS})\b)", re.IGNORECASE)
+_NOT_DENYING = lazy_regex(
     r"\b(?:not only|whether or not|with (?:and|or) without|(?:no|not) (?:more|less|fewer|later|earlier) than"
     r"|no (?:doubt|matter|wonder)|no(?=\.|\s?\d))\b",
     re.IGNORECASE,
 )
 # Denials of other languages that the word order of English serves too: what is denied follows. A Spanish "no" may be a
 # Portuguese one, which denies nothing.
-_DENIALS = re.compile(
+_DENIALS = lazy_regex(
     r"\b(?:nicht|kein(?:e[mnrs]?)?|niemals|pas|jamais|aucune?|non|nessun[ao]?|niet|geen|nooit|nunca|não|nenhuma?)\b"
     r"(?!\s+(?:\d|(?:nur|allein|mehr|weniger|seulement|solo|soltanto|alleen|meer|só|apenas)\b))",
     re.IGNORECASE,
 )
-_GOES_UP, _GOES_DOWN = (re.compile(rf"\b(?:go|goes|going|went|gone) {way}\b", re.IGNORECASE) for way in ("up", "down"))
-_CHANGED_BY = re.compile(
+_GOES_UP, _GOES_DOWN = (lazy_regex(rf"\b(?:go|goes|going|went|gone) {way}\b", re.IGNORECASE) for way in ("up", "down"))
+_CHANGED_BY = lazy_regex(
     r"\bby (?:\w+ ){0,2}?(?:\d[\d.,]* ?(?:%|per ?cent)?|(?:an?|one|two|three|four|five) \w+)", re.IGNORECASE
 )
-_WITH_NO = re.compile(r"\bwith no\b", re.IGNORECASE)
-_NO = re.compile(r"\bno\b", re.IGNORECASE)
-_NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
+_WITH_NO = lazy_regex(r"\bwith no\b", re.IGNORECASE)
+_NO = lazy_regex(r"\bno\b", re.IGNORECASE)
+_NOT = lazy_regex(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
 _OTHERS = frozenset(
     word  # without accents, as `words` writes it
     for language in get_args(Language)
@@ -127,7 +128,7 @@ _IN_PART = frozenset(
         keep_stop_words=True,
     )
 )
-_CLAUSES = re.compile(
+_CLAUSES = lazy_regex(
     r"[,;:()—–]+|\b(?:and|or|but|although|though|because|since|while|whereas|which|who|so|when|where|as|than)\b"
     r"|\b(?:after|before)(?=\s(?:an?|the|one|its|their)\b)",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.text.question_analysis import check_question
@@ -52,7 +53,7 @@ _CREDITED = "|".join(
     rf"(?<=\b{before}\s)"
     for before in (r"[Aa]ccording\sto", r"[Ff]ollowing", r"[Ss]ee", *(rf"{done}\sby" for done in _DONE))
 )
-_MARK = re.compile(
+_MARK = lazy_regex(
     rf"""
       \[\s*(?:CITATION|CITE|REF)\s*\d*(?:\s*,\s*(?:CITATION|CITE|REF)\s*\d*)*\s*\]
     | \[\s*\d{{1,4}}(?:\s*[-–,;]\s*\d{{1,4}})*\s*\]
@@ -66,13 +67,13 @@ _MARK = re.compile(
     """,
     re.VERBOSE,
 )
-_CITED_WORK = re.compile(rf"({_NAME})[^;()\d]*?[\s,(]+({_YEARS})")
-_ABBREVIATED = re.compile(r"\b(?:e\.\s?g\.|i\.\s?e\.),?", re.IGNORECASE)
+_CITED_WORK = lazy_regex(rf"({_NAME})[^;()\d]*?[\s,(]+({_YEARS})")
+_ABBREVIATED = lazy_regex(r"\b(?:e\.\s?g\.|i\.\s?e\.),?", re.IGNORECASE)
 # Adverbs that leave a claim as it is. Of others, such as "never", "hardly" and "wrongly", it cannot be known.
 _ADVERB = r"""(?:long|also|often|again|now|since|already|first|well|widely|recently|repeatedly|commonly|generally
     |clearly|consistently|frequently|previously|independently|experimentally|increasingly)"""
 # What introduces a source is nothing that the source states: "According to", "Reed et al. showed that".
-_INTRODUCTION = re.compile(
+_INTRODUCTION = lazy_regex(
     rf"""
     \A(?:
       (?i:according\s+to|following|as\s+(?:shown|reported|found|noted|observed|described|argued)\s+(?:by|in)|in|by)
@@ -88,14 +89,14 @@ _INTRODUCTION = re.compile(
     """,
     re.VERBOSE,
 )
-_ENDED = re.compile(r"(?<!\bet al)[.!?]\s*\Z")
-_GOES_ON = re.compile(r"\s*[a-z]")
+_ENDED = lazy_regex(r"(?<!\bet al)[.!?]\s*\Z")
+_GOES_ON = lazy_regex(r"\s*[a-z]")
 # Brackets in which a mark stood, and nothing but words that introduce one.
-_EMPTIED = re.compile(rf"\((?:{_LEAD}|and|[\s,;])*\0(?:{_LEAD}|and|[\s,;\0])*\)")
+_EMPTIED = lazy_regex(rf"\((?:{_LEAD}|and|[\s,;])*\0(?:{_LEAD}|and|[\s,;\0])*\)")
 # The halves of a bracket that a mark was cut out of.
-_HALVES = re.compile(rf"\A[\s,;]*\)|\((?:{_LEAD}|and|[\s,;])*\Z")
-_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?。，、；：！？])")
-_CLAUSE_ENDS = re.compile(r"\s*(?:;|,?\s+(?:but|yet|while|whereas|although|though)\b)")
+_HALVES = lazy_regex(rf"\A[\s,;]*\)|\((?:{_LEAD}|and|[\s,;])*\Z")
+_BEFORE_STOP = lazy_regex(r"\s+(?=[.,;:!?。，、；：！？])")
+_CLAUSE_ENDS = lazy_regex(r"\s*(?:;|,?\s+(?:but|yet|while|whereas|although|though)\b)")
 
 
 class Excerpt(Record):

@@ -5,7 +5,6 @@ Run it with `python -m quoteweave.cli.api_reference docs/api.md`.
 
 import ast
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import get_args
 
 from pydantic import BaseModel
+
+from quoteweave.core.lazy_regex import lazy_regex
 
 HEAD = """# Python: public names
 
@@ -60,7 +61,7 @@ _CONSTANTS = {
 }
 _MAX_SHOWN = 8
 """Parameters or fields of a name that are shown; help() has all."""
-_SHORT = re.compile(r"[-.\w]{1,16}|\(\)")  # defaults that are shown as they are
+_SHORT = lazy_regex(r"[-.\w]{1,16}|\(\)")  # defaults that are shown as they are
 
 
 def api_reference() -> str:

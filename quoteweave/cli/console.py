@@ -1,7 +1,6 @@
 """Output of the command line: JSON for programs, plain text for people, notes on stderr."""
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quoteweave.core.errors import StorageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize, shorten_to_line
 from quoteweave.core.urls import without_credentials
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # for the one annotation that needs them: the program's own h
 MAX_CLAUSE = 80  # characters of what was searched for
 MAX_FAILURES_SHOWN = 5  # whose reasons are printed
 # The last two ranges turn the direction of text around, and so can make it read otherwise than it is.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:

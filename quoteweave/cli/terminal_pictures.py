@@ -6,7 +6,6 @@ Each sequence is ASCII text, and leaves the cursor on the last line of the pictu
 import base64
 import math
 import os
-import re
 import shutil
 import struct
 import sys
@@ -20,6 +19,7 @@ import typer
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.files.pictures import encoded
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ COLOURS = 256
 # Pixels above one another in one character.
 BAND = 6
 # From four on, a repeated character is shorter as "!", how often, and the character.
-_RUN = re.compile(r"(.)\1{3,}")
+_RUN = lazy_regex(r"(.)\1{3,}")
 
 
 def kitty(image: "Image") -> str:

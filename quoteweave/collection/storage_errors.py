@@ -1,7 +1,6 @@
 """Converts errors of disk and SQLite into storage errors that name the file and say what to do."""
 
 import errno
-import re
 import shlex
 import shutil
 import sqlite3
@@ -12,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
+from quoteweave.core.lazy_regex import lazy_regex
 
 _MAKE_ROOM = "make room on that disk, then run the same command again"
 _ALLOW = "allow writing there, then run the same command again"
@@ -32,7 +32,7 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_PERM: _ALLOW,
     sqlite3.SQLITE_IOERR: "make room or raise the limit on the size of files, then run the same command again",
 }
-_PART_WRITTEN = re.compile(r"\d+ requested and \d+ written")
+_PART_WRITTEN = lazy_regex(r"\d+ requested and \d+ written")
 _LITTLE = 64 << 10  # less than SQLite's own files take
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 

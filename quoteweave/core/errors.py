@@ -47,11 +47,12 @@ Each message says what happened, to which file or field, and what to do. Program
 exceptions (`ValueError`, `TypeError`).
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
+
+from quoteweave.core.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -79,7 +80,7 @@ class QuoteweaveError(Exception):
         """Whether the chat model failed that was to write the answer, which can be had without it."""
 
 
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CAPITAL = lazy_regex(r"(?<=[a-z])(?=[A-Z])")
 _log_instead: ContextVar[Callable[[str], None] | None] = ContextVar("_log_instead", default=None)
 
 

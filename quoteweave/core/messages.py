@@ -1,8 +1,9 @@
 """Parts of messages: numbers of things in words ("2 documents", "a, b and 3 more"), shortened texts, similar names."""
 
 import difflib
-import re
 from collections.abc import Iterable, Sequence
+
+from quoteweave.core.lazy_regex import lazy_regex
 
 # How many names a message lists; the others are only counted.
 MAX_NAMED = 10
@@ -30,7 +31,7 @@ MAX_SUGGESTIONS = 3
 MIN_SIMILARITY = 0.75
 # The least length of a word that is significant by itself, in characters.
 MIN_WORD_CHARACTERS = 4
-_WORDS = re.compile(r"[^\W_]+")
+_WORDS = lazy_regex(r"[^\W_]+")
 
 
 def similar_names(text: str, known: Iterable[str]) -> list[str]:

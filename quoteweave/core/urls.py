@@ -3,13 +3,15 @@
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-SECRET_FIELD = re.compile(r"key|token|secret|pass|sig|auth|code", re.IGNORECASE)
+from quoteweave.core.lazy_regex import lazy_regex
+
+SECRET_FIELD = lazy_regex(r"key|token|secret|pass|sig|auth|code", re.IGNORECASE)
 """Names of fields of a URL's query whose values are secrets."""
 # The part before the host in URLs within a text. A path, a port or a name with a dot must follow, so that a
 # retriever's spec such as http://host:8000@hnsw keeps its host.
-_CREDENTIALS = re.compile(r"(?<=://)[^\s/?#@'\"]+@(?=[^\s@]*[/.:]|localhost)")
+_CREDENTIALS = lazy_regex(r"(?<=://)[^\s/?#@'\"]+@(?=[^\s@]*[/.:]|localhost)")
 # The query of a URL within a text, without what ends a clause or a quotation, or a suffix of a retriever's spec.
-_QUERY = re.compile(r"(?<=://)([^\s?#'\"]+)\?([^\s#\"<>]+?)(?=(?:@[a-z]+\d*)?[.,:;)'\]}]*(?:[\s#\"<>]|$))")
+_QUERY = lazy_regex(r"(?<=://)([^\s?#'\"]+)\?([^\s#\"<>]+?)(?=(?:@[a-z]+\d*)?[.,:;)'\]}]*(?:[\s#\"<>]|$))")
 
 
 def without_secrets(url: str) -> str:

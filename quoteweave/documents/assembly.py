@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.mentions import caption_label
 from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER, BrokenWord, broken_word
@@ -22,10 +23,10 @@ MAX_LIST_CHARACTERS = 1000
 TITLE_LENGTH = 200
 # Share of a text's area within a picture from which it belongs to the picture.
 ON_PICTURE = 0.9
-_WORD = re.compile(r"[^\W_][\w-]*")
+_WORD = lazy_regex(r"[^\W_][\w-]*")
 # Times that a document has a word with a hyphen from which on it is no slip.
 MIN_HYPHENATED = 2
-EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
+EQUATION = lazy_regex(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
 
 
 def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> ParsedDocument:

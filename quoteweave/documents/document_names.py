@@ -5,7 +5,6 @@ order in which paths are given, nor on how far an earlier, stopped run came.
 """
 
 import os
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,9 +14,10 @@ from pathlib import Path
 
 from quoteweave.collection.records import UPLOADED, Failure, Origin
 from quoteweave.core.errors import DocumentError, UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.discovery import FoundFile
 
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+_CONTROLS = lazy_regex("[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)

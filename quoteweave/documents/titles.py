@@ -1,16 +1,16 @@
 """Titles and the size of running text, by which titles stand out."""
 
-import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import SECTION_NUMBER
 from quoteweave.documents.layout.page import PageContent, PageElement
 
 # A command or a statement of a program, which manuals set in bold: "> z <- zoo(1:8)", "$ make test".
-_CODE = re.compile(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\s+<-\s")
+_CODE = lazy_regex(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\s+<-\s")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnreachable, RefusalReason
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.endpoints.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ _SHORTER = (
     "the question with its quotes is more than the model reads: send fewer or shorter quotes (in the configuration of "
     "a run, `window` cuts them and `size` chooses how many) or no pictures, or ask a model that reads more"
 )
-_FILTERED = re.compile(r"content[ _-]?(?:filter|polic|management)|content_policy|responsible ?ai", re.IGNORECASE)
-_TOO_LONG = re.compile(
+_FILTERED = lazy_regex(r"content[ _-]?(?:filter|polic|management)|content_policy|responsible ?ai", re.IGNORECASE)
+_TOO_LONG = lazy_regex(
     r"context[ _-]?(?:length|window|size)|maximum (?:\w+ )?(?:length|tokens)|too (?:long|large|many tokens)"
     r"|exceed\w* .{0,40}(?:tokens|length|context)|tokens .{0,40}exceed",
     re.IGNORECASE,

@@ -1,7 +1,6 @@
 """Prices of models behind endpoints: from the user's own table, or else from the one shipped with the package."""
 
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -15,13 +14,14 @@ from quoteweave.core.chat.usage import FREE, LOCAL_PREFIX, Price
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.files.toml import parse_toml
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 
 PRICES_VARIABLE = "QUOTEWEAVE_PRICES"
 """The environment variable that names the user's own table."""
 _FORM = 'under [chat], "model" = { input = 2.5, output = 10 }; under [embeddings], "model" = 0.02'
 # OpenAI answers to the name gpt-4o as gpt-4o-2024-08-06.
-_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+_DATE = lazy_regex(r"-\d{4}-\d{2}-\d{2}$")
 
 
 class PriceTable(Record):

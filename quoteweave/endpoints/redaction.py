@@ -9,6 +9,7 @@ from functools import lru_cache
 from json import dumps
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.urls import SECRET_FIELD
 
 REDACTED = "[redacted]"
@@ -17,13 +18,13 @@ _MIN_KEY, _MIN_PASSWORD = 8, 6
 _MIN_CODE = 4
 _BYTES = [bytes([17 * number]) for number in range(16)]
 # Escapes of URLs, of JSON and Python, and of HTML. Those of bytes stand for UTF-8 together.
-_ESCAPES = re.compile(
+_ESCAPES = lazy_regex(
     r"(?P<percent>(?:%[0-9A-Fa-f]{2})+)|(?P<hex>(?:\\x[0-9A-Fa-f]{2})+)|(?P<units>(?:\\u[0-9A-Fa-f]{4})+)"
     r"|\\(?P<char>[\"'\\/bfnrt])|(?P<entity>&(?:#[xX][0-9A-Fa-f]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});)"
 )
 _CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # The end of a text at which more may follow of an escape, or of a character that several of them stand for.
-_CUT = re.compile(
+_CUT = lazy_regex(
     r"(?:(?<!\\)(?:\\\\)*(?P<back>(?:\\x[89A-Fa-f][0-9A-Fa-f])*(?:\\x[89A-Fa-f][0-9A-Fa-f]|\\(?:x[0-9A-Fa-f]?)?)"
     r"|(?:\\u[dD][89ABab][0-9A-Fa-f]{2})?\\(?:u[0-9A-Fa-f]{0,3})?|\\u[dD][89ABab][0-9A-Fa-f]{2})"
     r"|(?P<other>(?:%[89A-Fa-f][0-9A-Fa-f])+(?:%[0-9A-Fa-f]?)?|%[0-9A-Fa-f]?|&[#A-Za-z0-9]{0,32}))\Z"

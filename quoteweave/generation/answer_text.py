@@ -3,24 +3,25 @@
 import re
 from collections.abc import Sequence
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.marks import parse_marks
 
 _WIDE = "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]"
-_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad][^\S\n]*+\n\s*+(?=[^\W\d_])")
-_WIDE_BREAK = re.compile(rf"(?<={_WIDE})[^\S\n]*+\n\s*+(?={_WIDE})")
+_HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u2010\u00ad][^\S\n]*+\n\s*+(?=[^\W\d_])")
+_WIDE_BREAK = lazy_regex(rf"(?<={_WIDE})[^\S\n]*+\n\s*+(?={_WIDE})")
 # Symbol fonts encode bullets in Unicode's private use area.
-_BULLET = re.compile(r"^\s*+(?:[\uf000-\uf0ff•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
-_CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；、]")
-_FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$|[:：]$")
+_BULLET = lazy_regex(r"^\s*+(?:[\uf000-\uf0ff•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
+_CLAUSE = lazy_regex(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；、]")
+_FINAL_STOP = lazy_regex(r"(?<![.!?])[.!?。！？]$|[:：]$")
 # After a colon a paragraph is code if it begins with a prompt or a small letter, or has what prose has not, and ends
 # without a full stop.
-_CODE = re.compile(r"^\s*(?:[$>#%@/~.<{(\[]|[a-z]\S*\s|[a-z]+$)|[={}<>;|\\]|\w\(|(?:^|\s)--?\w|\w[_/]\w|::")
-_LETTERS = re.compile(r"[^\W\d_]{2}")
+_CODE = lazy_regex(r"^\s*(?:[$>#%@/~.<{(\[]|[a-z]\S*\s|[a-z]+$)|[={}<>;|\\]|\w\(|(?:^|\s)--?\w|\w[_/]\w|::")
+_LETTERS = lazy_regex(r"[^\W\d_]{2}")
 MIN_IN_CODE = 2
 """Least marks that prose lacks, such as brackets and semicolons at the end of lines, in what is plainly code."""
-_IN_CODE = re.compile(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
-_PROMPT = re.compile(r"\s*[$>]\s+\w")
-_PROSE_END = re.compile(r"[.!?…:。！？：][\"'”’»)\]]*\s*$")
+_IN_CODE = lazy_regex(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
+_PROMPT = lazy_regex(r"\s*[$>]\s+\w")
+_PROSE_END = lazy_regex(r"[.!?…:。！？：][\"'”’»)\]]*\s*$")
 
 
 def tidy(text: str, limit: int) -> str:

@@ -8,13 +8,14 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import indented, load_prompt
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import EndpointError, ModelFailed
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel, Entailment
 
 AT_ONCE = 8
 """Claims judged concurrently, unless the model itself is limited to fewer."""
 MAX_ATTEMPTS = 2
 _MAX_CHARACTERS_SENT_BACK = 2_000  # of a reply that could not be parsed
-_VERDICT = re.compile(r"""["'`]?supported["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
+_VERDICT = lazy_regex(r"""["'`]?supported["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
 _AGAIN = 'Your reply cannot be read. Write {"supported": "yes"} or {"supported": "no"}, and nothing else.'
 
 

@@ -1,8 +1,7 @@
 """Find the characters of a quote that support a claim, by rule; none where that is uncertain.
 
-1. In a table, whose rows are lines with ` | ` between cells: the cells that the claim states in full, in rows that it
-   names, with the first cell of their row, and the heading of their column where the claim has a word of that too; if
-   the table has all numbers of the claim.
+1. In a table with all numbers of the claim, whose rows are lines with ` | ` between cells: the cells that the claim
+   states in full, in rows that it names, with their row's first cell, and their column's heading if it says that.
 2. Sequences of words that the claim repeats from the quote (`MIN_REPEATED_WORDS` or more, or everything that it has in
    quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
    another number. Of several equal ones, that in the sentence that is closest to the claim.
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import number_words
 from quoteweave.core.text.question_words import denials
@@ -56,10 +56,10 @@ MAX_OF_PICTURE = 0.5
 Range = tuple[int, int]
 _Token = tuple[str, int, int]
 
-_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
-_QUOTED = re.compile(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
+_TOKEN = lazy_regex(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
+_QUOTED = lazy_regex(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
-_CUT = re.compile(r"…|\.{3}")
+_CUT = lazy_regex(r"…|\.{3}")
 _JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou|y|pero|o)"
 # Between clauses stands punctuation followed by a space, which numbers do not contain, or a conjunction before what may
 # be a subject. Other conjunctions join phrases of one clause, and a phrase that only says where, when or how begins
@@ -77,8 +77,8 @@ _PREPOSITION = (
 # A run of spaces is tried from its beginning alone, and as a whole: from each of them, a long run would take minutes.
 _SPACES = r"(?<!\s)\s++"
 # A clause that says what another one states, asks or denies.
-_REPORTING = re.compile(r"(?:that|whether|dass|daß|ob|que)\s|qu['’]", re.IGNORECASE)
-_REPORTED = re.compile(r"\s(?:that|dass|que)\s+\Z", re.IGNORECASE)
+_REPORTING = lazy_regex(r"(?:that|whether|dass|daß|ob|que)\s|qu['’]", re.IGNORECASE)
+_REPORTED = lazy_regex(r"\s(?:that|dass|que)\s+\Z", re.IGNORECASE)
 
 
 def find_highlights(claim: str, quote: Quote) -> list[Range]:

@@ -3,10 +3,11 @@
 Only languages in Latin letters are told apart, by words that are frequent in one of them and few others.
 """
 
-import re
 from collections import Counter
 from functools import lru_cache
 from typing import Literal, get_args
+
+from quoteweave.core.lazy_regex import lazy_regex
 
 Language = Literal["English", "German", "French", "Spanish", "Italian", "Dutch", "Portuguese"]
 
@@ -54,8 +55,8 @@ _WORDS: dict[Language, str] = {
 }
 
 
-_WORD = re.compile(r"[^\W\d_]{2,}")  # letters alone are initials and signs
-_SPANISH_MARK = re.compile("[¿¡]")
+_WORD = lazy_regex(r"[^\W\d_]{2,}")  # letters alone are initials and signs
+_SPANISH_MARK = lazy_regex("[¿¡]")
 _FUNCTION_WORDS: dict[Language, frozenset[str]] = {name: frozenset(_WORDS[name].split()) for name in get_args(Language)}
 
 

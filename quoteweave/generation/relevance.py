@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote, Record
 from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
@@ -36,46 +37,46 @@ MIN_SMALL = 2
 MISSING_NAME = 3.0
 """Weight of a name or number that no sentence contains."""
 
-_ASKED_OF = re.compile(
+_ASKED_OF = lazy_regex(
     r"\b(?:according to|based on|from|in|of|by)\s+(?:the|this|these|those|your|my|our)\s+(?:\w+\s+)?"
     r"(?:documents?|reports?|papers?|texts?|articles?|slides?|presentations?|pdfs?|files?|guidebooks?)\b",
     re.IGNORECASE,
 )
 # "On one charge" is "on a charge".
-_ONE = re.compile(r"\b(on|in|with|per|for|at|by|of)\s+(?:(?:a|one)\s+single|one)\s+(?=[a-z])")
+_ONE = lazy_regex(r"\b(on|in|with|per|for|at|by|of)\s+(?:(?:a|one)\s+single|one)\s+(?=[a-z])")
 # Financial statements for 2015 seldom contain "FY2015", and many of their tables no "fiscal".
 _YEAR = r"(?:19|20)\d\d"
 _YEARS = rf"{_YEAR}(?:(?:,\s*(?:and\s+)?|\s+(?:and|or|to|through)\s+|\s*[-–]\s*){_YEAR})*+"
-_FISCAL_YEAR = re.compile(rf"\b(?:FY[ ']?|(?i:fiscal|financial) (?:years? )?)({_YEARS})\b")
-_CALENDAR_YEAR = re.compile(rf"\bcalendar (?:years? )?({_YEARS})\b", re.IGNORECASE)
+_FISCAL_YEAR = lazy_regex(rf"\b(?:FY[ ']?|(?i:fiscal|financial) (?:years? )?)({_YEARS})\b")
+_CALENDAR_YEAR = lazy_regex(rf"\bcalendar (?:years? )?({_YEARS})\b", re.IGNORECASE)
 # Chinese and Japanese have their question words at the end; answers do not repeat them.
-_ASKED_AT_THE_END = re.compile(
+_ASKED_AT_THE_END = lazy_regex(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
 )
 # "How much may it cost?" and "May I park here?" ask about no month; "May exports of grain?" does.
-_MODAL = re.compile(
+_MODAL = lazy_regex(
     r"^May(?=\s+(?:I|we|you|he|she|it|they|the|an?|one|my|our|your|his|her|its|their|any|every|each"
     r"|all|some|no|dogs|cats|pets|children|visitors|guests|people|passengers|members|students)(?:\s+[^\W\d_]\S*))"
     r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])|(?<!in )(?<!of )(?<!since )\bmay\b(?!\s+\d)"
 )
 # A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
-_ANOTHER = re.compile(
+_ANOTHER = lazy_regex(
     r"(?<=\?)\s+|(?:[,;]|(?<!\s))\s++(?:and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)"
     r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[,;.](?=\s)")
-_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
-_AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
+_CLAUSE = lazy_regex(r"[,;.](?=\s)")
+_COMPOUND = lazy_regex(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_AND = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
 ALSO_BEFORE = frozenset({"next", "last"})
 """Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
-_DOES = re.compile(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
-_PARTICIPLE = re.compile(r"\w{2,}ed")
+_DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
+_PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # "By how much was the gap larger at night?": "The gap at night was 31% larger".
-_BY_HOW_MUCH = re.compile(r"\W*by how (?:much|many)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
+_BY_HOW_MUCH = lazy_regex(r"\W*by how (?:much|many)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
 
 
 class QuestionTerms(Record):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import imperative_verbs
@@ -22,8 +23,8 @@ MAX_ASKING_HEADING = 200
 LISTED_WORDS = 3
 """Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
 
-_ARTICLE = re.compile(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
-_NAMES_BEFORE = re.compile(r"\W*(?i:(?:an?|the|our|its|this)\s+)?(?:[A-Z][\w-]*\s+)*[“\"'(]*")
+_ARTICLE = lazy_regex(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
+_NAMES_BEFORE = lazy_regex(r"\W*(?i:(?:an?|the|our|its|this)\s+)?(?:[A-Z][\w-]*\s+)*[“\"'(]*")
 NO_NOUN = (
     r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"
     r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
@@ -39,7 +40,7 @@ _NOUN_PHRASE = (
     r"|used|made|called|consisting|containing|and)\b)"
 )
 _SAYS_WHAT, _SAYS_WHAT_KIND = (
-    re.compile(
+    lazy_regex(
         rf"[”\"')]*\s*(?:\([^)]*\)\s*)?"
         rf"(?:(?:is|are)\s+(?!{NO_NOUN}){phrase}|means?\b|refers? to|stands? for|denotes?|defines?\b|represents?\b)",
         re.IGNORECASE,
@@ -47,30 +48,30 @@ _SAYS_WHAT, _SAYS_WHAT_KIND = (
     for phrase in ("", _NOUN_PHRASE)
 )
 # "mentor: a person who helps beginners", as glossaries have it.
-_TERM_OF_GLOSSARY = re.compile(rf"[”\"')]*\s*[:–—]\s+{_NOUN_PHRASE}", re.IGNORECASE)
+_TERM_OF_GLOSSARY = lazy_regex(rf"[”\"')]*\s*[:–—]\s+{_NOUN_PHRASE}", re.IGNORECASE)
 # "In Rust, a library or executable program is called a crate."
-_NAMED = re.compile(
+_NAMED = lazy_regex(
     r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE
 )
 # "dhat.out" is a name of its own.
-_GOES_ON = re.compile(r"[.:/_-]\w")
+_GOES_ON = lazy_regex(r"[.:/_-]\w")
 # "Observed in RAPTOR, which is about 6.7 nodes" says it of another thing.
-_APPOSITION = re.compile(
+_APPOSITION = lazy_regex(
     r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+"
     r"(?:an?|which is(?!\s+(?:about|approximately|around|roughly|nearly|only|not|\W?\d)))\s"
 )
 # "Gape, the angle between the shells, is a sign of stress": only right behind what begins the sentence.
-_ENCLOSED = re.compile(
+_ENCLOSED = lazy_regex(
     r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+the\s+(?!(?:most|first|last|only|other)\b)[^,;.]{3,80},\s+"
     r"(?:is|are|was|were|has|have|had|can|may|must|does|did|\w{3,}s)\s"
 )
 # "In this type of mutation, a number of codons increases" says of no mutation what it is.
-_LEADS_IN = re.compile(
+_LEADS_IN = lazy_regex(
     r"\W*(?:in|on|at|for|with|by|from|during|under|as|to|of|within|after|before)\s+"
     r"(?:(?:this|that|the|each|any|an?|such|most|some|all)\s+)?(?:\w+\s+of\s+)?(?:(?:the|an?)\s+)?",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\w[\w'’-]*")
+_WORD = lazy_regex(r"\w[\w'’-]*")
 
 
 def may_be_asking_heading(text: str) -> bool:
@@ -120,26 +121,26 @@ _PAST = (
     r"(?:(?:you|one|we|they|people|users)\s+used\s+to\b|had\s+to\b|(?:was|were)\s+once\b|once\s+(?:was|were|had)\b"
     r"|no\s+longer\b|formerly\b|previously\b)"
 )
-INSTRUCTION = re.compile(
+INSTRUCTION = lazy_regex(
     rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?!{_TELLS_OF_AIM})(?!To\s[^.]*?\b{_PAST})(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
     re.IGNORECASE,
 )
 
 
 # "If the pump does not start, do this:" and "To avoid burns, do this:" prohibit nothing.
-_CONDITION = re.compile(
+_CONDITION = lazy_regex(
     r"\b(?:if|when|whenever|where|because|since|who|whose|unless|in case|wenn|falls|sofern)\b(?:(?!\bnever\b)[^,:])*"
     r"|\bto\s+(?:avoid|not)\b(?!\s*:)[^,:]*",
     re.IGNORECASE,
 )
-_DENIES = re.compile(
+_DENIES = lazy_regex(
     r"\b(?:not(?!\s+only\b)|never|no(?!\s+(?:later|more|less|fewer)\b)|none|neither|nothing|cannot|\w+n[’']t|avoid(?:ed)?"
     r"|forbidden|banned|prohibit(?:s|ed)|except|exclud(?:es|ed|ing)|nicht|nie|niemals|keine?[mnrs]?|vermeiden|verboten|untersagt)\b",
     re.IGNORECASE,
 )
 
 
-_NOT_SO = re.compile(
+_NOT_SO = lazy_regex(
     r"\b(?:(?:not(?!\s+only\b)|never|cannot|\w+n[’']t)\s+(?:\w+ly\s+)?|(?:declin|refus)\w*\s+to\s+)(\w+)", re.IGNORECASE
 )
 # "Do not panic", "If it does not start" and "Avoiding burns" may stand above advice: only a heading that is nothing but
@@ -147,7 +148,7 @@ _NOT_SO = re.compile(
 _SUBJECT = (
     r"(?:(?:some|common|other|the|five|\d+)\s+)*(?:(?:\w+\s+)?(?:things?|acts?|actions?|items?|mistakes?)|what)\b"
 )
-_DENYING_HEADING = re.compile(
+_DENYING_HEADING = lazy_regex(
     rf"\W*(?:[\d.]+\s+)?(?:"
     rf"{_SUBJECT}(?:(?!\b(?:if|when|and|or)\b)[^,:?])*?(?:\bn[o’']t\b|\w+n[’']t\b|\bnever\b|\bcannot\b)"
     r"(?:(?!\b(?:work|start|found|respond|connect|appear)(?:s|ed|ing)?\b)[^,:?])*"

@@ -12,6 +12,7 @@ A sentence ends
 import re
 from functools import lru_cache
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote, Record
 from quoteweave.core.text.continuations import SENTENCE_END
 from quoteweave.core.text.tokens import RAISED
@@ -21,14 +22,14 @@ _CLOSING = rf"""["'”’»)\]」』）】{RAISED}]*+"""
 # What opens a quotation in English closes one in German where it follows a full stop, and a space follows it.
 _CLOSING_BEFORE_SPACE = rf"""["'”’»“‘«‹›)\]」』）】{RAISED}]*+"""
 # Every part is possessive or one character wide, which keeps the search linear.
-_END = re.compile(
+_END = lazy_regex(
     rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))"
     rf"|(?P<full>[。！？｡।॥؟۔]++{_CLOSING})"
     rf"|(?P<stop>[.!?…]++{_CLOSING_BEFORE_SPACE})(?=\s)"
 )
-_OPENS_ITEM = re.compile(rf"\s*+{_ITEM}")
-_OPENING = re.compile(rf"\s*+(?:{_ITEM}\s*+)?")
-_NEXT_WORD = re.compile(r"""\s*+["'“‘«(\[「『]*+([^\W_]*+)""")
+_OPENS_ITEM = lazy_regex(rf"\s*+{_ITEM}")
+_OPENING = lazy_regex(rf"\s*+(?:{_ITEM}\s*+)?")
+_NEXT_WORD = lazy_regex(r"""\s*+["'“‘«(\[「『]*+([^\W_]*+)""")
 _SHORT_FORMS = """
 al approx app art ca cap cf ch chap co corp dept dr ed eds eq eqs esp est etc ex fig figs ft hr inc jr ltd max min mr
 mrs ms mt no nos nr op p par para pp prof ref refs resp rev sec sect sr st tab tel univ vol vs
@@ -40,8 +41,8 @@ _SHORT = frozenset(_SHORT_FORMS.split())
 _MONTHS = frozenset(
     "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()  # noqa: SIM905
 )
-_DAY = re.compile(r"\d{1,2}")
-_DOTTED = re.compile(r"(?:[^\W\d_]\.)*+[^\W\d_]")
+_DAY = lazy_regex(r"\d{1,2}")
+_DOTTED = lazy_regex(r"(?:[^\W\d_]\.)*+[^\W\d_]")
 # The letter after a number is a unit ("20 m.", "9 C."), or the initial of a name ("In 1907 C. Smith came").
 # A small letter is no initial. A temperature stands after a verb or preposition of place, not after a year, the number
 # of a page or the day of a month, and not at the beginning of a sentence.
@@ -50,7 +51,7 @@ _NO_TEMPERATURE = (
     "room|section|seit|seite|since|step|table|until|vol|volume|vor|year|"
     "january|february|march|april|may|june|july|august|september|october|november|december"
 )
-_MEASURED = re.compile(
+_MEASURED = lazy_regex(
     r"\d\s(?-i:[ghlmst])$"
     rf"|\w[,;:]?\s+(?!(?:{_NO_TEMPERATURE}|{'|'.join(sorted(_MONTHS))})\b)[^\W\d_]++\s+"
     r"[-−–]?(?!(?:1\d|20)\d\d\s)\d[\d.,]*+\s(?-i:[CFK])$",

@@ -4,12 +4,12 @@ A document's id is its quote's, which the response's citations name. Responses a
 JSON. Offsets count characters of the text that they stand in.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypedDict
 
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, Context, Event, ThoughtEvent, Usage
 from quoteweave.core.errors import EndpointBadResponse
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Kind, Quote
 from quoteweave.generation.chat_generator import CUT_SHORT
 from quoteweave.generation.citations import build_answer
@@ -26,7 +26,7 @@ from quoteweave.interchange.cited_text import (
 from quoteweave.interchange.quotes import QuoteUrls, quote_text, quote_title
 
 # A stop or the end of a line, after which something follows: Cohere cites a sentence before it writes the next.
-_SENTENCE_END = re.compile(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")
+_SENTENCE_END = lazy_regex(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")
 
 
 class CohereDocument(TypedDict):

@@ -1,6 +1,5 @@
 """Adds highlights to an answer's citations: the words of each quote that support the citing claim, and their boxes."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -9,6 +8,7 @@ from quoteweave.core.answers import Answer, Citation, Context, Region, Span
 from quoteweave.core.boxes import area, fraction_of
 from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.errors import CollectionError, UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import BODY_LAYOUTS, Page, PageWord, Quote
 from quoteweave.core.text.continuations import continues, may_continue
@@ -20,8 +20,8 @@ from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.highlights import find_highlights
 from quoteweave.generation.sentences import split_sentences, text_of, unfinished_sentence, with_end
 
-_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
-_QUOTATION = re.compile("“([^“”]+)”")
+_ITEM = lazy_regex(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_QUOTATION = lazy_regex("“([^“”]+)”")
 MAX_BRIEF_QUOTE = 10_000
 """Longest quote, in characters, that is searched for highlights within milliseconds."""
 

@@ -8,11 +8,11 @@ it may find one without the other. A list item without the sentence above it may
 document says ("Never do any of the following:"), so a sentence that prohibits is always added.
 """
 
-import re
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Context, ContextSize
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import (
     BODY_LAYOUTS,
     ENDS_OF_INTRODUCED,
@@ -39,7 +39,7 @@ MIN_INDENT, SAME_EDGE = 10.0, 2.0
 """How far the items of a list whose bullets are drawn stand to the right of what introduces them, and how far apart
 their left edges are at most; points."""
 # On a page a footnote may stand between a sentence and what it introduces; its number touches its first word.
-_FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
+_FOOTNOTE = lazy_regex(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
 
 def add_introduced(question: str, context: Context, pages: FilteredPages, size: ContextSize) -> Context:

@@ -1,22 +1,22 @@
 """Questions to begin with: made of what documents say, and kept where the answer cites the place they were made of."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice, zip_longest
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import STOP_WORDS
 
 MAX_DOCUMENTS, MAX_TRIED, MAX_OF_A_KIND = 6, 24, 3
 """Most documents that are read, candidates that are asked, and candidates of one kind in a document."""
-_DEFINITION = re.compile(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
-_HOW_TO = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
-_QUESTION = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why|Which) [\w ,’'-]{3,60}\?)")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_ROW = re.compile(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
+_DEFINITION = lazy_regex(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
+_HOW_TO = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
+_QUESTION = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why|Which) [\w ,’'-]{3,60}\?)")
+_YEAR = lazy_regex(r"(?:19|20)\d\d")
+_ROW = lazy_regex(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
 
 
 def opening_questions(collection: Collection, ask: Callable[[str], Answer], most: int) -> tuple[str, ...]:

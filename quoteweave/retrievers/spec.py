@@ -18,7 +18,6 @@
 Suffixes may follow each other in any order.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
@@ -26,6 +25,7 @@ from pydantic import Field
 
 from quoteweave.collection.views import TextView, Unit
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import similar_names
 from quoteweave.core.records import Record
 from quoteweave.core.urls import without_secrets
@@ -37,10 +37,10 @@ Experiment = Literal["mmdocir"]
 
 _PREFIXES = "as:"
 _QUERIES = "queries:"
-_INPUT_TYPES = re.compile(r"input_type(?::(?P<query>[^,@\s]+),(?P<passage>[^,@\s]+))?")
-_WITH_USER = re.compile(r"@(https?://[^@/]*@[^@]+)$")
+_INPUT_TYPES = lazy_regex(r"input_type(?::(?P<query>[^,@\s]+),(?P<passage>[^,@\s]+))?")
+_WITH_USER = lazy_regex(r"@(https?://[^@/]*@[^@]+)$")
 _USUAL_TYPES = "query", "passage"
-_DIMENSIONS = re.compile(r"[1-9][0-9]{0,4}d")
+_DIMENSIONS = lazy_regex(r"[1-9][0-9]{0,4}d")
 _FIELDS: dict[str, tuple[str, ...]] = {
     "kind": (*SINGLE_VECTOR_KINDS, *MULTI_VECTOR_KINDS),
     "unit": get_args(Unit),

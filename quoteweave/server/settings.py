@@ -1,7 +1,6 @@
 """Declares all settings of the server, once: options, keys of its TOML file and the table in the documentation."""
 
 import ipaddress
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -12,13 +11,14 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.files.toml import read_toml
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names, similar_names
 from quoteweave.core.records import Record
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.server.access.keys import ByteCount, QuestionLength, RequestCount
 from quoteweave.server.state.state_folder import default_state
 
-NAME = re.compile(r"[\w][\w.-]{0,99}")
+NAME = lazy_regex(r"[\w][\w.-]{0,99}")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 MEGABYTE = 2**20
 OFF = "off"

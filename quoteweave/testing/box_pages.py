@@ -5,13 +5,13 @@ a *frame*: points from the top left of the text as it is read. The frame is turn
 to the user space of the file, by the rules of ISO 32000 (7.7.3.3, 8.3.2.3, 14.11.2).
 """
 
-import re
 import textwrap
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Rotation
 
 LETTER = 0.6
@@ -182,7 +182,7 @@ _FIRST = 6
 # The 27 letters of Hebrew, and the glyphs that stand for them.
 _GLYPHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ@"
 _ALEF = 0x5D0
-_NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMERAL = lazy_regex(r"\d+(?:[.,]\d+)*")
 _ROWS = "".join(f"<{ord(glyph):02x}> <{_ALEF + at:04x}>\n" for at, glyph in enumerate(_GLYPHS))
 _HEBREW = (
     "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapName /Hebrew def\n/CMapType 2 def\n"

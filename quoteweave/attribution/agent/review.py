@@ -21,11 +21,12 @@ from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.templates import open_template, policy_hash
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.core.runs import PREDICTIONS_FILE
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_MARK = re.compile(r"(\[CITATION\])")
+_MARK = lazy_regex(r"(\[CITATION\])")
 _ACTIONS = {
     "search_relevance": "Search",
     "search_citation_count": "Search, most cited first",

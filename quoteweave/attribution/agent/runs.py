@@ -1,7 +1,6 @@
 """Runs over CiteME: an agent looks for the paper that each excerpt cites; trajectories are kept beside predictions."""
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -39,6 +38,7 @@ from quoteweave.core.examples import (
     failed_prediction,
 )
 from quoteweave.core.files.jsonl import iter_records
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.endpoints.budget import record_earlier_spending
@@ -57,7 +57,7 @@ TRAJECTORIES = "trajectories"
 """The folder of a run's trajectories, a file for each excerpt."""
 REPLIES = "replies"
 """The folder of a run that keeps what a service replied, so that it is asked nothing twice."""
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_PLAIN_NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 def answer_excerpts(

@@ -11,6 +11,7 @@ from itertools import count
 from urllib.parse import quote
 
 from quoteweave.attribution.literature.sources.papers import Paper
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.numerals import letters_of_number
 from quoteweave.core.text.tokens import STOP_WORDS
 
@@ -25,24 +26,24 @@ _ESCAPED = {
 }
 _ASCII = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-_PREPRINTS = re.compile(r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|ssrn|preprints?|research square|osf)\b", re.IGNORECASE)
-_JOURNALS = re.compile(
+_WORD = lazy_regex(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_PREPRINTS = lazy_regex(r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|ssrn|preprints?|research square|osf)\b", re.IGNORECASE)
+_JOURNALS = lazy_regex(
     r"proceedings of the (?:national academy|ieee\b|royal society|vldb|acm on)|\b(?:journal|transactions|letters)\b",
     re.IGNORECASE,
 )
-_MEETINGS = re.compile(
+_MEETINGS = lazy_regex(
     r"\b(?:conference|proceedings|workshops?|symposium|annual meeting|neural information processing systems|"
     r"neurips|nips|icml|iclr|acl|emnlp|naacl|eacl|coling|cvpr|iccv|eccv|aaai|ijcai|kdd|sigir|interspeech|icassp)\b",
     re.IGNORECASE,
 )
-_GROUP = re.compile(
+_GROUP = lazy_regex(
     r"\b(?:collaboration|consortium|team|group|institute|university|association|organi[sz]ation|ministry|society)\b",
     re.IGNORECASE,
 )
 MAX_COMMAS = 2
 """Of a name: family name, "Jr.", given name."""
-_LAST_PARTICLE = re.compile(r"^(?:[a-zà-ÿ'’]+\s+)+(?=\S)")
+_LAST_PARTICLE = lazy_regex(r"^(?:[a-zà-ÿ'’]+\s+)+(?=\S)")
 
 
 def bibtex_keys(papers: Sequence[Paper], taken: Container[str] = ()) -> tuple[str, ...]:

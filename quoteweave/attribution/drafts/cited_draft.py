@@ -12,6 +12,7 @@ from quoteweave.attribution.literature.sources.paper_metadata import paper_from_
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.core.answers import Citation
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
 
@@ -26,11 +27,11 @@ HEADING = "References"
 """Over the list of what is cited."""
 SECOND_HEADING = "Passages cited"
 """Over it, where the draft has references of its own."""
-_REFERENCES = re.compile(
+_REFERENCES = lazy_regex(
     r"^[ \t]*(?:#{1,6}[ \t]+)?(?:\d+\.?[ \t]+)?[*_]{0,2}(?:References|Bibliography)[*_]{0,2}:?[ \t#]*\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
-_KEYS = re.compile(r"@([\w:.#$%&+?<>~/-]*\w)|\\[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{([^{}]+)\}")
+_KEYS = lazy_regex(r"@([\w:.#$%&+?<>~/-]*\w)|\\[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{([^{}]+)\}")
 
 
 class DraftSentence(Record):

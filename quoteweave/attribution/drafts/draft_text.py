@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.core.text.marks import parse_marks
 
@@ -26,12 +27,12 @@ _SUFFIXES: dict[str, DraftFormat] = {".tex": "latex", ".ltx": "latex", ".txt": "
 JOINER = "\u2060"
 """Stands for characters within a sentence that are not of its text; `without_joiners` takes it out."""
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_FRONT_MATTER = re.compile(
+_LINE = lazy_regex(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_FRONT_MATTER = lazy_regex(
     r"(?:---[ \t]*\r?\n.*?^(?:---|\.\.\.)|\+{3}[ \t]*\r?\n.*?^\+{3})[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
-_QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_COMMENT = re.compile(
+_QUOTED = lazy_regex(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_COMMENT = lazy_regex(
     r"<!--.*?(?:-->|\Z)"
     r"|(?m:^[ \t]*\[\^[^\[\]\s]+\]:)|\[\^[^\[\]\s]+\]"
     # Where footnotes are known, an address after one is defined, and no text of its paragraph.
@@ -40,16 +41,16 @@ _COMMENT = re.compile(
     r"|<br\b[^<>]*>|\\(?=\r?\n)",
     re.DOTALL,
 )
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>")
-_DOLLARS = re.compile(r"(?<!\\)\$\$(?:(?!\n[ \t]*\r?\n).)*?\$\$", re.DOTALL)
+_TAG = lazy_regex(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>")
+_DOLLARS = lazy_regex(r"(?<!\\)\$\$(?:(?!\n[ \t]*\r?\n).)*?\$\$", re.DOTALL)
 # As Pandoc tells one: what stands in "$5 to $10" is none.
-_INLINE_DOLLARS = re.compile(r"(?<![\w\\$])(\$)(?=[^\s$])((?:[^$\\\r\n]|\\.)+)(?<!\s)(\$)(?![\d$])")
-_LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
+_INLINE_DOLLARS = lazy_regex(r"(?<![\w\\$])(\$)(?=[^\s$])((?:[^$\\\r\n]|\\.)+)(?<!\s)(\$)(?![\d$])")
+_LINK = lazy_regex(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
 # Neither `2 * 3` nor `a_name` nor `3*4` is set in another font.
-_EMPHASIS = re.compile(r"(?<![\\*_])(?:(?<!\w)(?:\*{1,3}|_{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3})(?!\w))(?![*_])")
+_EMPHASIS = lazy_regex(r"(?<![\\*_])(?:(?<!\w)(?:\*{1,3}|_{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3})(?!\w))(?![*_])")
 
 # A mark's number between two characters that stand in no text.
-_HIDDEN = re.compile("\ufdd0(\\d+)\ufdd1")
+_HIDDEN = lazy_regex("\ufdd0(\\d+)\ufdd1")
 _HIDING = dict.fromkeys(map(ord, "\ufdd0\ufdd1"))
 
 
@@ -230,35 +231,35 @@ def _paragraph_lines(text: str) -> Iterator[int]:
 
 # LaTeX
 
-_CODE = re.compile(
+_CODE = lazy_regex(
     r"\\begin\{(verbatim\*?|Verbatim|lstlisting|minted|comment|filecontents\*?)\}.*?(?:\\end\{\1\}|\Z)"
     r"|\\verb\*?([^\w\s*]).*?\2",
     re.DOTALL,
 )
-_REMARK = re.compile(r"(?<!\\)((?:\\\\)*)%[^\r\n]*")
-_BEFORE = re.compile(r"\A.*?\\begin\{document\}", re.DOTALL)
-_AFTER = re.compile(r"\\end\{document\}.*\Z", re.DOTALL)
-_ENVIRONMENT = re.compile(r"\\(begin|end)\{([^{}]*)\}")
+_REMARK = lazy_regex(r"(?<!\\)((?:\\\\)*)%[^\r\n]*")
+_BEFORE = lazy_regex(r"\A.*?\\begin\{document\}", re.DOTALL)
+_AFTER = lazy_regex(r"\\end\{document\}.*\Z", re.DOTALL)
+_ENVIRONMENT = lazy_regex(r"\\(begin|end)\{([^{}]*)\}")
 _TEXT_ENVIRONMENTS = """
 document abstract itemize enumerate description quote quotation center flushleft flushright minipage
 theorem lemma corollary proposition definition remark example proof
 """
 _TEXTS = frozenset(_TEXT_ENVIRONMENTS.split())
-_FORMULAS = re.compile(r"(?:equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign|dmath)\*?")
-_DISPLAYED = re.compile(r"(?<!\\)(?:\\\[(?:(?!\\[\[\]]).)*+\\\]|\$\$.*?\$\$)", re.DOTALL)
-_INLINE = re.compile(r"(?<!\\)(\$)((?:[^$\\]|\\.)+)(\$)|(\\\()((?:(?!\\[()]).)*+)(\\\))", re.DOTALL)
-_CITED = re.compile(r"\\(?!nocite)[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{[^{}]+\}")
-_ITEM = re.compile(r"\\item(?![A-Za-z])(?:\[[^\[\]]*\])?")
-_FONT = re.compile(r"\\(?:emph|enquote|underline|mbox|text(?:[a-z]{2}|normal)?|textcolor\{[^{}]*\})\{")
-_ACCENT = re.compile(r"""\\(?:(["'`^~])(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))|([cvk])\{([A-Za-z])\})""")
+_FORMULAS = lazy_regex(r"(?:equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign|dmath)\*?")
+_DISPLAYED = lazy_regex(r"(?<!\\)(?:\\\[(?:(?!\\[\[\]]).)*+\\\]|\$\$.*?\$\$)", re.DOTALL)
+_INLINE = lazy_regex(r"(?<!\\)(\$)((?:[^$\\]|\\.)+)(\$)|(\\\()((?:(?!\\[()]).)*+)(\\\))", re.DOTALL)
+_CITED = lazy_regex(r"\\(?!nocite)[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{[^{}]+\}")
+_ITEM = lazy_regex(r"\\item(?![A-Za-z])(?:\[[^\[\]]*\])?")
+_FONT = lazy_regex(r"\\(?:emph|enquote|underline|mbox|text(?:[a-z]{2}|normal)?|textcolor\{[^{}]*\})\{")
+_ACCENT = lazy_regex(r"""\\(?:(["'`^~])(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))|([cvk])\{([A-Za-z])\})""")
 _ACCENTS = dict(zip("\"'`^~cvk", "\u0308\u0301\u0300\u0302\u0303\u0327\u030c\u0328", strict=True))
-_LETTER = re.compile(r"\\(ss|ae|oe|aa|AE|OE|AA|o|O|l|L)(?![A-Za-z])(?:\{\})?")
+_LETTER = lazy_regex(r"\\(ss|ae|oe|aa|AE|OE|AA|o|O|l|L)(?![A-Za-z])(?:\{\})?")
 _LETTERS = {
     **{"ss": "ß", "ae": "æ", "oe": "œ", "aa": "å", "AE": "Æ", "OE": "Œ", "AA": "Å"},
     **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł"},
 }
-_ESCAPE = re.compile(r"\\([%&$#_{}])|\\([,;:])|\{,\}|\\[-/]|\\\\(?:\[[^\[\]]*\])?|\\[\s!]")
-_COMMAND = re.compile(r"\\[A-Za-z@]+\*?")
+_ESCAPE = lazy_regex(r"\\([%&$#_{}])|\\([,;:])|\{,\}|\\[-/]|\\\\(?:\[[^\[\]]*\])?|\\[\s!]")
+_COMMAND = lazy_regex(r"\\[A-Za-z@]+\*?")
 
 
 def _latex(text: str) -> str:

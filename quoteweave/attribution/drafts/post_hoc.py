@@ -36,6 +36,7 @@ from quoteweave.attribution.excerpts import (
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import SourceError, UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.claims import claims_of
@@ -46,8 +47,8 @@ MIN_CONTENT_WORDS = 3
 """Least different words of a sentence in words alone, stop words not counted."""
 
 _CLOSING = r"[\"'”’»“‘«‹›)\]」』）】*_]*"  # “ and « close quotations in German
-_FULL_STOP = re.compile(rf"[.。]{_CLOSING}\Z")
-_QUESTION_OR_LABEL = re.compile(rf"[?？:]{_CLOSING}\Z")
+_FULL_STOP = lazy_regex(rf"[.。]{_CLOSING}\Z")
+_QUESTION_OR_LABEL = lazy_regex(rf"[?？:]{_CLOSING}\Z")
 # "I" of the author begins a clause; that of "World War I", "type I" and "complexes III and I" is a numeral.
 _AUTHOR = (
     r"(?:(?:\A|[,;:(–—]\s*)I(?!\s+(?:and|or|to)\s+[IVX]+\b)"
@@ -56,13 +57,13 @@ _AUTHOR = (
     r"|\bI(?:['’]\w+|\s+(?:am|have|do)))\b"
 )
 # The author and the reader: their plans, work, opinions and thanks. "Thanks to the rain, it grew" states something.
-_PERSON = re.compile(
+_PERSON = lazy_regex(
     rf"{_AUTHOR}|\b(?:[Ww]e|[Uu]s|[Mm]e|[Mm]y|[Oo]urs?|[Yy]ours?|[Yy]ou)\b"
     r"|\A(?:[Mm]any\s+thanks\b|[Tt]hanks\b(?!\s+to\b[^,]*,))"
 )
 # A verb that tells the reader what to do stands before what it is to be done to: "Install the package". The verbs are
 # listed, as much else stands there: "Often the", "Half a", "Neither the", "Trees the size of".
-_INSTRUCTION = re.compile(
+_INSTRUCTION = lazy_regex(
     r"\A(?:(?:please|let|do|don['’]t|see|suppose|assume|make\s+sure|think\s+of|cf)\b(?!-)"
     r"|(?:note|notice|recall|remember|observe|imagine|check|ensure)\s+(?:that|how|what|whether|also)\b"
     r"|(?:add|adjust|apply|arrange|ask|assign|attach|avoid|bring|build|buy|calculate|call|change|check|choose|clean|click"
@@ -75,13 +76,13 @@ _INSTRUCTION = re.compile(
     r"|write)\s+(?:the|an?|this|these|those|each|every|any|all|both|it|them|your)\s)",
     re.IGNORECASE,
 )
-_OPINION = re.compile(
+_OPINION = lazy_regex(
     r"\b(?:should|ought|would\s+rather)\b"
     r"|\A(?:un?fortunately|fortunately|sadly|luckily|hopefully|admittedly|frankly|regrettably)\b|\Apersonally,",
     re.IGNORECASE,
 )
 # "It is unclear how", "This is an important question"; but "It is common in ponds" states something.
-_JUDGEMENT = re.compile(
+_JUDGEMENT = lazy_regex(
     r"\A(?:it|this|that|there)(?:['’]s|\s+(?:is|are|was|were|remains?|remained|seems|has\s+been|(?:would|will|may)\s+be))"
     r"(?:\s+(?:\w+ly|an?|the|of|no|not|so|too|very|quite|rather|still|yet|as|many|some))*"
     r"\s+(?:un(?:clear|certain|wise|fair)|wise|foolish|sensible|tempting|worth|surpris(?:e|ing)|pity|shame|mistake"
@@ -90,7 +91,7 @@ _JUDGEMENT = re.compile(
     r"|\A(?:more|further|much)\s+(?:\w+\s+)?(?:research|work|study|studies|data|evidence)\s+(?:is|are)\s+needed\b",
     re.IGNORECASE,
 )
-_ABOUT_THE_TEXT = re.compile(
+_ABOUT_THE_TEXT = lazy_regex(
     r"\b(?:th(?:is|ese)|the\s+(?:next|following|previous|preceding|last|present|remaining|rest\s+of\s+(?:the|this)))"
     r"\s+(?:\w+\s+)?(?:sections?|subsections?|chapters?|paragraphs?|appendix)\b"
     r"|\b(?:this|the\s+(?:present|rest\s+of\s+(?:the|this)))"
@@ -125,10 +126,10 @@ MIN_LETTERS = 6
 CONCURRENCY = 8
 """Sentences whose sources are looked for at once."""
 
-_ITEM = re.compile(r"(?:[-*+•>]|\d{1,3}[.)])\s+")
-_NO_SENTENCE = re.compile(r"#|\||```|~~~|!\[")
-_NEW_PARAGRAPH = re.compile(r"\n[^\S\n]*\r?\n")
-_STOP = re.compile(rf"[.!?…。！？]+{_CLOSING}$")
+_ITEM = lazy_regex(r"(?:[-*+•>]|\d{1,3}[.)])\s+")
+_NO_SENTENCE = lazy_regex(r"#|\||```|~~~|!\[")
+_NEW_PARAGRAPH = lazy_regex(r"\n[^\S\n]*\r?\n")
+_STOP = lazy_regex(rf"[.!?…。！？]+{_CLOSING}$")
 
 
 class FindsSource(Protocol):

@@ -6,7 +6,6 @@ How rare a word is among papers is not known before they are searched, so that i
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +23,7 @@ from quoteweave.attribution.literature.sources.papers import (
 )
 from quoteweave.attribution.literature.sources.service import count_waiting
 from quoteweave.core.errors import SourceError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import STOP_WORDS, words
@@ -33,8 +33,8 @@ from quoteweave.retrievers.fusion import fuse_ranks
 RARE_WORDS = 4
 """Words of the query of rare words; of the one with the context, half are of the claim and half of the context."""
 
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-_NUMBER = re.compile(r"[\d.,]+%?")
+_WORD = lazy_regex(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_NUMBER = lazy_regex(r"[\d.,]+%?")
 
 
 def claim_queries(excerpt: Excerpt) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from quoteweave.attribution.excerpts import cited_works, has_citation_mark
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
@@ -21,12 +22,12 @@ SENTENCES = 8
 """Sentences whose marks are followed, the most like the claim."""
 MIN_COVERAGE = 0.3
 """Least share of the claim's words, weighed by rarity, in a sentence whose marks are followed."""
-_HEADING = re.compile(
+_HEADING = lazy_regex(
     r"(?:\d+\.?\s*|[A-Z]\.\s*)?(?:references|bibliography|literature cited|works cited)\b", re.IGNORECASE
 )
 # What a sentence is set against at its beginning, up to the comma, earlier work that it is compared with, and earlier
 # work of its authors, do not say from whom it has what it says.
-_CONTRAST = re.compile(
+_CONTRAST = lazy_regex(
     r"""
     ^\s*(?:contrary\s+to|unlike|in\s+contrast\s+(?:to|with)|as\s+opposed\s+to)\b(?:\([^()]*\)|[^,;()])*
     | \b(?:(?:contrary\s+to|unlike|in\s+contrast\s+(?:to|with)|as\s+opposed\s+to|than)\s+(?:\w+\s+){0,2}?
@@ -36,7 +37,7 @@ _CONTRAST = re.compile(
 )
 # What was found before, by whomever. "It was found that" and "it is shown that" may be of one's own results, and so may
 # what was "observed earlier in the season", "found elsewhere in the lake", or "found before the frost".
-_REPORTED = re.compile(
+_REPORTED = lazy_regex(
     r"""
     \b(?:earlier|previous|prior|past)\s+(?:(?:and|recent|empirical)\s+)*
       (?:works?|stud(?:y|ies)|research|results?|authors?|papers?|experiments?|reports?|findings?|literature|evidence)\b
@@ -52,11 +53,11 @@ _REPORTED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_AUTHOR = re.compile(r"[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2}(?:,\s|\s+[A-Z]\.|\s+and\s|\s+[A-Z]{1,3}\b)")
-_YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
+_AUTHOR = lazy_regex(r"[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2}(?:,\s|\s+[A-Z]\.|\s+and\s|\s+[A-Z]{1,3}\b)")
+_YEAR = lazy_regex(r"\b(?:19|20)\d\d[a-z]?\b")
 _MAX_NAME_CHARACTERS = 60
 _MIN_TITLE_LETTERS = 12  # below which a title may stand within another
-_ENTRY = re.compile(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
+_ENTRY = lazy_regex(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
 
 
 def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "ReferenceList"]) -> dict[str, float]:

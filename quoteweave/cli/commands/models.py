@@ -1,6 +1,5 @@
 """`quoteweave models`: the catalogue of models."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from rich.table import Table
 from quoteweave.cli.console import console, plain, print_json
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.rerankers import RerankerRow, reranker_rows
 from quoteweave.retrievers.spec import unknown_name_error
@@ -18,7 +18,7 @@ JSON = """--json prints two lists, retrievers and rerankers; each entry holds th
 checkpoint, revision, loader, prefixes, lengths, dimension, licence, sizes in GB, and source."""
 
 # What stands in brackets after a licence: of which part it is, or who says so.
-_REMARK = re.compile(r" \([^)]*\)")
+_REMARK = lazy_regex(r" \([^)]*\)")
 # Characters of a line that all else takes.
 WITHOUT_CHECKPOINT = 76
 

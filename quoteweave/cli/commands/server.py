@@ -1,6 +1,5 @@
 """`quoteweave serve`, `mcp` and `keys`: serves collections over HTTP or MCP, and manages the keys of a server."""
 
-import re
 import sys
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
@@ -14,6 +13,7 @@ from quoteweave.cli.console import console, plain, print_json, print_message, pr
 from quoteweave.cli.options.collection import JsonOption, parse_path
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import MissingExtra, UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.server.access.keys import Key, KeyLimits, KeyRequest, KeyStore
 from quoteweave.server.state.state_folder import STATE_VARIABLE, default_state
 
@@ -122,7 +122,7 @@ LIST_JSON = """--json prints, of each key: id, name, scopes, collections (null f
 (null for never), requests_per_minute, concurrency, max_body, max_question, max_upload and max_upload_request
 (null for the server's), status (active, expired or revoked)."""
 
-_AGE = re.compile(r"([1-9]\d{0,4})([dh])")
+_AGE = lazy_regex(r"([1-9]\d{0,4})([dh])")
 
 
 class ScopeName(StrEnum):

@@ -1,6 +1,5 @@
 """Options that commands share for the collection, its filters, and the output format."""
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -9,9 +8,10 @@ from typing import Annotated
 import typer
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Filter
 
-_PAGES = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
+_PAGES = lazy_regex(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 
 
 def valid_text(value: str) -> str:

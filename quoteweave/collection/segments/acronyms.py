@@ -11,20 +11,21 @@ that follows, and each of its words but small ones begins with a letter of the s
 import re
 from collections.abc import Iterator
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS
 
 MIN_LENGTH, MAX_LENGTH = 2, 10
 # Characters inside parentheses, and before them, that are examined: a long form has 15 words at most.
 REACH = 400
-PARENTHESES = re.compile(rf"\(([^()]{{1,{REACH}}})\)")
+PARENTHESES = lazy_regex(rf"\(([^()]{{1,{REACH}}})\)")
 # What ends a short form within parentheses: "(RAG; Lewis et al.)", "(RAG, also …)".
-AFTER_SHORT = re.compile(r"[;,:]\s")
+AFTER_SHORT = lazy_regex(r"[;,:]\s")
 # Between sentences, or cells of a table.
-SENTENCE_END = re.compile(r"[.!?][\"”’]?\s+(?=\W*[^\W_a-z])|[;:!?]\s|\n\s*\n|[\[\]|]")
+SENTENCE_END = lazy_regex(r"[.!?][\"”’]?\s+(?=\W*[^\W_a-z])|[;:!?]\s|\n\s*\n|[\[\]|]")
 # What stands behind each short form of a list; few texts have it, and the search for it takes less time than `LISTED`.
-LIST_MARK = re.compile(r"[:=–—-](?<=[^\W_a-z]:|\s[=–—-])[^\S\n]")
+LIST_MARK = lazy_regex(r"[:=–—-](?<=[^\W_a-z]:|\s[=–—-])[^\S\n]")
 # A short form at the beginning of a line or sentence, and what it stands for, up to the end of either.
-LISTED = re.compile(
+LISTED = lazy_regex(
     r"(?:^|(?<=[.;•])\s)[^\S\n]*(?:[•*–-]\s*)?"
     rf"(?P<short>[^\W\d_a-z][^\W_a-z]{{1,{MAX_LENGTH - 1}}})(?::|\s+[=–—-])[^\S\n]+"
     rf"(?P<long>[^\n.;:|(]{{1,{REACH}}}+)(?=[\n.;(]|\Z)",

@@ -11,6 +11,7 @@ from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.section_names import names_of_pages
 from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
 from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import labels_in, page_names
@@ -22,7 +23,7 @@ MAX_GATHERED = 400_000
 MAX_DIFFERENT = 100_000
 
 # How the caption of a part of an image ends.
-PART = re.compile(r"\bpart \d+ of \d+\)?$", re.IGNORECASE)
+PART = lazy_regex(r"\bpart \d+ of \d+\)?$", re.IGNORECASE)
 
 
 class SegmentBuilder:

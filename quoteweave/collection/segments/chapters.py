@@ -9,12 +9,12 @@ is left out, and so are titles that follow one another with no text between: ste
 Numbers may begin anew below the heading of another part. Where they do so otherwise, it is not sure what they are.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import UNREAD, PlaceName
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import heading_names
@@ -28,9 +28,9 @@ ROLES = frozenset({CONTENTS, REFERENCES, APPENDIX})
 UNCOUNTED = PlaceName("chapter", UNREAD)
 # Headings of an outline that says how a document is divided.
 _MIN_OUTLINE = 4
-_STEP = re.compile(r"(\d{1,2})[.):]?\s")
-NUMBER = re.compile(rf"(?:\d{{1,2}}(?:\.\d{{1,2}})*[.):]?|{ROMAN.upper()}[.):]|[A-Z](?:\.\d{{1,2}})*[.):]?)\s+")
-_LETTER = re.compile(r"([A-Z])\.\s")
+_STEP = lazy_regex(r"(\d{1,2})[.):]?\s")
+NUMBER = lazy_regex(rf"(?:\d{{1,2}}(?:\.\d{{1,2}})*[.):]?|{ROMAN.upper()}[.):]|[A-Z](?:\.\d{{1,2}})*[.):]?)\s+")
+_LETTER = lazy_regex(r"([A-Z])\.\s")
 _NONE = PlaceName("")
 
 

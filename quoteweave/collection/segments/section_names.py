@@ -7,7 +7,6 @@ count that `chapters` finds. A page of contents has no other part, unless one be
 has two more names, such as "chapter last" and "last chapter 9".
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from string import ascii_lowercase
@@ -25,6 +24,7 @@ from quoteweave.collection.segments.chapters import (
     steps_in,
     without_number,
 )
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import LAST, PlaceName
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
@@ -35,16 +35,16 @@ from quoteweave.core.text.tokens import words
 _RANKS = {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
 _ROLE_RANK, _INNER_RANK = 2, 3
 # Also "II. Cranes"; "I. Ships" may be a letter.
-_BARE_NUMBER = re.compile(rf"\d|(?!.[.):]){ROMAN.upper()}[.):]\s")
+_BARE_NUMBER = lazy_regex(rf"\d|(?!.[.):]){ROMAN.upper()}[.):]\s")
 # "B Details" and "B. Details", after the references.
-_LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
+_LETTERED = lazy_regex(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
 # "PART II Item 5. Market…", set as one paragraph.
-_CAPITAL_PART = re.compile(rf"[A-ZÄÖÜ]{{4,}} (?:{ROMAN.upper()}|\d{{1,2}})\b")
+_CAPITAL_PART = lazy_regex(rf"[A-ZÄÖÜ]{{4,}} (?:{ROMAN.upper()}|\d{{1,2}})\b")
 _MAX_HEADING_WORDS = 60
 # Instead of the letter of an appendix, after the references.
 _BEFORE_LETTERS = "@"
 # The page number at the end of a line of contents.
-_ENTRY_END = re.compile(r"[\s.·…_|](\d{1,4})")
+_ENTRY_END = lazy_regex(r"[\s.·…_|](\d{1,4})")
 _LEADERS = frozenset(".·…_|")
 # By how much the letter of an appendix may exceed that before: a heading may not have been found.
 _MAX_STEP = 2

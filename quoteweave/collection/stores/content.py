@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +11,10 @@ from quoteweave.collection.storage_errors import guard_writing, repair_command
 from quoteweave.core.errors import CollectionError, DamagedDocument, DocumentError
 from quoteweave.core.files.whole_files import ensure_folder, remove_path, written_whole
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.lazy_regex import lazy_regex
 
-_KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
-_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_KEY = lazy_regex(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
+_FOLDER_NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 @contextmanager
@@ -144,7 +144,7 @@ class ImageStore(ContentStore):
         return key
 
 
-_SUFFIX = re.compile(r"\.[a-z0-9]{1,16}")
+_SUFFIX = lazy_regex(r"\.[a-z0-9]{1,16}")
 _CHUNK_BYTES = 1 << 20
 
 

@@ -1,16 +1,15 @@
 """Tells whether a text goes on with what the text before it began."""
 
-import re
-
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import RAISED
 
-SENTENCE_END = re.compile(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
+SENTENCE_END = lazy_regex(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
 """The end of a text that ends with a whole sentence, or introduces something."""
 _INTRODUCES = (":", "：")
 # A word of prose within a sentence; a bracket or a quotation mark may end one, a number a line of an index.
-_BROKEN_OFF = re.compile(r"[(“\"'‘]*[^\W\d_]+(?:['’-][^\W\d_]+)*[,-]?")
+_BROKEN_OFF = lazy_regex(r"[(“\"'‘]*[^\W\d_]+(?:['’-][^\W\d_]+)*[,-]?")
 # A word of prose: names in code have marks within them.
-_WORD = re.compile(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
+_WORD = lazy_regex(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
 
 
 def continues(text: str, before: str) -> bool:

@@ -13,6 +13,7 @@ summary. `[0]` and `[2019]` are marks like any other.
 import re
 from collections.abc import Iterator
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind, Record
 
 MAX_RANGE = 20
@@ -39,9 +40,9 @@ _BEGUN = rf"""
     | \[ [\s0-9,;\u2013-]*+ \Z
 """
 _FLAGS = re.VERBOSE | re.MULTILINE | re.IGNORECASE
-_GRAMMAR = re.compile(_WHOLE, _FLAGS)
-_UNFINISHED = re.compile(rf"{_WHOLE} | (?P<begun>{_BEGUN})", _FLAGS)
-_CLOSING = re.compile(rf"{_FENCE} | (?P<begun> ^[ ]{{0,3}}`{{0,2}}\Z )", _FLAGS)
+_GRAMMAR = lazy_regex(_WHOLE, _FLAGS)
+_UNFINISHED = lazy_regex(rf"{_WHOLE} | (?P<begun>{_BEGUN})", _FLAGS)
+_CLOSING = lazy_regex(rf"{_FENCE} | (?P<begun> ^[ ]{{0,3}}`{{0,2}}\Z )", _FLAGS)
 
 
 class Mark(Record):

@@ -11,28 +11,29 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import LAST, UNREAD, PlaceName
 from quoteweave.core.text.numerals import ROMAN, roman_numeral
 from quoteweave.core.text.reference_words import NUMBER, ReferenceWords, reference_words
 from quoteweave.core.text.word_patterns import MentionPattern, without_case
 
-_ROMAN_NUMBER = re.compile(f"(?={ROMAN}$)c{{0,3}}(xc|xl|l?x{{0,3}})(i[xv]|v?i{{0,3}})")
-_LISTED_ROMAN = re.compile(rf"\b(?:{ROMAN.upper()}|{ROMAN})\b")
+_ROMAN_NUMBER = lazy_regex(f"(?={ROMAN}$)c{{0,3}}(xc|xl|l?x{{0,3}})(i[xv]|v?i{{0,3}})")
+_LISTED_ROMAN = lazy_regex(rf"\b(?:{ROMAN.upper()}|{ROMAN})\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 # The letter of a part of a figure: "Fig. 3a".
-_PANEL = re.compile(r"[a-zA-Z](?!\w)")
+_PANEL = lazy_regex(r"[a-zA-Z](?!\w)")
 # What stands after the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
 # bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
-_BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
+_BEHIND_CAPTION_LABEL = lazy_regex(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
 PAGE, _UNKNOWN = PlaceName("page"), PlaceName("part", UNREAD)
 # "Pages 3 to 400" of a question: it is not about each of them.
 _MAX_RANGE = 60
 # What is counted: "12", the end of "f-3" and "2.1", and letters that are no Roman numerals.
-_COUNTED = re.compile(r"(.*?)(\d+)|()([a-hjkmn-uwyz])")
+_COUNTED = lazy_regex(r"(.*?)(\d+)|()([a-hjkmn-uwyz])")
 # Characters behind the "I" of a part in which a word that joins it to another stands: "part I of the report".
 _MAX_JOINING = 20
 # Between the parts of a heading: "PART II, Item 8".
-_BETWEEN_PARTS = re.compile(r"[\s,;.:–—-]*")
+_BETWEEN_PARTS = lazy_regex(r"[\s,;.:–—-]*")
 # Characters of a heading that may be nothing but "References".
 MAX_ROLE_CHARACTERS = 60
 MIN_CONTENTS_ENTRIES = 4
@@ -42,11 +43,11 @@ MAX_ENTRY_CHARACTERS = 300
 # Least share of its page numbers that are not below the one before.
 _MIN_STEADY = 0.8
 # "3.2 Results", "IV. Methods", "A.1 Prompts": a heading's own number. A lone letter needs its full stop: "A. Data".
-_HEADING_NUMBER = re.compile(
+_HEADING_NUMBER = lazy_regex(
     rf"(\d{{1,2}}(?:\.\d{{1,2}}){{0,4}})[.):]?\s+(?=\D)|({ROMAN.upper()})[.):]\s"
     r"|([A-Z](?:\.\d{1,2}){1,4})[.):]?\s|([A-Z])\.\s"
 )
-_REFERENCE_HEADING = re.compile(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
+_REFERENCE_HEADING = lazy_regex(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
 
 
 def labels_in(text: str) -> list[PlaceName]:

@@ -14,22 +14,24 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
+from quoteweave.core.lazy_regex import lazy_regex
+
 _ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
 _ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 ROMAN = "(?:xc[vix]*|c[clxvi]{2,}|[ivxl]+)"
 """Matches words of the letters of Roman numerals, but not "c", "ci" and the like, which are rarely any."""
 MAX_UNIT = 12
 """Numbers up to it stay words."""
-_RUN = re.compile(r"[^\W\d_]+(?:(?:\s+|\s?[-–]\s?)[^\W\d_]+)*")
-_WORD = re.compile(r"[^\W\d_]+")
+_RUN = lazy_regex(r"[^\W\d_]+(?:(?:\s+|\s?[-–]\s?)[^\W\d_]+)*")
+_WORD = lazy_regex(r"[^\W\d_]+")
 # Words of the longest number: "nine hundred and ninety nine".
 _MAX_WORDS = 5
 _HAN_DIGITS = "一二三四五六七八九"
 HAN_NUMERALS = f"{_HAN_DIGITS}十百千万零〇两"
-_HAN_RUN = re.compile(f"[{HAN_NUMERALS}]{{2,}}")
+_HAN_RUN = lazy_regex(f"[{HAN_NUMERALS}]{{2,}}")
 # Other hyphens and digits, and Chinese for twenty and thirty, as those that are read.
 _AS_READ = str.maketrans("‐‑０１２３４５６７８９", "--0123456789") | str.maketrans({"廿": "二十", "卅": "三十"})
-_HAN = re.compile(f"(?:([{_HAN_DIGITS}]?)(百)零?)?(?:([{_HAN_DIGITS}]?)(十))?([{_HAN_DIGITS}]?)")
+_HAN = lazy_regex(f"(?:([{_HAN_DIGITS}]?)(百)零?)?(?:([{_HAN_DIGITS}]?)(十))?([{_HAN_DIGITS}]?)")
 
 Language = Mapping[str, Any]
 

@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
+from quoteweave.core.lazy_regex import lazy_regex
+
 _ARXIV = r"(?:[a-z-]+(?:\.[a-z]{2})?/\d{7}|\d{4}\.\d{4,5})"
 _ADDRESSES = tuple(
-    (kind, re.compile(rf"https?://(?:[\w-]+\.)*{pattern}", re.IGNORECASE))
+    (kind, lazy_regex(rf"https?://(?:[\w-]+\.)*{pattern}", re.IGNORECASE))
     for kind, pattern in (
         ("doi", r"(?:doi\.org|[\w-]+\.[a-z]+/doi(?:/(?:abs|full|pdf|epdf|book))?)/(10\.\d+/[^\s?#]+)"),
         ("arxiv", rf"(?:arxiv\.org|huggingface\.co)/(?:abs|pdf|html|papers)/({_ARXIV})"),
@@ -20,13 +22,13 @@ _ADDRESSES = tuple(
         ("openreview", r"openreview\.net/(?:forum|pdf)\?id=([\w-]+)"),
     )
 )
-_HOSTS = re.compile(r"doi|arxiv|huggingface|semanticscholar|openalex|acl|openreview", re.IGNORECASE)
+_HOSTS = lazy_regex(r"doi|arxiv|huggingface|semanticscholar|openalex|acl|openreview", re.IGNORECASE)
 """Stands in every address that one of the patterns matches; most addresses have none of it."""
 _GIVEN_DOIS = (
-    ("arxiv", re.compile(rf"10\.48550/arxiv\.({_ARXIV})")),
-    ("acl", re.compile(r"10\.18653/v1/(\S+)")),
+    ("arxiv", lazy_regex(rf"10\.48550/arxiv\.({_ARXIV})")),
+    ("acl", lazy_regex(r"10\.18653/v1/(\S+)")),
 )
-_VERSION = re.compile(r"v\d+$")
+_VERSION = lazy_regex(r"v\d+$")
 
 
 def identifiers_of_address(address: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in, without_places
@@ -56,16 +57,16 @@ AnswerType = Literal[
 ]  # fmt: skip
 """What a question asks for: something to be seen, calculated or counted on pages, a number, a name…, or a statement."""
 
-_GERMAN_WAS = re.compile(r"(?i)\W*was (?:ist|sind|wird|wurden?|war|waren|hat|hatte|kostete?n?|macht|gilt|steht)\b")
+_GERMAN_WAS = lazy_regex(r"(?i)\W*was (?:ist|sind|wird|wurden?|war|waren|hat|hatte|kostete?n?|macht|gilt|steht)\b")
 # "Which way has the effect of a small number of errors?" asks for no number, "What is a safe number of guests?" does.
-_INDEFINITE_NUMBER = re.compile(r"(?i)(?<!\bis )(?<!\bwas )\ba\s+(?:(?:small|large|finite|certain)\s+)?number of\b")
+_INDEFINITE_NUMBER = lazy_regex(r"(?i)(?<!\bis )(?<!\bwas )\ba\s+(?:(?:small|large|finite|certain)\s+)?number of\b")
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
-_WHAT_IS = re.compile(
+_WHAT_IS = lazy_regex(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+|the\s+(?=(?-i:(?:[A-ZÀ-Þ][\w.+#-]*\s*)+)\?*\s*\Z))?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
     r"(?P<field>\s+in\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*(?:\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*)?)?\s*\?*\s*",
     re.IGNORECASE,
 )
-_WHAT_MEANS = re.compile(
+_WHAT_MEANS = lazy_regex(
     rf"\s*what\s+does\s+(?:an?\s+)?[\"“'‘]?{_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}[\"”'’]?\s+mean\s*\?*\s*",
     re.IGNORECASE,
 )
@@ -76,25 +77,25 @@ Calculation = Literal["difference", "sum", "ratio", "average"]
 _NUMBER = (
     r"(?!(?:19|20)\d\d(?![\d.,]*\d))[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
 )
-_SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
+_SENTENCE_END = lazy_regex(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # Characters beyond which a text is not analysed as a question of a few sentences, but searched for as it is.
 MAX_ANALYSED_CHARACTERS = 2000
-_WORD = re.compile(r"\w+")
-_EXAMPLE = re.compile(r"\[[^\]]*(?:\]|$)|\"[^\"]*\"|'[^']*'")
-_QUOTED = re.compile(
+_WORD = lazy_regex(r"\w+")
+_EXAMPLE = lazy_regex(r"\[[^\]]*(?:\]|$)|\"[^\"]*\"|'[^']*'")
+_QUOTED = lazy_regex(
     r"\"([^\"]{1,200})\"|“([^”]{1,200})”|«([^»]{1,200})»|„([^“”]{1,200})[“”]|`([^`]{1,200})`"
     r"|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)"
 )
 # "21-cv-1234", "XR-200", "A.3/7", "2019-2020": a digit, and a mark between two letters or digits. "12.4" is a number.
-_CODE = re.compile(r"(?<![\w&])(?=[^\s\d]*\d)\w+(?:[-–/._:+#&]\w+)+")
-_QUANTITY = re.compile(
+_CODE = lazy_regex(r"(?<![\w&])(?=[^\s\d]*\d)\w+(?:[-–/._:+#&]\w+)+")
+_QUANTITY = lazy_regex(
     r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|wide|often|fast|heavy|late|early)\b|\bwhen\b|\bpercent"
     r"|\b(?:what|which) (?:year|date|day|time|percentage|share|proportion|number|amount|value|price|cost|rate)\b"
     r"|\b(?:number|percentage|share|amount) of\b|\bper cent\b|%",
     re.IGNORECASE,
 )
 
-CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
+CONTACT = lazy_regex(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 """A contact, where a question asks for one: a telephone number, an e-mail address or one on the web."""
 
 

@@ -8,19 +8,20 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.reference_words import reference_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.word_patterns import MentionPattern, alternation
 
 # What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
-_ASKS_WHAT = re.compile(
+_ASKS_WHAT = lazy_regex(
     r"\W*(?:what|which|was|welche[rsmn]?)\b"
     r"(?:(?!\b(?:if|when|where|who|that|because|unless|wenn|falls|die|der|das)\b)[^,;:.?])*",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\w+")
+_WORD = lazy_regex(r"\w+")
 # What "I", "you" or "to" stands before, and what was done.
-_VERB = re.compile(
+_VERB = lazy_regex(
     r"\b(?:I|you|we|they|he|she|to)\s+(?:have\s+to\s+|need\s+to\s+|not\s+|also\s+)*(?P<act>[a-z]{2,})"
     r"|\b(?:was|were|is|are|been)\b[^,;?]*?\s(?P<done>[a-z]+ed)\b"
     r"|\b(?:do|does|did|can|could|will|would|should|must)\b[^,;?]*?\s(?P<last>[a-z]+)(?=\s*\?|\s+(?:in|on|at|for|with|by)\s)",
@@ -28,20 +29,20 @@ _VERB = re.compile(
 MAX_AROUND_NAME = 2
 """Words of a heading besides the name of a thing, at most: "The readme field"."""
 # In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
-_NAME = re.compile(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
-_CLAUSE_END = re.compile(r"[,;:.?!]")
-_SHARED = re.compile(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
+_NAME = lazy_regex(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
+_CLAUSE_END = lazy_regex(r"[,;:.?!]")
+_SHARED = lazy_regex(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
 _YEAR = r"(?:(?:fiscal(?:\s+year)?|(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12]))\s?)?(?:19|20)\d\d"
-_BEFORE_DIGITS = re.compile(r"(.*\S\s+)(?:19|20)\d\d$")
-_BEFORE_YEAR = re.compile(rf"(.*?\S\s+){_YEAR}$", re.IGNORECASE)
+_BEFORE_DIGITS = lazy_regex(r"(.*\S\s+)(?:19|20)\d\d$")
+_BEFORE_YEAR = lazy_regex(rf"(.*?\S\s+){_YEAR}$", re.IGNORECASE)
 # What makes a name before or behind a longer one: "Bank of" Merrow, Board "of Education".
-_NAME_BEFORE = re.compile(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
-_NAME_BEHIND = re.compile(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
+_NAME_BEFORE = lazy_regex(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
+_NAME_BEHIND = lazy_regex(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
 _NAMES = r"(?-i:[A-ZÀ-Þ][\w.&-]*)(?:\s+(?-i:[A-ZÀ-Þ])[\w.&-]*){0,3}"
 # Words with a capital with which no sentence begins: "Ada Byron", "iPhone", "GPT-4".
 _CAPITALISED = r"[^\W\d_]*[A-Z][\w.&-]*"
 _WITHIN_SENTENCE = r"(?<=[^.!?\s])\s+"
-_NAME_WITHIN = re.compile(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITHIN_SENTENCE}{_CAPITALISED})*)")
+_NAME_WITHIN = lazy_regex(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITHIN_SENTENCE}{_CAPITALISED})*)")
 
 
 @dataclass(frozen=True, slots=True)

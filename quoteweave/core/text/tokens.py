@@ -11,13 +11,14 @@
 - English words are stemmed (Snowball "english") and English stop words left out.
 """
 
-import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import PurePosixPath
+
+from quoteweave.core.lazy_regex import lazy_regex
 
 _UNSPACED = (
     "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
@@ -33,24 +34,24 @@ _NUMBERS = (
 )
 # The same tokens in text of ASCII alone, found three times as fast; and where no number has a mark inside, as in most
 # texts, they are what stands between all other characters, found twice as fast again.
-_ASCII_TOKEN = re.compile(rf"{_NUMBERS}|[a-z0-9]++")
-_MARK_IN_NUMBER = re.compile(r"[.,:]\d(?<=\d..)")
+_ASCII_TOKEN = lazy_regex(rf"{_NUMBERS}|[a-z0-9]++")
+_MARK_IN_NUMBER = lazy_regex(r"[.,:]\d(?<=\d..)")
 _ASCII_WORDS_ALONE = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     rf"{_NUMBERS}"
     rf"|[{_UNSPACED}]++"
     rf"|(?:[^\W_{_UNSPACED}]++|[{_INDIC}]++)++"
 )
-_RUN = re.compile(f"[{_UNSPACED}]")
+_RUN = lazy_regex(f"[{_UNSPACED}]")
 # Latin, Greek and Cyrillic accents, points of Hebrew and Arabic, Arabic tatweel, and characters that only guide layout.
-_MARKS = re.compile(
+_MARKS = lazy_regex(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
-_SYMBOLS = re.compile(r"(?:[^\w\s]|_)+")
+_SYMBOLS = lazy_regex(r"(?:[^\w\s]|_)+")
 RAISED = "⁰¹²³⁴-⁹"
 """The digits that are superscripts, for a class of characters in a pattern."""
 _RAISED_NUMBER = rf"[⁻⁺]?[{RAISED}]++"
-SUPERSCRIPT = re.compile(
+SUPERSCRIPT = lazy_regex(
     rf"(?<![^\W\d_]){_RAISED_NUMBER}|(?<=[^\W\d_]{{3}}){_RAISED_NUMBER}|[⁻⁺⁰¹⁴-⁹][{RAISED}]*+|[²³][{RAISED}]++"
 )
 """Footnote numbers and exponents: superscripts other than ² and ³ behind at most two letters ("m²", "R²")."""
@@ -59,7 +60,7 @@ _WITHOUT_ASCII_WORDS = "".join(" " if chr(code).isalnum() else chr(code) for cod
 MAX_SYMBOL_RUN = 20
 """Most characters of a part of a run of symbols (`symbol_runs`)."""
 # More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
-_PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
+_PILE = lazy_regex(r"([^\w\s]{30})[^\w\s]+")
 
 # Words whose stems are remembered, in some 8 MB: numbers and misspellings make ever new ones.
 _MAX_STEMS = 1 << 16

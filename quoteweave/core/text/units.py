@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
+from quoteweave.core.lazy_regex import lazy_regex
+
 _TABLE = """
 length 0.001 mm millimetre millimeter
 length 0.01 cm centimetre centimeter
@@ -80,9 +82,9 @@ SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9,
 """The power of ten of each word for one."""
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 _LETTERS = {"k": 3, "m": 6, "b": 9}
-_NAME = re.compile(r"[^\W\d_]+")
+_NAME = lazy_regex(r"[^\W\d_]+")
 # A longer run of digits is no amount.
-_AMOUNT = re.compile(
+_AMOUNT = lazy_regex(
     r"(?<![\w.,$€£¥])(?P<sign>(?:US)?[$€£¥] ?)?"
     r"(?P<number>\d{1,3}(?:,\d{3}){1,9}(?:\.\d{1,30})?|\d{1,30}(?:\.\d{1,30})?)(?![.,]?\d)"
     r"(?:[ -]?(?P<unit>°[CF]|[^\W\d_]+[23]?))?(?!\w)"

@@ -4,7 +4,6 @@ A quote's text is that of its page's words, but joined at hyphens, and in pictur
 are cut into runs of letters and of digits, and aligned as sequences; runs that a hyphen parted are joined again.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import PageWord
 from quoteweave.core.text.tokens import normalize_text
 
@@ -26,7 +26,7 @@ MAX_WORD_GAP = 3.0
 
 # Scripts without spaces are cut into their characters.
 _UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_RUN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+|\d+")
+_RUN = lazy_regex(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+|\d+")
 MAX_PAIRS = 20_000
 """Most pairs of equal words of two texts that are aligned: the time grows with the square of the pairs and more."""
 

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-_LETTERS = re.compile(r"[^\W\d_]+")
+from quoteweave.core.lazy_regex import lazy_regex
+
+_LETTERS = lazy_regex(r"[^\W\d_]+")
 # Letters that are "i" and "s" to a pattern that ignores case, but do not become them in lower case.
 _SAME_LETTERS = str.maketrans("İıſ", "Iis")
 

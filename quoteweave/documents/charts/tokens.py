@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, intersection
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.sources.lines import Line, Word
 
 _NUMBER = r"[-+−]?\d[\d.,]*"
 _UNIT = r"(?:%|[kKmMbB]|[mb]n|[MB]n|[Mm]illion|[Bb]illion|[Tt]rillion|x)"
-_VALUE = re.compile(rf"[-+−]?[$€£¥₹]?\s?{_NUMBER}(?:\s?{_UNIT})?")
-_PLAIN = re.compile(_NUMBER)
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_VALUE = lazy_regex(rf"[-+−]?[$€£¥₹]?\s?{_NUMBER}(?:\s?{_UNIT})?")
+_PLAIN = lazy_regex(_NUMBER)
+_YEAR = lazy_regex(r"(?:19|20)\d\d")
 # In font sizes: a space between words.
 SPACE = 0.6
-_ALONE = re.compile(rf"{_UNIT}|[$€£¥₹]")
+_ALONE = lazy_regex(rf"{_UNIT}|[$€£¥₹]")
 
 
 @dataclass(frozen=True, slots=True)

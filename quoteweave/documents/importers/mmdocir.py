@@ -9,7 +9,6 @@ task) has one for each page: `doc_name`, `domain`, `passage_id`, `image_path`, `
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.reflow.linked_images import store_image
@@ -270,7 +270,7 @@ _PAGE_COLUMNS = Columns(
     optional=("domain", "image_binary"),
 )
 _UNKNOWN_SIZE = 1000, 1000
-_LAST_NUMBER = re.compile(r"([0-9]{1,18})(?:\.[A-Za-z0-9]+)?\Z")
+_LAST_NUMBER = lazy_regex(r"([0-9]{1,18})(?:\.[A-Za-z0-9]+)?\Z")
 
 
 class _PageRow(NamedTuple):

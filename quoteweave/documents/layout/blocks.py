@@ -10,26 +10,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.mentions import caption_label
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.sources.lines import Line
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
-BULLET = re.compile(r"(?:[•‣▪■●○◦–—·*➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
+BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
 # "3", "3.1", "IV.", "A." before a title.
-SECTION_NUMBER = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[A-Z]\.\d+)\s+\S")
-PAGE_NUMBER = re.compile(
+SECTION_NUMBER = lazy_regex(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[A-Z]\.\d+)\s+\S")
+PAGE_NUMBER = lazy_regex(
     r"(?:page\s+)?[-–—|\s]*(\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
-NUMERIC = re.compile(rf"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{{0,3}}[{RAISED}]{{0,2}}")
-_LOWER_CASE_WORD = re.compile(r"(?=[^A-ZÀ-ÖØ-Þ])[^\W\d_]+(?:[-’'][^\W\d_]+)*[.,;:?!)]*")
-_OF_NUMBER = re.compile(r"[\d$€£¥₹]")
+NUMERIC = lazy_regex(rf"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{{0,3}}[{RAISED}]{{0,2}}")
+_LOWER_CASE_WORD = lazy_regex(r"(?=[^A-ZÀ-ÖØ-Þ])[^\W\d_]+(?:[-’'][^\W\d_]+)*[.,;:?!)]*")
+_OF_NUMBER = lazy_regex(r"[\d$€£¥₹]")
 # A note to a table or chart by its first words: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
 # may also be numbered titles.
-NOTE = re.compile(
+NOTE = lazy_regex(
     r"\s*(?:[*†‡§¶]|(?:notes?|sources?|quelle|anmerkung(?:en)?|remarques?|fuente|fonte)\s*[:.–—-])", re.IGNORECASE
 )
-NOTE_MARK = re.compile(rf"\s*(?:(?:\([a-z0-9]\)|[a-z0-9]\)?|[ᵃ-ᵈ])\s+|[{RAISED}]{{1,3}}\s*)[A-Z]")
+NOTE_MARK = lazy_regex(rf"\s*(?:(?:\([a-z0-9]\)|[a-z0-9]\)?|[ᵃ-ᵈ])\s+|[{RAISED}]{{1,3}}\s*)[A-Z]")
 
 
 # In font sizes: baselines further apart than this belong to two blocks; so do lines whose sizes differ by more.
@@ -43,8 +44,8 @@ MAX_PART_CHARACTERS = 100
 _SENTENCE_ENDS = (".", ":", "?", "!")
 # The parts of a word before and after the hyphen that breaks it.
 BrokenWord = tuple[str, str]
-_BEFORE_BREAK = re.compile(r"[^\W_][\w-]*(?=-$)")
-_AFTER_BREAK = re.compile(r"\w+")
+_BEFORE_BREAK = lazy_regex(r"[^\W_][\w-]*(?=-$)")
+_AFTER_BREAK = lazy_regex(r"\w+")
 
 
 def broken_word(text: str, following: str) -> BrokenWord | None:

@@ -1,10 +1,10 @@
 """The headings that each page stands under, by bookmarks or else by the table of contents."""
 
 import itertools
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout
 from quoteweave.core.text.mentions import (
     MAX_ENTRY_CHARACTERS,
@@ -22,9 +22,9 @@ MIN_KNOWN = 0.75
 # Figures whose labels end in numbers look like contents; tables are what most pages of contents are read as.
 NOT_CONTENTS = (IMAGE_LAYOUTS - {"table"}) | {"header", "footer", "caption"}
 # Dots that lead to a page number, each of which ends a line; possessive, and begun once, so that it takes linear time.
-LEADERS = re.compile(r"(?<![.·…_])(?<![.·…_] )(?:[.·…_] ?){4,}+\s*+(\d{1,4})(?!\S)")
-ENTRY = re.compile(r"(.*?)[\s.·…_|](\d{1,4})")
-NUMBERED = re.compile(r"\d{1,2}((?:\.\d{1,2})+)")
+LEADERS = lazy_regex(r"(?<![.·…_])(?<![.·…_] )(?:[.·…_] ?){4,}+\s*+(\d{1,4})(?!\S)")
+ENTRY = lazy_regex(r"(.*?)[\s.·…_|](\d{1,4})")
+NUMBERED = lazy_regex(r"\d{1,2}((?:\.\d{1,2})+)")
 
 
 def page_headings(

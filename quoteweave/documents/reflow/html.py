@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
 from quoteweave.documents.reflow.linked_images import LinkedImages
@@ -22,9 +23,9 @@ MIN_FIGURE_PIXELS = 32
 """Pixels: what is narrower or lower is an icon or a rule, not evidence."""
 
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE)
-_SPACE = re.compile(r"\s+")
-_WORD = re.compile(r"[^\W_]")
-_DISPLAY_MATH = re.compile(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
+_SPACE = lazy_regex(r"\s+")
+_WORD = lazy_regex(r"[^\W_]")
+_DISPLAY_MATH = lazy_regex(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
 
 _DROPPED_NAMES = (
     "script style nav noscript template iframe object embed video audio canvas svg map select button textarea input "
@@ -64,8 +65,8 @@ _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd": "dd"}
 # A list whose first number has to be counted.
-_REVERSED = re.compile(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
-_STYLED = re.compile(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
+_REVERSED = lazy_regex(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
+_STYLED = lazy_regex(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
 _STYLES: Mapping[str, NumberStyle] = {
     **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
     **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},

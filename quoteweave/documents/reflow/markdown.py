@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.stores.content import ImageStore
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.html import html_blocks
 from quoteweave.documents.reflow.linked_images import LinkedImages
@@ -28,8 +29,8 @@ _DEEPEST_STEP = 2
 _CONTAINERS = frozenset({"blockquote_open", "list_item_open"})
 _MAX_FORMULA_LINES = 100
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
+_FRONT_MATTER = lazy_regex(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TITLE = lazy_regex(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 _MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
 
 

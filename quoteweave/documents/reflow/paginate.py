@@ -14,19 +14,20 @@ from pydantic import Field
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DocumentError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote, Record
 
 LINE_CHARS = 90
 """Characters on a line of a virtual page; wide characters (Chinese, Japanese, Korean) count two."""
 
 # Written so that every pattern runs in linear time whatever the text.
-_LINE_END = re.compile(r"\n")
-_SENTENCE_END = re.compile(
+_LINE_END = lazy_regex(r"\n")
+_SENTENCE_END = lazy_regex(
     r"""(?<=[.!?…])["'”’)\]»]{0,3}\s++(?![a-z])"""  # "etc. and" goes on in lower case: no end
     r"""|(?<=[。！？｡])["”’」』）】]{0,3}\s*+(?![。！？｡])"""
 )
-_WORD_END = re.compile(r"\s+")
-_WIDE = re.compile(
+_WORD_END = lazy_regex(r"\s+")
+_WIDE = lazy_regex(
     "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
     "\U0001f300-\U0001faff\U00020000-\U0003fffd]+"
 )

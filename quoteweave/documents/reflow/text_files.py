@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from quoteweave.core.errors import DocumentError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 # Only encodings of web pages: Python has codecs that are not text encodings.
-_DECLARABLE = re.compile(
+_DECLARABLE = lazy_regex(
     r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_jp|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
 )
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE = lazy_regex("[\x00\ud800-\udfff]")
 
 
 def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:

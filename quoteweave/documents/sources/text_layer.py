@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.sources.characters import Characters, Floats, Ints
 from quoteweave.documents.sources.lines import TextRun, Word
 
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 
 # Ligatures, Arabic letters shaped for their place, and Chinese radicals are forms of letters that people search for.
-LETTER_FORMS = re.compile("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
-FROM_THE_RIGHT = re.compile("[\u0590-\u05ff\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-SURROGATES = re.compile("[\ud800-\udfff]")
+LETTER_FORMS = lazy_regex("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
+FROM_THE_RIGHT = lazy_regex("[\u0590-\u05ff\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+SURROGATES = lazy_regex("[\ud800-\udfff]")
 FROM_THE_LEFT = frozenset({"L", "EN", "AN"})
 """Classes of characters that are read from the left, by Unicode's bidirectional algorithm: letters and digits."""
 # Many subsets keep weight 0 and say it in their name alone; 600 is where faces are called semibold.
-BOLD = re.compile(r"bold|black|heavy|demi|medi", re.IGNORECASE)
+BOLD = lazy_regex(r"bold|black|heavy|demi|medi", re.IGNORECASE)
 SEMIBOLD = 600
 # In heights of a word: the same word again within this distance is the same word, drawn twice to look bold.
 TWICE = 0.5

@@ -28,6 +28,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Reference, asked_hash
 from quoteweave.core.files.jsonl import iter_records
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Hit, Kind, Layout, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
@@ -37,7 +38,7 @@ from quoteweave.evaluation.text.source_marks import item_name
 
 _GOLD, _EXPLANATION = "Gold", "explanation"
 _TYPES = ("explanation", "locating")
-_FIGURE, _TABLE = (re.compile(rf"{kind}\s*\d+", re.IGNORECASE) for kind in ("figure", "table"))
+_FIGURE, _TABLE = (lazy_regex(rf"{kind}\s*\d+", re.IGNORECASE) for kind in ("figure", "table"))
 
 
 class _Shown(BaseModel):

@@ -16,13 +16,14 @@ from urllib.parse import quote
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.datasets.rows import iter_columns
 from quoteweave.evaluation.metrics.gold import Item, item_of
 from quoteweave.evaluation.metrics.rankings import by_score, graded_ranking
 
 RUN = ("query", "Q0", "item", "rank", "score", "tag")
 _RUN_LINE = re.compile(rb"\s*+(?:[^\s]++\s++){3}-?+[0-9]++\s++[-+0-9.eE]++\s++[^\s]++\s*+")
-_SPACE = re.compile(r"\s")
+_SPACE = lazy_regex(r"\s")
 
 
 def is_trec_run(line: bytes) -> bool:

@@ -11,7 +11,6 @@ Source: the guidelines of the track, trec-rag.github.io, of July 19, 2024 and of
 """
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.jsonl import iter_records
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 from quoteweave.evaluation.metrics.citations.cited_claims import context_of
@@ -31,8 +31,8 @@ from quoteweave.evaluation.text.claims import MarkedSentence, SentenceSplitter, 
 Year = Literal[2024, 2025]
 MAX_REFERENCES: dict[Year, int] = {2024: 20, 2025: 100}
 MAX_WORDS = 400
-_IMAGE = re.compile(r"image[1-9][0-9]*")
-_END = re.compile(r"([.!?…。]*)\s*\Z")
+_IMAGE = lazy_regex(r"image[1-9][0-9]*")
+_END = lazy_regex(r"([.!?…。]*)\s*\Z")
 
 
 class _Line(BaseModel):

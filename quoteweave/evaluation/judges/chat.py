@@ -1,6 +1,5 @@
 """Show a judge model quotes and answers, and parse its JSON reply; an unreadable one is asked for once more."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +10,7 @@ from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.chat.usage import sum_known
 from quoteweave.core.errors import EndpointError
 from quoteweave.core.files.pictures import to_data_url
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Hit, Kind, Quote
 from quoteweave.evaluation.text.responses import answer_of
@@ -81,13 +81,13 @@ Scale = Sequence[float]
 """The scores that may be given."""
 
 _QUOTES = "\"'`*\\\\\u2018-\u201f\u00ab\u00bb"  # straight, curly, low and angle ones; also Markdown's and escapes
-_OBJECT = re.compile(r"\{([^{}]*+)\}")
+_OBJECT = lazy_regex(r"\{([^{}]*+)\}")
 # A name begins where a run of its characters does, so that no run is read twice.
 _NAME = r"\w\s\-\u2010-\u2015"
-_PAIR = re.compile(
+_PAIR = lazy_regex(
     rf"(?<![{_NAME}])([{_NAME}]++)[{_QUOTES}]*+\s*+[:=\uff1a][\s{_QUOTES}]*+([^\s,;{_QUOTES}]++)"  # and its score
 )
-_SCORE = re.compile(r"(\d{1,6}(?:\.\d{0,6})?)(?:/\d{1,6})?")
+_SCORE = lazy_regex(r"(\d{1,6}(?:\.\d{0,6})?)(?:/\d{1,6})?")
 
 
 class UnreadableReply(ValueError):

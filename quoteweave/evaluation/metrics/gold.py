@@ -1,11 +1,11 @@
 """Match gold references with quotes: by id in the dataset's own context, by layout element in a retrieved one."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind, Quote
 from quoteweave.evaluation.text.source_marks import item_name
 
@@ -13,7 +13,7 @@ Item = str | tuple[str, int]
 """The id of a quote, or the document and layout id of a layout element."""
 
 KINDS: tuple[Kind, Kind] = ("text", "image")
-_PLACE = re.compile(r"(text|image)([0-9]{1,9})")
+_PLACE = lazy_regex(r"(text|image)([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def layout_element(document: str, layout_id: int) -> tuple[str, int]:
     return document.removesuffix(".pdf"), layout_id
 
 
-_NAMED = re.compile(r"[0-9]{1,9}|(?:Figure|Table) [0-9.]+")
+_NAMED = lazy_regex(r"[0-9]{1,9}|(?:Figure|Table) [0-9.]+")
 
 
 def gold_items(example: Example) -> frozenset[str] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from quoteweave.core.errors import MissingExtra
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.evaluation.report.tables import Table
 
@@ -35,7 +36,7 @@ _STYLE: Mapping[Any, Any] = {
     # Names of runs and groups are never read as formulas; text stays text, so that it can be searched and copied.
     **{"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42},
 }
-_ID = re.compile(r'(\bid="|href="#|url\(#)')
+_ID = lazy_regex(r'(\bid="|href="#|url\(#)')
 _NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 

@@ -1,7 +1,6 @@
 """Pairs of runs that differ in one thing, and what it changes: MMDocRAG's Tables 4, 5 and 9 to 12, and its Figure 6."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from typing import Any
 
 from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.runs import RUN_FILE, read_run_record
@@ -35,7 +35,7 @@ _ALL = (
 _VIEWS = ("vlm_text", "ocr_text")
 _PRINTED_AS = {"tokens.input": "tokens_in", "tokens.output": "tokens_out", "rouge_l.f1": "rouge_l"}
 """Figures that published tables have under other names."""
-_OF_FIGURES = re.compile(r"((?:[\w.@]+ and )*+[\w.@]+)(?:: | compare | \()")
+_OF_FIGURES = lazy_regex(r"((?:[\w.@]+ and )*+[\w.@]+)(?:: | compare | \()")
 """How a note on one figure, or on two, begins."""
 
 

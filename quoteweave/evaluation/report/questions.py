@@ -1,6 +1,5 @@
 """The questions that a run answers worst and best, with response, cited quotes and gold quotes."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from pydantic import Field
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.evaluation.metrics.gold import KINDS, Gold, gold_of
 from quoteweave.evaluation.report.labels import label, unit, written
@@ -20,7 +20,7 @@ SHOWN = 5
 """Questions at each end."""
 MAX_CHARACTERS = 6_000
 """Characters of a response or a quote that are shown."""
-_PLACE = re.compile(r"(text|image)(\d+)")
+_PLACE = lazy_regex(r"(text|image)(\d+)")
 
 RIGHT = "cited, and gold"
 

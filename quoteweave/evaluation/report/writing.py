@@ -2,12 +2,12 @@
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.core.errors import StorageError
 from quoteweave.core.files.templates import open_template
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.report.corpus import CorpusStatistics, corpus_plots, corpus_tables
 from quoteweave.evaluation.report.drawing import Plot
 from quoteweave.evaluation.report.labels import label
@@ -124,7 +124,7 @@ def _safe(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
+_SPECIAL = lazy_regex(r"([\\`*_{}\[\]<>#|~&!$])")
 
 
 def as_markdown(title: str, parts: Sequence[Section], *, plots: str) -> str:

@@ -9,6 +9,7 @@ from quoteweave.core.answers import C15, C20, ContextSize
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope, asked_hash
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Kind
 from quoteweave.core.runs import RUN_FILE, UNREACHABLE, read_run_record
@@ -110,7 +111,7 @@ def check_size(dataset: str, examples: Sequence[Example], predictions: Sequence[
     _refuse_many(beyond, sum(bool(marks) for _, marks in cited))
 
 
-_PUBLISHED_NAME = re.compile(
+_PUBLISHED_NAME = lazy_regex(
     r"(.+_(?:multimodal|pure-text)_quotes(?:15|20))(?:_response|_llm-judge)?\.jsonl(?:\.gz)?", re.IGNORECASE
 )
 """How MMDocRAG's authors name files of answers and of judgements, by model, mode and setting."""

@@ -4,9 +4,8 @@ Read are fixed phrases, and only as the whole of an answer: one that adds a sent
 not tell ("They do not say how much was shipped"), may say something of the matter, and is an answer like any other.
 """
 
-import re
-
 from quoteweave.core.examples import Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.text.responses import scored_text
 
 MAX_LENGTH = 400
@@ -34,8 +33,8 @@ _PHRASES = (
     rf"i(?: am|'m)? (?:{_CANNOT}|unable to|not able to) (?:answer|provide an answer to) {_QUESTION}{_FROM}",
     rf"i do(?: not|n't) know(?: the answer)?(?: to {_QUESTION})?",
 )
-_ABSTENTION = re.compile("|".join(f"(?:{phrase})" for phrase in _PHRASES))
-_APOLOGY = re.compile(
+_ABSTENTION = lazy_regex("|".join(f"(?:{phrase})" for phrase in _PHRASES))
+_APOLOGY = lazy_regex(
     r"(?:(?:i'm |i am )?sorry|unfortunately|i apologi[sz]e)(?:,? but)?,? |based (?:up)?on [a-z ]{1,60}, "
 )
 _AROUND = " .!\"'*_`"

@@ -24,7 +24,6 @@ throughout: it leaves the "or" in the first claim, and prunes nothing where the 
 also parses sentences without punctuation.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind
 from quoteweave.core.text.marks import Mark, parse_marks
 from quoteweave.evaluation.text.responses import answer_of
@@ -45,7 +45,7 @@ Item = tuple[Kind, int]
 SentenceSplitter = Callable[[str], Sequence[str]]
 """Cuts a text into sentences, marks in place."""
 
-_BEFORE_STOP = re.compile(r"\s++(?=[.,;:!?…。])")
+_BEFORE_STOP = lazy_regex(r"\s++(?=[.,;:!?…。])")
 _BLANKS_AND_STOPS = " .,;\t\n"
 
 

@@ -26,6 +26,7 @@ from itertools import pairwise
 from typing import cast
 
 from quoteweave.core.errors import MissingExtra, ModelNotFound
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.text.claims import SentenceSplitter
 
 _ABBREVIATIONS_LISTED = """
@@ -48,11 +49,11 @@ _NOT_AFTER_NUMBERS = frozenset(("business", "commodities", "international", "let
 """Words that the model takes to belong to a number before them, such as "2. International"."""
 _OTHER = r"[)\";}\]*:@'({\[!?]"
 _MANY = r"(?:-{2,}|\.{2,}|(?:\.\s){2,}\.)"
-_END = re.compile(rf"[.?!](?=({_OTHER}|\s+(\S+)))")
-_WORD = re.compile(rf"{_MANY}|(?=[^(\"`{{\[:;&#*@)}}\]\-,])\S+?(?=\s|$|{_OTHER}|{_MANY}|,(?=$|\s|{_OTHER}|{_MANY}))|\S")
-_NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*\.?")
-_INITIAL = re.compile(r"[^\W\d]\.")
-_CLOSING = re.compile(r"[\"')\]}]+?(?:\s+|(?=--)|$)")
+_END = lazy_regex(rf"[.?!](?=({_OTHER}|\s+(\S+)))")
+_WORD = lazy_regex(rf"{_MANY}|(?=[^(\"`{{\[:;&#*@)}}\]\-,])\S+?(?=\s|$|{_OTHER}|{_MANY}|,(?=$|\s|{_OTHER}|{_MANY}))|\S")
+_NUMBER = lazy_regex(r"-?[.,]?\d[\d,.-]*\.?")
+_INITIAL = lazy_regex(r"[^\W\d]\.")
+_CLOSING = lazy_regex(r"[\"')\]}]+?(?:\s+|(?=--)|$)")
 
 
 def punkt_sentences(text: str) -> list[str]:
@@ -144,7 +145,7 @@ _PUNCTUATION = r"\.{2,}|[;@#$%&?!\u2012-\u2015]"
 _PUNCTUATION_3_9 = r"\.{2,}|[;@#$%&?!]"
 """Until nltk 3.10, dashes stayed with what stands beside them."""
 _RULES: _Rules = tuple(
-    (re.compile(pattern), change)
+    (lazy_regex(pattern), change)
     for pattern, change in (
         ('\\A"|[«“‘„]|``|`', lambda match: " `` " if match[0] == '"' else f" {match[0]} "),
         (r"""(?<=[ (\[{<])(?:"|'')""", " `` "),
@@ -170,7 +171,7 @@ _RULES: _Rules = tuple(
 )
 
 
-_EARLIER = {_QUOTE: re.compile(_QUOTE_3_9), _PUNCTUATION: re.compile(_PUNCTUATION_3_9)}
+_EARLIER = {_QUOTE: lazy_regex(_QUOTE_3_9), _PUNCTUATION: lazy_regex(_PUNCTUATION_3_9)}
 _RULES_3_9: _Rules = tuple((_EARLIER.get(pattern.pattern, pattern), change) for pattern, change in _RULES)
 
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quoteweave.core.examples import Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.text.claims import DependencyParser
 from quoteweave.evaluation.text.responses import MarkGrammar, answer_of, scored_text
 
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 MAX_SENTENCE_WORDS = 50
 """Words of a sentence that is parsed, cut at white space, marks included."""
-PUBLISHED_MARK = re.compile(r"\[(\d+)\]")
-_MARK_BEGINS = re.compile(r" ?\[\d+")
-_DELETED = re.compile(r"[^\w\s\[\],]")
+PUBLISHED_MARK = lazy_regex(r"\[(\d+)\]")
+_MARK_BEGINS = lazy_regex(r" ?\[\d+")
+_DELETED = lazy_regex(r"[^\w\s\[\],]")
 _CLAUSES = frozenset({"prep", "advcl"})
 _CONJUNCTIONS = frozenset({"cc", "CC"})
 

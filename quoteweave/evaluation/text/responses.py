@@ -19,6 +19,7 @@ from typing import Literal
 
 from quoteweave.core.boxes import PAGE_SIDE, Box, area
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.marks import Mark, parse_marks
 
@@ -27,16 +28,16 @@ MarkGrammar = Literal["published", "own"]
 THINKING_ENDS = "</think>"
 THINKING_BEGINS = "<think>"
 PUBLISHED_ENDS = ("</think>\n\n", " seconds\n\n")
-_HEADER = re.compile(
+_HEADER = lazy_regex(
     r"(?: ^[ \t>*_\#]*+ (?:thought|thinking|reasoned|reasoning)\b [^\n]* \b(?:for|took)\b [^\n]{1,30}"
     r" | \A \s*+ [0-9.]++ )"
     r" [ ] seconds? [*_.) \t]*+ \n",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_PUBLISHED_TEXT = re.compile(r"\[(\d+)\]")
-_PUBLISHED_IMAGE = re.compile(r"\(image(\d+)\)")
+_PUBLISHED_TEXT = lazy_regex(r"\[(\d+)\]")
+_PUBLISHED_IMAGE = lazy_regex(r"\(image(\d+)\)")
 _EDGE = r'="(\d{1,9}(?:\.\d{0,30})?|\.\d{1,30})"'
-BOX_TAG = re.compile(
+BOX_TAG = lazy_regex(
     rf'<bbox\s++(?:doc="(\d{{1,9}})"\s++)?page="(\d{{1,9}})"\s++x1{_EDGE}\s++y1{_EDGE}\s++x2{_EDGE}\s++y2{_EDGE}\s*+/?>'
 )
 """A box that an answer cites, as CiteVQA's script reads it: document, page and the four edges."""
@@ -130,7 +131,7 @@ def count_words(text: str) -> int:
 
 NO_DOCUMENT = 0
 """The number written for a document that the question is not asked of."""
-_ANY_TAG = re.compile(r"<\s*+bbox\b", re.IGNORECASE)
+_ANY_TAG = lazy_regex(r"<\s*+bbox\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import CitedSentence
 from quoteweave.core.text.marks import MAX_RANGE
 
@@ -20,15 +21,15 @@ from quoteweave.core.text.marks import MAX_RANGE
 _NUMBER = r"[1-9][0-9]{0,8}+(?:\.[0-9]{1,4}+)*+"
 _PART = r"(?:\s?\([a-z]\)|[a-z]\b)?+"
 _LABEL = r"\b(?P<label>fig(?:ure|\.)?|tab(?:le|\.))(?P<many>s\.?)?"
-_LABELLED = re.compile(
+_LABELLED = lazy_regex(
     rf"{_LABEL}[\s~]{{0,3}}+(?P<first>{_NUMBER}){_PART}"
     rf"(?P<more>(?:(?:\s?,\s?(?:and\s|&\s?)?|\s?(?:and|&)\s|\s?[-\u2013]\s?){_NUMBER}{_PART})*+)",
     re.IGNORECASE,
 )
-_NAMED = re.compile(rf"(?P<label>fig(?:ure)?|tab(?:le)?)\s*+0*+(?P<first>{_NUMBER})", re.IGNORECASE)
+_NAMED = lazy_regex(rf"(?P<label>fig(?:ure)?|tab(?:le)?)\s*+0*+(?P<first>{_NUMBER})", re.IGNORECASE)
 """A name by itself may be short, "Tab 1"; within a sentence that may be any tab."""
-_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200}+)\]")
-_TEXTS = re.compile(r"(?P<first>[0-9]{1,9})(?:\s*+[-\u2013]\s*+(?P<last>[0-9]{1,9}))?+")
+_BRACKETS = lazy_regex(r"\[([^\[\]\n]{1,200}+)\]")
+_TEXTS = lazy_regex(r"(?P<first>[0-9]{1,9})(?:\s*+[-\u2013]\s*+(?P<last>[0-9]{1,9}))?+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def _numbers(first: str, last: str) -> list[str]:
     return [str(n) for n in (range(begin, end + 1) if 0 <= end - begin < MAX_RANGE else (begin, end))]
 
 
-_BEFORE_STOP = re.compile(r"\s++(?=[.,;:!?…。])")
+_BEFORE_STOP = lazy_regex(r"\s++(?=[.,;:!?…。])")
 
 
 class RuleSplitter:

@@ -30,6 +30,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS, Quote
 from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_quantity
@@ -87,23 +88,23 @@ _ADVERBS = frozenset(words("always often usually normally generally sometimes ne
 """What may stand between a noun and its verb: "Builds are always run in parallel"."""
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
-_ASKS_WHAT_ONE_IS = re.compile(
+_ASKS_WHAT_ONE_IS = lazy_regex(
     r"what(?:'s|\s+(?:is|are|was|were))\s+(?:the|our|my|your)\s+[\w'’-]+\s*\?*", re.IGNORECASE
 )
-_MAY_ASK_OF_ONE = re.compile(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
+_MAY_ASK_OF_ONE = lazy_regex(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
-_WHO_IS = re.compile(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
+_WHO_IS = lazy_regex(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
 _COST = "cost"
-_COSTS = re.compile(r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE)
-_COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_COSTS = lazy_regex(r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE)
+_COMPOUND = lazy_regex(r"[^\W\d]+(?:-[^\W\d]+)+")
+_YEAR = lazy_regex(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
-_NO_STATEMENT = re.compile(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
-_CLAUSE = re.compile(r"[,;:](?=\s)")
-_NOT = re.compile(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
+_NO_STATEMENT = lazy_regex(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
+_CLAUSE = lazy_regex(r"[,;:](?=\s)")
+_NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
-_NOUN = re.compile(
+_NOUN = lazy_regex(
     r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
     re.IGNORECASE,
 )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import PurePosixPath
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
     CONTACT,
     MAX_ANALYSED_CHARACTERS,
@@ -31,27 +32,26 @@ DEFINED_WITHIN = 25
 COUNTED_WORDS = 3
 """Words after a number that may name what it counts."""
 
-_COUNTED = re.compile(
+_COUNTED = lazy_regex(
     r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
 )
-_ENDS_COUNTED = re.compile(
+_ENDS_COUNTED = lazy_regex(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every"
     r"|gab|gibt|hat|haben|sind|waren|wurden?|im|am|bei|von|auf|de|du|des|en|y|il|a|ont|sont|était|étaient|hay|tiene|son|fueron)"
     r"\b|[,;?.]",
     re.IGNORECASE,
 )
-_REASON = re.compile(
+_REASON = lazy_regex(
     r"\b(?:because|due to|owing to|as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?"
     r"|weil|wegen|parce|porque)\b",
     re.IGNORECASE,
 )
-_DEFINES = re.compile(
+_DEFINES = lazy_regex(
     r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
     re.IGNORECASE,
 )
-_ASKS_ALONE = re.compile(r"what(?:'s|\s+is|\s+are|\s+does)\b", re.IGNORECASE)
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
-_ASKED_NOUN = re.compile(
+_ASKED_NOUN = lazy_regex(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
     r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
     r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per|with|without|from|after|before|during|under|among)\b|\?|$)"
@@ -69,14 +69,14 @@ _TELLS_OTHERWISE = (
 _TELLS = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\b|{_CONSISTS})|{_TELLS_OTHERWISE}"
 # "By default, the home is located in" does not say what the home is.
 _TELLS_WHICH = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\s+(?!{NO_NOUN})|{_CONSISTS})|{_TELLS_OTHERWISE}"
-_QUANTITY = re.compile(
+_QUANTITY = lazy_regex(
     r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
     r"|liabilit\w*|dividend|rate|ratio|score|accuracy|capacity|population|age|minimum|maximum|temperature|voltage"
     r"|number|amount|total|average|share|percentage|horsepower|power|diameter|radius|area|volume|frequency|pressure"
     r"|thickness",
     re.IGNORECASE,
 )
-_VALUE = re.compile(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
+_VALUE = lazy_regex(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
 _TELLS_VALUE = (
     r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
     r"(?:about|approximately|around|only|up to|nearly|over)?\s*(?:[$€£]|(?-i:[A-Z]{{3}})\b)?\s*"
@@ -84,50 +84,50 @@ _TELLS_VALUE = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
 )
-_EXTENT = re.compile(
+_EXTENT = lazy_regex(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
     re.IGNORECASE,
 )
 # Pounds are weighed too, so that they are no unit of a single kind.
-_OTHER_MONEY = re.compile(
+_OTHER_MONEY = lazy_regex(
     r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
-_ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-_ANOTHER_WAY = re.compile(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
-_AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
-_WAY = re.compile(
+_ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
+_ANOTHER_WAY = lazy_regex(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
+_AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
+_WAY = lazy_regex(
     r"\b(?:you|one|we)\s+(?:can|may|could|should|must|need\s+to|have\s+to|(?:should\s+)?(?:be|are|is)\s+able\s+to)\s+"
     r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
     re.IGNORECASE,
 )
-ASKED_ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
-_LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
-_EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
+ASKED_ACT = lazy_regex(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
+_LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
+_EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 # "Whether it is so or not" denies nothing.
-_NEGATES = re.compile(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
+_NEGATES = lazy_regex(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
 # "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
-_INTRODUCES = re.compile(
+_INTRODUCES = lazy_regex(
     r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
 )
-_JOINED = re.compile(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
-_FOLLOWING = re.compile(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
-_IN_A_CASE = re.compile(r"\W*(?:if|when|whenever|unless|where)\b", re.IGNORECASE)
-_HYPOTHETICAL = re.compile(
+_JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
+_FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
+_IN_A_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where)\b", re.IGNORECASE)
+_HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
 # "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
-_CLAUSES = re.compile(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
-_WORD = re.compile(r"\w[\w'’-]*")
-_ASKS_WHEN_ALLOWED = re.compile(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
-_CONDITION = re.compile(
+_CLAUSES = lazy_regex(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
+_WORD = lazy_regex(r"\w[\w'’-]*")
+_ASKS_WHEN_ALLOWED = lazy_regex(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
+_CONDITION = lazy_regex(
     r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than"
     r"|or\s+(?:longer|shorter|more|less)|from|where|only)\b",
     re.IGNORECASE,
 )
-_ASKS_IF_MAY, _SHOULD = re.compile(r"(?:can|may)\b", re.IGNORECASE), re.compile(r"\bshould\b", re.IGNORECASE)
-_ASKS_ADVICE = re.compile(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
-_ADVISES = re.compile(
+_ASKS_IF_MAY, _SHOULD = lazy_regex(r"(?:can|may)\b", re.IGNORECASE), lazy_regex(r"\bshould\b", re.IGNORECASE)
+_ASKS_ADVICE = lazy_regex(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
+_ADVISES = lazy_regex(
     r"\b(?:should|must|may|can|cannot|could|need|needs|needed|have to|has to|required?|recommended?|advised?|allowed"
     r"|permitted|forbidden|(?:is|are|be|as\s+\w+\s+as|if|wherever)\s+(?:not\s+|also\s+)?possible"
     r"|able|always|never|do not|don['’]t|optional|mandatory|please|better|safe)\b",
@@ -266,7 +266,7 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
     term, text = [word for word in subject_terms(question) if word not in field], statement.text
     asked = set(term)
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
-    if not _ASKS_ALONE.match(question.analysis.asked_by):
+    if not re.match(r"what(?:'s|\s+is|\s+are|\s+does)\b", question.analysis.asked_by, re.IGNORECASE):
         return any(
             text[:start].endswith("(")
             or _DEFINES.search(text[end:] if text[end:].startswith(":") else text[end : end + DEFINED_WITHIN])

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike
 from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import name_words, words
@@ -17,33 +18,33 @@ MAX_NAMES = 3
 WITHIN_WORDS = 4
 """Words before "located in" among which the name of what is located must be."""
 
-_COMPANY = re.compile(
+_COMPANY = lazy_regex(
     r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
 )
-_ASKS_WHO_MAY = re.compile(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
-_MAY_DO = re.compile(
+_ASKS_WHO_MAY = lazy_regex(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
+_MAY_DO = lazy_regex(
     r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
     re.IGNORECASE,
 )
-_NAMELESS = re.compile(
+_NAMELESS = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
     r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
 )
-_PERSON = re.compile(
+_PERSON = lazy_regex(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
     r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
 )
-_SITUATED = re.compile(
+_SITUATED = lazy_regex(
     r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
 )
-_ASKS_WHO_DID = re.compile(
+_ASKS_WHO_DID = lazy_regex(
     r"\W*who\s+(?!(?:is|are|was|were|can|may|must|should|shall|will|would|could|might|has|have|had|does|do|did)\b)"
     r"(?P<verb>\w+)",
     re.IGNORECASE,
 )
 # "Founded in 1957 by Ada Byron".
-_DONE_BY = re.compile(r"\b(?P<verb>\w+)\s+(?:(?:in|on)\s+[\w ]{1,20}?\s+)?by\s+(?=[A-ZÀ-Þ])")
-_SAYS_DIRECTLY = re.compile(
+_DONE_BY = lazy_regex(r"\b(?P<verb>\w+)\s+(?:(?:in|on)\s+[\w ]{1,20}?\s+)?by\s+(?=[A-ZÀ-Þ])")
+_SAYS_DIRECTLY = lazy_regex(
     r"\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|costs?|reaches"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están)\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+[A-ZÀ-Þ])|"
@@ -51,23 +52,23 @@ _SAYS_DIRECTLY = re.compile(
     r"(?P<number>[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b))"
 )
 # "The mayor, Helen Prosser, presented the budget."
-_APPOSED = re.compile(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
+_APPOSED = lazy_regex(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
-_BEGINS_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|und|et|y)\s")
-_OWNED = re.compile(
+_BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s")
+_OWNED = lazy_regex(
     r"\W*(?:(?:the|our|your|its|their|my|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?", re.IGNORECASE
 )
-_WHERE = re.compile(
+_WHERE = lazy_regex(
     r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
 )
-_SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
+_SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
 # The owner in "a copy of Smith's letter" is no place.
-_PLACE = re.compile(
+_PLACE = lazy_regex(
     r"\b(?:in|at|from|to|near|by|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
 )
-_ADDRESS = re.compile(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
-_MAIL = re.compile(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
-_ASKS_WHERE_TO_TURN = re.compile(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
+_ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
+_MAIL = lazy_regex(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
+_ASKS_WHERE_TO_TURN = lazy_regex(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
 
 
 def names_person(statement: Statement, question: QuestionTerms) -> bool:
@@ -161,8 +162,8 @@ def says_where(statement: Statement, question: QuestionTerms) -> bool:
 MAX_BETWEEN = 3
 """Most words between a name and its number: "Debian, the version 8"."""
 
-_WHICH = re.compile(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
-_THING = re.compile(
+_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
+_THING = lazy_regex(
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
 )
 # The amount of a thing is the thing.
@@ -170,21 +171,21 @@ _SAME = frozenset({"amount", "total", "sum", "level", "value", "number", "kind",
 _NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
 _OF_ONE_KINDS = _NUMBER_KINDS | {"date", "yes_or_no"}
 # What stands between a possessive at the beginning and the verb, or a comma.
-_BELONGING = re.compile(
+_BELONGING = lazy_regex(
     r"\W*(?:Its|Their|His|Her|Seine?|Ihre?|Son|Sa|Ses|Leurs?)\s+([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){0,2}?)"
     r"(?:,|\s+(?:is|are|was|were|has|have|had|can|may|must|will|costs?|opens?|ist|sind|war|waren|hat|haben|est|sont|a|ont)\b)"
 )
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
-_RATE = re.compile(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
-_RATE_WORD = re.compile(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
-_PART = re.compile(
+_RATE = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
+_RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
+_PART = lazy_regex(
     r"\b(?!Operating|Reportable|Each|All|Total)[A-Z]\w+ (?:Segment|Division|Region|Subsidiary)\b(?! [A-Z])"
 )
-_FIRST = re.compile(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
+_FIRST = lazy_regex(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
 _IN_NAME = r"\s+(?:\w+\s+)?in\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
 # "Lines 1, 2 and " before 6.
 _OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o|e)\W++)?+)*"
-_NUMBERED = re.compile(
+_NUMBERED = lazy_regex(
     r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
 )
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     analyse_question,
@@ -29,10 +30,10 @@ MAX_STATEMENTS = 3
 MAX_BEFORE = 2
 """Words of a sentence that may stand before the thing that it tells about."""
 # "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
-_NUMBER = re.compile(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
+_NUMBER = lazy_regex(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
 # Of these kinds is no question for steps in other words, as "How can the strap be replaced?" is.
 _PLAIN_KINDS = frozenset({"definition", "reason", "count", "percent", "money", "date", "person"})
-_ASKS_NOUN = re.compile(
+_ASKS_NOUN = lazy_regex(
     r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
@@ -23,52 +24,52 @@ OBJECT_WORDS = 4
 _BE = r"(?:is|are|was|were|be|been|being|am|gets?|got)"
 _MUST = r"(?:must|shall|ha(?:s|ve|d)\s+to|needs?\s+to)"
 _MODAL = r"(?:can|may|could|must|should|shall|will)\b"
-_ASKS_WHAT_IT_DOES = re.compile(
+_ASKS_WHAT_IT_DOES = lazy_regex(
     rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(
+_YES_OR_NO = lazy_regex(
     rf"\s*(?:{_BE}|do|does|did|can|could|may|must|should|will|has|have)\s+"
     r"(?:(?:the|an?|all|any|our|its|their|these|this|those|every|each)\s+)?(?P<rest>.+)",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"(?:I|we|you|one|it|they|he|she|there|someone|anyone|people)\b", re.IGNORECASE)
-_OBJECT_PRONOUN = re.compile(r"\s+(?:it|them|this|these|one|ones|those)\b", re.IGNORECASE)
-_DONE = re.compile(rf"(?:\bbe\s+(?:\w+ly\s+)?|^\s*{_BE}\b.*?\b(?=\w+(?:ed|en)\b))(?P<verb>\w+)", re.IGNORECASE)
-_CLAUSE = re.compile(r"[;:]\s")
-_CASES = re.compile(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
-_ASKS_CAUSE = re.compile(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
-_CAUSED = re.compile(
+_PRONOUN = lazy_regex(r"(?:I|we|you|one|it|they|he|she|there|someone|anyone|people)\b", re.IGNORECASE)
+_OBJECT_PRONOUN = lazy_regex(r"\s+(?:it|them|this|these|one|ones|those)\b", re.IGNORECASE)
+_DONE = lazy_regex(rf"(?:\bbe\s+(?:\w+ly\s+)?|^\s*{_BE}\b.*?\b(?=\w+(?:ed|en)\b))(?P<verb>\w+)", re.IGNORECASE)
+_CLAUSE = lazy_regex(r"[;:]\s")
+_CASES = lazy_regex(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
+_ASKS_CAUSE = lazy_regex(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
+_CAUSED = lazy_regex(
     r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
     re.IGNORECASE,
 )
-_WHETHER = re.compile(
+_WHETHER = lazy_regex(
     r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
     re.IGNORECASE,
 )
-_WHEN_IT_WAS = re.compile(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
-_HOURS = re.compile(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_WHEN_WAS = re.compile(
+_WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
+_HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
+_YEAR = lazy_regex(r"\b(?:1[5-9]|20)\d\d\b")
+_WHEN_WAS = lazy_regex(
     r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
     r"(?:\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
     re.IGNORECASE,
 )
 # What says that one of several is the highest or the like: "most", "peaked", "the majority", "no more than".
-_EXTREME = re.compile(
+_EXTREME = lazy_regex(
     r"\b(?:most|least|best|worst|max|maximum|minimum|peak\w*|record|top|majority|mainly|mostly|up to|more than any"
     r"|\w{3,}est)\b",
     re.IGNORECASE,
 )
 _OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
-_WHICH = re.compile(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
-_COUNTED_ACT = re.compile(
+_WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
+_COUNTED_ACT = lazy_regex(
     r"\s*how many\s+(?:\w+\s+)?(?P<noun>[\w'’-]+)\s+(?:were|was|are|have been)\s+(?P<verb>\w+(?:ed|en))\b",
     re.IGNORECASE,
 )
-_CASE = re.compile(r"\W*(?:if|unless)\b", re.IGNORECASE)
-_CASE_WITHIN = re.compile(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
-_WORD = re.compile(r"\w[\w'’-]*")
+_CASE = lazy_regex(r"\W*(?:if|unless)\b", re.IGNORECASE)
+_CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
+_WORD = lazy_regex(r"\w[\w'’-]*")
 
 
 def asks_what_it_does(question: str) -> bool:

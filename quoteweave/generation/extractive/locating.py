@@ -6,11 +6,11 @@ question's weight, a picture or table first where the question asks for one. Its
 place's rank allows: the sentence, row or label that contains most of the question's weight, and the text beside it.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record, copy_key
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.mentions import labels_in
@@ -70,7 +70,7 @@ NOT_SAID = "No sentence was found that surely answers this."
 LONG_WORD = 10
 """Characters per word with its space, which limit an excerpt in scripts without spaces between words."""
 UNSCORED: Mapping[SentenceKey, float] = MappingProxyType({})
-_LEADER = re.compile(r"(?:\s?\.){4,}")
+_LEADER = lazy_regex(r"(?:\s?\.){4,}")
 _LOOKED_AT = ("look", "parts", "calculation")
 
 

@@ -2,10 +2,9 @@
 
 The steps of a manual seldom mention their aim, such as "to replace the strap"; the heading above them does, or a line
 that introduces them ("To force an application to quit:"). Of the quotes that were found, those under one heading form a
-section. A section answers the question where its heading, with the document's name, contains what the question is
-about, and where it consists of steps: items of a list, numbered lines, instructions, or commands and other code. Where
-the document's name alone does ("How do I make lentil soup?" of `lentil-soup.md`), so does the only section that
-consists of steps. Code is shown under the step before it, which it belongs to.
+section. A section answers the question where its heading, with the document's name, has what the question is about, and
+where it consists of steps: items of a list, numbered lines, instructions, commands or code. Where the document's name
+alone does ("How do I make lentil soup?" of `lentil-soup.md`), its only section of steps does. Code is under its step.
 
 What is not so or must not be done ("What must never be done?") is answered by the lists that a sentence or a heading
 introduces as such (`sentence_kinds`), whole or, where only some items are about what is asked, by these.
@@ -18,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
@@ -59,17 +59,17 @@ MAX_LISTS = 3
 MAX_SMALL_WORD = 4
 """Characters of words that titles write small among capitals."""
 
-_TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
+_TROUBLE = lazy_regex(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 # "2 eggs" and "12 V" are no steps.
-_STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
-_INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
-_INTRODUCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
-_OF_NAME = re.compile(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
-_PARTICLE = re.compile(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
-_AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
-_ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
-_ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
-_OPENS = re.compile(f"{_STEP.pattern}|{_ITEM.pattern}")
+_STEP = lazy_regex(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
+_INNER_STEP = lazy_regex(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
+_INTRODUCED = lazy_regex(r"((?:To|How to)\s.{1,150}?)\s*:")
+_OF_NAME = lazy_regex(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
+_PARTICLE = lazy_regex(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
+_AIM_OR_PROHIBITION = lazy_regex(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
+_ASKS_LIST = lazy_regex(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
+_ITEM = lazy_regex(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
+_OPENS = lazy_regex(f"{_STEP.pattern}|{_ITEM.pattern}")
 _MAKES = frozenset({"make", "find"})
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
 from quoteweave.core.text.question_analysis import with_words_alike
@@ -40,8 +41,8 @@ RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
 """Bonus under a heading that is the question, or what it asks about."""
 
-_DAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE)
-_ASKS_PAST_ACT = re.compile(
+_DAY = lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE)
+_ASKS_PAST_ACT = lazy_regex(
     r"\W*(?:(?:when|(?:in\s+)?(?:what|which)\s+(?:year|date|day|month)|by\s+whom)\s+(?:was|were|did)\b"
     r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Kind, Quote, Record
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.mentions import leading_label, split_label
@@ -51,19 +52,19 @@ MAX_INTRODUCED = 300
 MIN_WORDS, MIN_COMMON, MAX_NUMBERS = 6, 0.2, 0.25
 """Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
-_VALUE = re.compile(r"[^\w\s]{0,2}\s?\d|-$")
+_VALUE = lazy_regex(r"[^\w\s]{0,2}\s?\d|-$")
 """A cell of values in a chart: it begins with a number, or is empty."""
 # "It is known that" refers to nothing, and "This valve" says what it is about.
-_REFERS_BACK = re.compile(
+_REFERS_BACK = lazy_regex(
     r"(?!It\s+(?:is|was)\s+[\w-]+\s+(?:to|that)\b)(?:It|They|He|She|(?:This|That|These|Those)\s+(?:also\s+)?(?:is|are|was|were"
     r"|will|would|can|could|may|might|should|must|has|have|had|does|do|did|means?|makes?|causes?|allows?|happens?|gives?"
     r"|leads?|ensures?|includes?)|(?:Er|Sie|Es)\s+(?:ist|war|wurde|hat|hatte|liegt|lag|kostete?|dauerte?|wiegt|wog)"
     r"|(?:Il|Elle)\s+(?:a|est(?!\s+\w+\s+(?:de|que)\b)|était|fut|dure|durait|coûte|coûtait|pèse))\b"
 )
-_EFFECT = re.compile(r"\b(?:causes?|leads? to|led to|therefore|thus|as a result)\b", re.IGNORECASE)
+_EFFECT = lazy_regex(r"\b(?:causes?|leads? to|led to|therefore|thus|as a result)\b", re.IGNORECASE)
 _AFTER_LABEL = " .:–—-|：．"
-_ALTERNATIVES = re.compile(r"[,;/&]|\b(?:and|or|und|oder|et|ou|y|o)\b", re.IGNORECASE)
-_PART = re.compile(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
+_ALTERNATIVES = lazy_regex(r"[,;/&]|\b(?:and|or|und|oder|et|ou|y|o)\b", re.IGNORECASE)
+_PART = lazy_regex(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
 """The suffix that the parser adds to the caption of a picture that it split."""
 
 

@@ -41,6 +41,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names, without_places
@@ -76,9 +77,9 @@ REPEATED_IN = 2
 DEFAULT_RARITY = 0.6
 """Rarity of a word that some quote contains, where the retriever does not know it; other words have 1."""
 UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
-_NAME = re.compile(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
-_SUPERLATIVE = re.compile(r"\bthe\s+(\w{4,}est)\b")
-_CALLED = re.compile(
+_NAME = lazy_regex(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
+_SUPERLATIVE = lazy_regex(r"\bthe\s+(\w{4,}est)\b")
+_CALLED = lazy_regex(
     r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|(?:co-?op(?:erative)?)|society"
     r"|charity|foundation|agency|device"
     r"|appliance|product|machine)\b(?!\s+(?!has|have|is|are|was|were|does|do|did|in|on|at|by|for|to|sell)[a-z])",

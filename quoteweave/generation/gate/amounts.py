@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import CURRENCIES, SCALES, Unit, find_unit
 
@@ -52,7 +53,7 @@ _DIGITS = r"""
   | (?P<comma> (?<!\d,)\d+,\d+ )(?!\d|[.,]\d)
   | (?P<plain> \d+(?:\.\d+)? )(?!\d|\.\d)
 """
-_AMOUNT = re.compile(
+_AMOUNT = lazy_regex(
     rf"""
     (?P<before> (?<![A-Za-z])(?:EUR|USD|GBP|CHF|JPY|US\$)|[$€£¥] )?(?:\ ?)
     (?<![A-Za-z_\d]) (?:{_DIGITS})
@@ -72,25 +73,25 @@ _FRACTION_STEP, _STEP_OF_SMALL = Decimal(10), Decimal("0.4")
 """Percentage points that a fraction in words is exact to, or share of a small one: two fifths may be 35 to 45 %, a
 twentieth 4 to 6 %."""
 # "A third" may also be the one after the second, and a quarter of an hour is no share of what is spoken of.
-_ONE_PART = re.compile(
+_ONE_PART = lazy_regex(
     r"\b(?P<changed>(?:by|to) (?:(?:about|around|roughly|nearly|almost|some|over|under|more than|less than) )?)?"
     rf"(?P<written>(?:an?|one) (?P<part>{'|'.join(_DENOMINATORS)}))\b(?:(?P<whole> of\b(?! an?\b))"
     r"|(?=[^\w\s]|\s*$| (?:in|on|at|to|from|for|since|between|over|after|during|within|when|while|where|as|and|or|but"
     r"|because|with|compared)\b))"
 )
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d")
 # Of other languages, whose months have no capital.
 _MONTHS = (
     "spring|summer|autumn|winter|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo"
     "|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
 )
-_BEFORE_YEAR = re.compile(
+_BEFORE_YEAR = lazy_regex(
     r"(?:^|[(|\n,/-]|\b(?:[Ii]n|[Oo]f|[Bb]y|[Ss]ince|[Ff]rom|[Uu]ntil|till|to|and|or|[Dd]uring|[Ff]or|[Bb]efore|[Aa]fter"
     rf"|[Ee]n|[Dd]epuis|[Ss]eit|[Dd]esde|Jahre?|années?|años?|{_MONTHS}|years?|early|mid|late|[A-Z]\w*"
     rf"|{_YEAR.pattern})) ?$"
 )
-_WORDS = re.compile(rf"(?<![\w-])(?P<words>{NUMBER_WORDS})(?![\w]|-[a-z]*teen)(?:[- ](?P<after>per cent|[a-z]+))?")
-_ORDINAL_WORDS = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b")
+_WORDS = lazy_regex(rf"(?<![\w-])(?P<words>{NUMBER_WORDS})(?![\w]|-[a-z]*teen)(?:[- ](?P<after>per cent|[a-z]+))?")
+_ORDINAL_WORDS = lazy_regex(rf"\b(?:{'|'.join(ORDINALS)})\b")
 
 
 @dataclass(frozen=True, slots=True)

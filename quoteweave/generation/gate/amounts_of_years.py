@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
 
@@ -16,16 +17,16 @@ MAX_CHARACTERS = 1000
 """Of a sentence that is looked at."""
 
 _YEAR = r"(?:19|20)\d\d(?![\d%]|[.,]\d)"
-_ANY_YEAR = re.compile(_YEAR)
+_ANY_YEAR = lazy_regex(_YEAR)
 _NUMBER = r"[$€£¥]?\s?\d+(?:[.,]\d+)*"
 # Behind these another amount, or another year, is spoken of.
 _APART = r"(?:and|or|but|while|whereas|than|compared|versus|against|from|to|until|through|by|as|after|before|since)\b"
 _COUNTED = rf"(?:\s?%|(?:\s+(?!{_APART}|in\b|for\b|during\b)[^\W\d]+){{1,3}})?"
 _IN = r"(?:in|for|during)\s+(?:(?:the\s+)?(?:fiscal|financial|calendar)?\s*years?\s+|fiscal\s+)?"
 _NO_OTHER_YEAR = rf"(?!\s*(?:,|and|or|to|through|until|[-–/])\s*(?:in\s+)?{_YEAR})"
-_AMOUNT_FIRST = re.compile(rf"(?P<amount>{_NUMBER}{_COUNTED})\s+{_IN}(?P<year>{_YEAR}){_NO_OTHER_YEAR}", re.IGNORECASE)
+_AMOUNT_FIRST = lazy_regex(rf"(?P<amount>{_NUMBER}{_COUNTED})\s+{_IN}(?P<year>{_YEAR}){_NO_OTHER_YEAR}", re.IGNORECASE)
 _VERB = r"(?:was|were|is|are|reached|totall?ed|came\s+to|amounted\s+to|stood\s+at|of|to|:)"
-_YEAR_FIRST = re.compile(
+_YEAR_FIRST = lazy_regex(
     rf"\b{_IN}(?P<year>{_YEAR}){_NO_OTHER_YEAR}(?:(?!\b{_APART}\s)[^.;\d]){{0,60}}?"
     rf"(?<![^\W\d]){_VERB}\s+(?:(?:only|about|some|around|approximately|nearly|almost)\s+)?(?P<amount>{_NUMBER}{_COUNTED})",
     re.IGNORECASE,
@@ -33,8 +34,8 @@ _YEAR_FIRST = re.compile(
 _AMOUNTS = rf"{_NUMBER}{_COUNTED}(?:,\s+{_NUMBER}{_COUNTED})*,?\s+and\s+{_NUMBER}{_COUNTED}"
 _YEARS = rf"{_YEAR}(?:,\s+{_YEAR})*,?\s+and\s+{_YEAR}"
 _RESPECTIVELY = (
-    re.compile(rf"(?P<amounts>{_AMOUNTS})\s+{_IN}(?P<years>{_YEARS})", re.IGNORECASE),
-    re.compile(rf"\b{_IN}(?P<years>{_YEARS}),?\s[^.;\d]{{0,60}}?(?P<amounts>{_AMOUNTS})", re.IGNORECASE),
+    lazy_regex(rf"(?P<amounts>{_AMOUNTS})\s+{_IN}(?P<years>{_YEARS})", re.IGNORECASE),
+    lazy_regex(rf"\b{_IN}(?P<years>{_YEARS}),?\s[^.;\d]{{0,60}}?(?P<amounts>{_AMOUNTS})", re.IGNORECASE),
 )
 
 

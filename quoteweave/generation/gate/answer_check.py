@@ -1,10 +1,10 @@
 """Check whole answers: a verdict on every citation, by rule or by a model."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed, note_text
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.answer_text import clip
@@ -17,7 +17,7 @@ MAX_WARNINGS = 10
 SHOWN_CHARACTERS = 120
 """Most characters of a sentence that a warning repeats."""
 
-_RULES = re.compile(r"\s*\|[\s|:-]*")
+_RULES = lazy_regex(r"\s*\|[\s|:-]*")
 
 
 def check_citations(answer: Answer, context: Context) -> Answer:

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.amounts import Amount, ordinal_words, stated_scales
@@ -14,8 +15,8 @@ from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.gate.facts import code_key, code_letters, normalize_notation, read_evidence, squeezed
 from quoteweave.generation.sentences import split_sentences
 
-_NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[A-Z])[.)]?\s+")
-_NUMBER = re.compile(r"\d++(?:[.,:' ]\d++)*+")
+_NUMBERING = lazy_regex(r"^\s*(?:\d+(?:\.\d+)*|[A-Z])[.)]?\s+")
+_NUMBER = lazy_regex(r"\d++(?:[.,:' ]\d++)*+")
 
 
 class CitedEvidence:

@@ -5,16 +5,16 @@ line, else to the one after it on the same line, else to the sentence before. An
 sentence of its own, which consists of the mark's summary.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind
 from quoteweave.core.text.marks import Code, Mark, MarkReader
 from quoteweave.generation.sentences import is_first_word_complete, split_sentences
 
-_BEFORE_STOP = re.compile(r"\s(?=[.,;:!?…](?:\s|$)|。)")
+_BEFORE_STOP = lazy_regex(r"\s(?=[.,;:!?…](?:\s|$)|。)")
 _CODE = "_"
 LONG_SENTENCE = 2_000
 """Characters of a sentence, after which its end is no longer searched for at every new word."""

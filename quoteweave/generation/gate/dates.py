@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 
 MONTHS = (
@@ -24,7 +25,7 @@ _MONTH = (
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})(?!\d|[.,]\d)"
 _FORMS = [
-    re.compile(form)
+    lazy_regex(form)
     for form in (
         rf"(?<![\d.,]){_DAY}(?: of)?[ -]{_MONTH}(?:,?[ -]{_YEAR})?",
         rf"(?<![A-Za-z]){_MONTH} {_DAY}(?![\d:.,]\d|\d| ?%)(?:,? {_YEAR})?",
@@ -34,7 +35,7 @@ _FORMS = [
         r"(?P<year>\d{4})(?![\d/-])",
     )
 ]
-_CLOCK = re.compile(
+_CLOCK = lazy_regex(
     r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])(?: ?(?P<half>[ap])\.?m\b\.?)?"
     r"|(?<![\d:.,])(?P<alone>1[0-2]|[1-9]) ?(?P<side>[ap])\.?m\b\.?",
     re.IGNORECASE,

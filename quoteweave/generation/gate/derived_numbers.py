@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import combinations
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 
@@ -30,9 +31,9 @@ _OPERATION_WORDS = {
     "mean": r"average\w*|mean",
     "share": r"shares?|proportion|account\w*|made up|out of|(?:per cent|percent|%) of|fraction|part of|majority",
 }
-_CUES = {kind: re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for kind, words in _OPERATION_WORDS.items()}
-_HEDGED = re.compile(r"(?:about|around|roughly|nearly|almost|some|approximately|circa|c\.|ca\.?|over|under|~|≈) ?$")
-_LEVEL = re.compile(r"\b(?:from|to|at|against) (?:[A-Z]{3} |[$€£¥] ?)?$")
+_CUES = {kind: lazy_regex(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for kind, words in _OPERATION_WORDS.items()}
+_HEDGED = lazy_regex(r"(?:about|around|roughly|nearly|almost|some|approximately|circa|c\.|ca\.?|over|under|~|≈) ?$")
+_LEVEL = lazy_regex(r"\b(?:from|to|at|against) (?:[A-Z]{3} |[$€£¥] ?)?$")
 _OF_LEVELS = frozenset({"difference", "ratio"})
 _DEFAULT_OPERATIONS = frozenset({"sum", "difference", "share"})
 

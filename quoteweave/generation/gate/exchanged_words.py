@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
@@ -25,11 +26,11 @@ MAX_WORDS = 100
 MAX_PARTS = 3
 """Most words of what is exchanged for something else, such as a name."""
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_WORD = re.compile(rf"{_NUMBER.pattern}|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
+_NUMBER = lazy_regex(r"\d+(?:[.,:]\d+)*")
+_WORD = lazy_regex(rf"{_NUMBER.pattern}|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
 # "%" and "percent" are one, and "the" may stand in one text and not in the other.
 _UNNOTICED = frozenset({"a", "an", "the", "percent"})
-_NAME_A = re.compile(r"(?<=[^\W_] )A(?![^\W_]|['’-])")
+_NAME_A = lazy_regex(r"(?<=[^\W_] )A(?![^\W_]|['’-])")
 # What stands between things whose order says nothing: "grain and coal", "3 x 5 cm".
 _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "oder", "et", "ou", "y"})
 # Before the first of the two numbers of a change, "from 48 to 61", whose order is that of time, whatever else moved.

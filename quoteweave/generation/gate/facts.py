@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text, words
 from quoteweave.generation.gate.amounts import BASE_MARK, Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 
-_GROUP_BLANK = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
-_DIGIT = re.compile(r"[^\D0-9]")
+_GROUP_BLANK = lazy_regex(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
+_DIGIT = lazy_regex(r"[^\D0-9]")
 """A digit of a script other than ASCII."""
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
 _SIGNS = str.maketrans(
@@ -29,34 +30,34 @@ _SIGNS = str.maketrans(
 )
 MAX_EXPONENT = 30
 """Powers beyond are not written out: base and exponent are compared each by itself."""
-_MAY_BE_POWER = re.compile(rf"\d(?:[⁻⁺{RAISED}]|\s?\^|\s?\*\*|[eE][-+\d])")
-_POWER = re.compile(
+_MAY_BE_POWER = lazy_regex(rf"\d(?:[⁻⁺{RAISED}]|\s?\^|\s?\*\*|[eE][-+\d])")
+_POWER = lazy_regex(
     r"(?<![\w.,^])(?:(?:(?P<mantissa>\d{1,20}(?:[.,]\d{1,20})?)\s?[×x*·⋅]\s?)?\$?(?P<base>\d{1,2})"
     rf"(?:(?P<raised>[⁻⁺]?[{RAISED}]{{1,3}})|\s?(?:\^|\*\*)\s?[{{(]?(?P<written>[-−+]?\d{{1,3}})[)}}]?)\$?"
     r"|(?P<e_mantissa>\d{1,20}(?:\.\d{1,20})?)[eE](?P<e>[-+]?\d{1,3}))(?![\w⁻⁺])"
 )
-_QUOTED = re.compile(
+_QUOTED = lazy_regex(
     r"“([^“”\n]{2,400})”|«([^«»\n]{2,400})»|„([^„“”\n]{2,400})[“”]|(?<![^\s(\[])\"([^\"\n]{2,400})\"(?!\w)"
     r"|(?<!\w)‘([^‘’\n]{2,400})’(?!\w)"
 )
-_OMISSION = re.compile(r"\[?(?:…|\.{3})\]?")
+_OMISSION = lazy_regex(r"\[?(?:…|\.{3})\]?")
 _LABEL_NUMBER = r"\(?(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b"
 _LABEL_RANGE = (
     rf"{_LABEL_NUMBER}(?: ?(?:to|through|-) ?{_LABEL_NUMBER})?(?! ?%|[.,]\d| (?:per|thousand|million|billion)\b)"
 )
 # A comma alone does not go on with a list: "On pages 3 and 4, 120 ships are named."
 _LABEL_LIST = rf"{_LABEL_RANGE}(?:(?:, {_LABEL_RANGE})*,? (?:and|or|&) {_LABEL_RANGE})?"
-_LABEL = re.compile(
+_LABEL = lazy_regex(
     rf"\b(?:(?:figures|figs|tables|tabs|pages|pp|equations|eqs|slides|footnotes|notes|images|quotes)\.? {_LABEL_LIST}"
     r"|(?:fig(?:ure)?s?|tab(?:le)?s?|chart|section|sect|chapter|appendix|pages?|pp|p|eq(?:uation)?|slide|footnote|note"
     rf"|image|quote)\.? ?{_LABEL_NUMBER}(?: of \d+)?)",
     re.IGNORECASE,
 )
-_CODE = re.compile(
+_CODE = lazy_regex(
     r"(?<![\w.-])(?!(?:EUR|USD|GBP|CHF|JPY)\d|(?:Mid|Pre|Post|Non|Sub|Early|Late)-)"
     r"[A-Z][A-Za-z]{0,9}-?\d+(?:[-./]\d+)*[A-Za-z]?(?!\w)|(?<![\w.])\d+(?:\.\d+){2,}(?![\w]|,\d)|(?<![\w.,])\d+[DG](?!\w)"
 )
-_YEARS = re.compile(r"(?<![\d.,])(?P<first>(?P<century>1[5-9]|2[01])\d\d)[-/](?P<last>\d\d)(?![\d/.-]|,\d)")
+_YEARS = lazy_regex(r"(?<![\d.,])(?P<first>(?P<century>1[5-9]|2[01])\d\d)[-/](?P<last>\d\d)(?![\d/.-]|,\d)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from quoteweave.core.answers import Citation, Context, Verdict
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
@@ -47,23 +48,23 @@ SMALL_COUNT = 12
 NOTHING_TO_CHECK = "It states nothing that can be checked."
 """The reason where a sentence has nothing to look up, and its words are too few or occur too seldom to tell."""
 
-_NEGATION = re.compile(
+_NEGATION = lazy_regex(
     r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
     re.I,
 )
 # What is joined so is told by itself; what stands between commas may belong to "did not" before them.
-_JOINED = re.compile(
+_JOINED = lazy_regex(
     r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
 )
 MAX_BOUND = 40
 """Most characters before a number in which its bound is looked for."""
 # "Over" and "under" may be said of time and place, so that they only show that what is cited has a bound.
-_BOUND = re.compile(
+_BOUND = lazy_regex(
     r"\b(?:(?P<more>more than|at least)|less than|fewer than|at most|up to) [$€£¥]?(?P<number>\d+(?:[.,]\d+)*)", re.I
 )
 _OF_MORE, _OF_LESS = (
-    (re.compile(rf"(?:{before})\s*[$€£¥]?$", re.I), re.compile(rf"\s?%?(?:{behind})", re.I))
+    (lazy_regex(rf"(?:{before})\s*[$€£¥]?$", re.I), lazy_regex(rf"\s?%?(?:{behind})", re.I))
     for before, behind in (
         (
             r"\b(?:more than|at least|over|above|beyond|(?:great|high|larg|long)er than|exceed(?:s|ed|ing)?"
@@ -77,8 +78,8 @@ _OF_MORE, _OF_LESS = (
         ),
     )
 )
-_CLAUSES = re.compile(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
-_NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
+_CLAUSES = lazy_regex(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
+_NAME = lazy_regex(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
 
 @dataclass(frozen=True, slots=True)

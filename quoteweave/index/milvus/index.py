@@ -1,7 +1,6 @@
 """Search by inner product in Milvus: embedded in a folder, or on a server that others may share."""
 
 import os
-import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -15,6 +14,7 @@ from quoteweave.collection.checksums import sealed_record, unsealed_record
 from quoteweave.collection.stores.content import atomic_write
 from quoteweave.collection.unreferenced import MILVUS_NAME_PATTERN, MILVUS_POINTER
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.index.base import SearchScope, Shard, TopItems
 from quoteweave.index.milvus.connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from quoteweave.index.base import Rows
 
 _EMBEDDED = "embedded"
-_OURS = re.compile(MILVUS_NAME_PATTERN)
+_OURS = lazy_regex(MILVUS_NAME_PATTERN)
 MAX_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
 HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
 QUESTIONS_AT_ONCE = 1_000

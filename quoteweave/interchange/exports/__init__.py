@@ -1,6 +1,5 @@
 """Conversations and their answers as documents: Markdown and Word."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
@@ -8,12 +7,13 @@ from typing import Literal
 from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.interchange.quotes import excerpt
 
 ExportFormat = Literal["markdown", "docx", "json"]
 """The formats in which the server gives a conversation."""
-_CONTROL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CONTROL = lazy_regex(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class ExportedTurn(Record):

@@ -4,17 +4,17 @@ Code in an answer stays as it is; elsewhere what could begin HTML is escaped, si
 trusted. The text is otherwise the answer's, whose lists, tables and bold words are Markdown already.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.marks import Code, Mark, MarkReader
 from quoteweave.interchange.exports import ExportedTurn, footnote_words, turns_of
 from quoteweave.interchange.quotes import citation_title
 from quoteweave.interchange.shown_text import shown_image
 
-_HTML = re.compile(r"<(?=[A-Za-z/!?])")
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~])")
+_HTML = lazy_regex(r"<(?=[A-Za-z/!?])")
+_MARKUP = lazy_regex(r"([\\`*_\[\]<>#|~])")
 
 
 def to_markdown(exported: Answer | Sequence[ExportedTurn], *, title: str | None = None) -> str:

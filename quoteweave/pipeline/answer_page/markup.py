@@ -6,19 +6,19 @@ Images are set after the paragraph whose mark shows them, so that no sentence is
 """
 
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, ImageBlock, UnresolvedMark
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 
-_BULLET = re.compile(r"[-*•][ \t]+")
-_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?")
-_FENCE = re.compile(r" {0,3}```")
-_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_BULLET = lazy_regex(r"[-*•][ \t]+")
+_RULE = lazy_regex(r"\|(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?")
+_FENCE = lazy_regex(r" {0,3}```")
+_BOLD = lazy_regex(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # Marks are hidden behind this while lines and bold are looked for: what a mark says is no markup.
 _MASK = "\ufffc"
 

@@ -12,6 +12,7 @@ A question that can be understood alone stays as it is, and so does one in anoth
 import re
 from collections.abc import Iterable, Sequence
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.pipeline.follow_ups.words import (
     AUXILIARIES,
@@ -31,37 +32,37 @@ from quoteweave.pipeline.follow_ups.words import (
     topic_of,
 )
 
-_LEAD = re.compile(r"(?:(?:and|or|but|so|ok|okay|also|now|well|then)\b,?\s+)+", re.IGNORECASE)
-_WHAT_ABOUT = re.compile(r"(?:what|how)\s+(?:about|of)\s+(?!\W*$)", re.IGNORECASE)
-_BARE = re.compile(
+_LEAD = lazy_regex(r"(?:(?:and|or|but|so|ok|okay|also|now|well|then)\b,?\s+)+", re.IGNORECASE)
+_WHAT_ABOUT = lazy_regex(r"(?:what|how)\s+(?:about|of)\s+(?!\W*$)", re.IGNORECASE)
+_BARE = lazy_regex(
     r"(?:why(?: not)?|how(?: so| come| much| many| often| long)?|where|when|who|whom|whose|since when|until when"
     r"|by (?:how much|whom|when)|which(?: (?:ones?|of them))?|what for|for what|compared (?:to|with) what)",
     re.IGNORECASE,
 )
-_MORE = re.compile(
+_MORE = lazy_regex(
     r"(?:(?:can|could|would) you\s+|please\s+)*(?:tell me more|(?:any |some )?more (?:details?|examples?)|elaborate"
     r"|explain(?: further| more)?|go on|say more|give (?:me )?(?:an? |some |more )*(?:examples?|details?)"
     r"|(?:what|who|where|anything|anyone) else)(?:\s+please)?",
     re.IGNORECASE,
 )
-_ANAPHORIC = re.compile(
+_ANAPHORIC = lazy_regex(
     r"\bwhich ones?\b|\bthe (?:\w+ )?ones?\b|\bthe (?:others|rest|former|latter)\b(?! of\b)|(?<!\bis )(?<!\bare )"
     r"(?<!\bwas )(?<!\bwere )(?<!\bbe )\bthere(?=\W*$)",
     re.IGNORECASE,
 )
-_EXPLETIVE = re.compile(
+_EXPLETIVE = lazy_regex(
     r"\bit(?:\s+\w+){0,3}?\s+(?:take|cost|mean|possible|impossible|true|likely|necessary|required|allowed|permitted|safe"
     r"|worth|important|common|legal|known|expected|correct|normal|recommended|advisable|better|best|clear|stated|said"
     r"|mentioned)\b.*\b(?:to|that|for|if|whether|when)\b|\bwhat time is it\b|\bit (?:rain|snow)s?\b",
     re.IGNORECASE,
 )
-_THAT_TIME = re.compile(r"\b(?:in |during )?that (?:year|month|quarter|time|period)\b", re.IGNORECASE)
-_COURTESY = re.compile(r"\W*(?:thanks?|thank you|ok|okay|hello|hi|good|great|perfect|yes|no)\b[^?]*", re.IGNORECASE)
+_THAT_TIME = lazy_regex(r"\b(?:in |during )?that (?:year|month|quarter|time|period)\b", re.IGNORECASE)
+_COURTESY = lazy_regex(r"\W*(?:thanks?|thank you|ok|okay|hello|hi|good|great|perfect|yes|no)\b[^?]*", re.IGNORECASE)
 # Behind "these" and "those": what is described, and what a question may say of the documents that it is asked of.
 _NOT_REFERRED = frozenset(
     ["who", "that", "which", "whose", "with", "of", "documents", "reports", "files", "pages", "texts", "papers"]
 )
-_REGARDING = re.compile(r"Regarding (.+?), ")
+_REGARDING = lazy_regex(r"Regarding (.+?), ")
 MAX_PART_WORDS = 7
 """Words of a question that may be part of another one, as `And by rail?`."""
 MAX_CHARACTERS = 500

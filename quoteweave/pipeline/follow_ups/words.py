@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
 
 
@@ -57,7 +58,7 @@ _FOREIGN = _set(
     mange"""
 )
 
-_TOKEN = re.compile(r"\w+(?:[.'’&/-]\w+)*(?:['’](?=\s|$))?|[^\w\s]")
+_TOKEN = lazy_regex(r"\w+(?:[.'’&/-]\w+)*(?:['’](?=\s|$))?|[^\w\s]")
 _MONTHS = (
     "January|February|April|June|July|August|September|October|November|December|Jan|Feb|Apr|Jun|Jul|Aug|Sept|Sep|Oct"
     "|Nov|Dec"
@@ -72,7 +73,7 @@ _YEAR = r"(?:(?:FY|the\s+year)\s?)?\b(?:19|20)\d\d(?:s\b|(?:\s*[-/–]\s*(?:\d{4
 _RELATIVE = (
     r"(?:last|this|next|the previous|the next|the following)\s+(?:year|month|quarter|week)\b|yesterday\b|today\b"
 )
-_TIME = re.compile(
+_TIME = lazy_regex(
     rf"(?:\b(?P<preposition>in|of|for|during|before|after|since|until|by|from|on|as of)\s+)?"
     rf"(?:(?P<unit>{_UNIT})(?:,?\s+(?:of\s+|in\s+)?(?P<year>{_YEAR}))?|(?P<lone>{_YEAR})|(?P<relative>{_RELATIVE}))",
     re.IGNORECASE,

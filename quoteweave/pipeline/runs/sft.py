@@ -5,7 +5,6 @@ and nothing can be learnt from the place.
 """
 
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Literal
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Kind
 from quoteweave.core.text.marks import Mark, parse_marks
 from quoteweave.generation.prompt_messages import CitedMessages, image_quotes
@@ -31,7 +31,7 @@ UNRESOLVED = "its answer has a mark that names none of its quotes"
 NO_VIEW = "none of its image quotes has the words that are asked for"
 NO_PICTURE = "a picture of its image quotes is missing"
 
-_TAGS = re.compile("<(image|video|audio)>")
+_TAGS = lazy_regex("<(image|video|audio)>")
 
 
 class ExampleSkipped(Exception):

@@ -5,7 +5,6 @@ them; chapters and sections by their numbers, else by the outline (bookmarks or 
 their letters; headings as the parser found them.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,6 +19,7 @@ from quoteweave.core.answers import (
     StructureKind,
     StructureRequest,
 )
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import caption_label, heading_names, page_names
@@ -34,9 +34,9 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
     "table": frozenset({"table"}),
 }
 # What the parser adds to the caption of a panel, which it gives beside the whole picture.
-_PANEL = re.compile(r"\b[Pp]art \d+ of \d+\b")
-_NUMBER = re.compile(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # outlines have titles without theirs
-_LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
+_PANEL = lazy_regex(r"\b[Pp]art \d+ of \d+\b")
+_NUMBER = lazy_regex(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # outlines have titles without theirs
+_LETTERED = lazy_regex(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
 
 
 def structure_context(question: str, collection: Collection, where: Filter) -> Context | None:

@@ -4,13 +4,13 @@ The library that such adapters are made with, `adapters`, wants an older transfo
 computes for the one architecture that is read here takes a few lines.
 """
 
-import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.models.checkpoints import import_required, is_local, locate_checkpoint, read_config, weights_identity
 from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.encoders.text import TwoSidedEncoder
@@ -33,7 +33,7 @@ ARCHITECTURE: Mapping[str, object] = {
     "output_adapter": True,
     "residual_before_ln": True,
 }
-_WEIGHT = re.compile(r"encoder\.layer\.(\d+)\.output\.adapters\.[^.]+\.adapter_(down\.0|up)\.(weight|bias)$")
+_WEIGHT = lazy_regex(r"encoder\.layer\.(\d+)\.output\.adapters\.[^.]+\.adapter_(down\.0|up)\.(weight|bias)$")
 
 
 class AdaptedBertEncoder(TwoSidedEncoder):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointError, UsageError, note_text
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel, Expansion
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import words
@@ -14,7 +15,7 @@ from quoteweave.core.text.tokens import words
 # Longest clause in characters; anything longer is other text of the model.
 MAX_CLAUSE_CHARACTERS = 400
 
-_ITEM = re.compile(r"(?:[-*•‣–]|\(?\d{1,2}[.):]|(?:clause|query|question|request)\s*\d{1,2}\s*[.):])\s+", re.IGNORECASE)
+_ITEM = lazy_regex(r"(?:[-*•‣–]|\(?\d{1,2}[.):]|(?:clause|query|question|request)\s*\d{1,2}\s*[.):])\s+", re.IGNORECASE)
 # Stripped from a clause: spaces, quotation marks, emphasis, and the commas of a list that is not valid JSON.
 _AROUND = " \t,;\"'“”„«»`*_"
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import Expansion
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import words
@@ -27,36 +28,36 @@ _COMMANDS = "calculate|compare|compute|describe|determine|explain|identify|summa
 # Often nouns: they open a command, but after "and" they are no sign that a second one begins.
 _AMBIGUOUS_COMMANDS = "define|estimate|find|list|name|outline"
 
-_PROTECTED = re.compile(
+_PROTECTED = lazy_regex(
     r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“]+“|(?<!\w)['‘][^'’]+['’](?!\w)|\([^()]+\)|\[[^\[\]]+\]",
 )
 _QUESTION_MARKS = ("?", "？", "؟")
 # A full stop ends a sentence only after a longer word or a number: shorter words are often abbreviations.
-_SENTENCE_END = re.compile(
+_SENTENCE_END = lazy_regex(
     r"(?:(?<=[?!;؟])\s+|(?<=[？！。；])\s*|(?:(?<=[^\W\d_]{5}\.)|(?<=\d\d\.))\s+(?=[A-ZÀ-Þ]))"
     r"(?:(?i:and|but|also|then)\b,?\s+)?"
 )
-_JOINT = re.compile(
+_JOINT = lazy_regex(
     r",?\s+(?:(?:and|but)(?:\s+(?:also|then))?|then|as\s+well\s+as),?\s+"
     rf"(?=(?:(?:{_PREPOSITIONS})\s+)?(?:{_QUESTION_WORDS})\s|(?:do|does|did)\s|(?:{_AUXILIARIES})\s+(?:{_PRONOUN})\s|(?:{_COMMANDS})\s)"
     r"|,\s+(?=(?:what|how)\s)"
 )
-_OPENING = re.compile(rf"(?:(?:{_PREPOSITIONS})\s+)?({_QUESTION_WORDS})\b(\s+(?:{_AUXILIARIES})\b)?", re.IGNORECASE)
+_OPENING = lazy_regex(rf"(?:(?:{_PREPOSITIONS})\s+)?({_QUESTION_WORDS})\b(\s+(?:{_AUXILIARIES})\b)?", re.IGNORECASE)
 # Within a question only lower case counts: a capital begins a name, as in "Will".
-_ASKS = re.compile(
+_ASKS = lazy_regex(
     rf"(?:please\s+)?(?:(?:(?:{_PREPOSITIONS})\s+)?(?:what|which|whose|whom|how)\s(?=(?:.*\s)?(?-i:{_AUXILIARIES})\s)|who\s"
     rf"|(?:when|where|why)\s+(?:{_AUXILIARIES})\s|(?:{_AUXILIARIES}|{_COMMANDS}|{_AMBIGUOUS_COMMANDS})\s)",
     re.IGNORECASE,
 )
-_POINTING_BACK = re.compile(rf"\b(?:(?!there\b)(?:{_PRONOUN})|one|ones|same|both|each|other|so)\b", re.IGNORECASE)
+_POINTING_BACK = lazy_regex(rf"\b(?:(?!there\b)(?:{_PRONOUN})|one|ones|same|both|each|other|so)\b", re.IGNORECASE)
 # "Between what was planned and …": the left side is incomplete.
-_INCOMPLETE = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.IGNORECASE)
-_DEFINITION = re.compile(rf"(?:what|who|where)\s+(?:is|are|was|were)\s(?!.*\b(?:the|{_PRONOUN})\b)", re.IGNORECASE)
+_INCOMPLETE = lazy_regex(r"\b(?:between|both)\b(?!.*\band\b)", re.IGNORECASE)
+_DEFINITION = lazy_regex(rf"(?:what|who|where)\s+(?:is|are|was|were)\s(?!.*\b(?:the|{_PRONOUN})\b)", re.IGNORECASE)
 
-_RESPECTIVELY = re.compile(r",?\s+respectively\b,?", re.IGNORECASE)
+_RESPECTIVELY = lazy_regex(r",?\s+respectively\b,?", re.IGNORECASE)
 _WORD = r"[A-Z0-9](?:[\w%&'’/-]|[.,](?=\w))*"
 _ITEM = rf"(?:the\s+)?(?:\"[^\"]+\"|“[^”]+”|{_WORD}(?:\s+{_WORD})*)"
-_LIST = re.compile(rf"(?<=\s){_ITEM}(?:,\s+{_ITEM})*,?\s+and\s+{_ITEM}")
+_LIST = lazy_regex(rf"(?<=\s){_ITEM}(?:,\s+{_ITEM})*,?\s+and\s+{_ITEM}")
 
 
 class ClauseSplitter:

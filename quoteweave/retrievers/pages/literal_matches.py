@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
@@ -63,10 +64,10 @@ CONFUSED = {
     "2": "z",
     "z": "2",
 }
-_DIGITS_OR_LETTERS = re.compile(r"\d+|[^\W\d_]+")
+_DIGITS_OR_LETTERS = lazy_regex(r"\d+|[^\W\d_]+")
 _STOPS = " .,;:?!"
-_DASHES = re.compile("[‐‑‒–—−]")
-_QUOTATION_MARKS = re.compile("[‘’‚“”„«»`]")
+_DASHES = lazy_regex("[‐‑‒–—−]")
+_QUOTATION_MARKS = lazy_regex("[‘’‚“”„«»`]")
 
 
 class LiteralMatches:

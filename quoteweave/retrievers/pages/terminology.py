@@ -1,6 +1,5 @@
 """Evidence by a question's terms and acronyms: other names, what terms are made of, and where that stands."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import acronym_prefix, meaning_prefix
 from quoteweave.core.concurrency.recent_cache import RecentCache
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.page_feedback import PAGE_B, LoadQuotes
@@ -31,7 +31,7 @@ MAX_PHRASE_CHECKS = 100
 # Phrases of which it is kept which quotes have them: a question looks for its terms several times, and so do others.
 CACHED_PHRASES = 64
 # A word of the question that is surely an acronym; one without a vowel may be.
-_CAPITALS, _VOWELS = re.compile(r"\b[A-Z]{2,}s?\b"), frozenset("aeiouy")
+_CAPITALS, _VOWELS = lazy_regex(r"\b[A-Z]{2,}s?\b"), frozenset("aeiouy")
 # Letters of an acronym whose plural is looked up too, its "s" included: "LLMs".
 MIN_ACRONYM, MAX_ACRONYM = 2, 6
 # Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.

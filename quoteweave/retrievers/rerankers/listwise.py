@@ -1,18 +1,18 @@
 """Listwise reranking by a chat model, one window of passages at a time (RankGPT, arXiv 2304.09542, section 3)."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.retrievers.rerankers import keep_order, passage_text, reorder_by_scores
 
 # Text that cannot be part of an order, and numbers in brackets: [2], [2, 1], JSON.
-_BETWEEN = re.compile(r"[^\d\[\]>,;\s\"']+")
-_MARK = re.compile(r"\[[\d\s,;\"']++\]")
-_NUMBER = re.compile(r"\d++")
+_BETWEEN = lazy_regex(r"[^\d\[\]>,;\s\"']+")
+_MARK = lazy_regex(r"\[[\d\s,;\"']++\]")
+_NUMBER = lazy_regex(r"\d++")
 
 
 MAX_QUOTED_REPLY = 80  # characters of a reply quoted in a note

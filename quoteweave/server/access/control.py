@@ -1,7 +1,6 @@
 """Who may do what, and from where: the key or session of each request, and what is refused before any route sees it."""
 
 import logging
-import re
 from collections.abc import MutableMapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from quoteweave.core.errors import StateError, UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.server.access.keys import PREFIX, Key, KeyStore, Scope
 from quoteweave.server.access.limits import BodyLimit, TimeLimit, caller_of
 from quoteweave.server.access.origins import OriginRules
@@ -36,7 +36,7 @@ _PUBLIC_FOLDERS = ("/page/", "/c/")
 # Asked by load balancers, which know neither a key nor the server's name.
 _HEALTH = frozenset({"/healthz", "/readyz"})
 _GRACE_SECONDS = 60.0
-_PORT = re.compile(r":(\d{1,5})$")
+_PORT = lazy_regex(r":(\d{1,5})$")
 _EXPOSED = ("Retry-After", "X-Request-Id", "Content-Disposition", "Mcp-Session-Id", "X-Conversation-Id", "X-Turn-Id")
 
 

@@ -7,7 +7,6 @@ slow hash, as passwords need, would protect nothing here: the secret is 256 rand
 import hashlib
 import hmac
 import os
-import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
 from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
 from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
@@ -35,8 +35,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 KEYS_FILE = "keys.json"
 PREFIX = "qw"
 _SECRET_BYTES = 32
-_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
-_TOKEN = re.compile(rf"{PREFIX}_([0-9a-f]{{8}})_([0-9a-f]{{{2 * _SECRET_BYTES}}})")
+_NAME = lazy_regex(r"[^\x00-\x1f\x7f]{1,100}")
+_TOKEN = lazy_regex(rf"{PREFIX}_([0-9a-f]{{8}})_([0-9a-f]{{{2 * _SECRET_BYTES}}})")
 
 RequestCount = Annotated[int, Field(ge=1)]
 ByteCount = Annotated[int, Field(ge=1024)]

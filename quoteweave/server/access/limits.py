@@ -2,16 +2,16 @@
 
 import asyncio
 import ipaddress
-import re
 from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.server.problems import ProblemError, respond
 
-_UPLOAD = re.compile(r"/v1/collections/[^/]+/documents/?")
+_UPLOAD = lazy_regex(r"/v1/collections/[^/]+/documents/?")
 _BODY_STEP = 1 << 16
 """Bytes of a request that give it the whole time again: who sends fewer in that time is cut off."""
 _DISCARDED = 1 << 25

@@ -1,6 +1,5 @@
 """`POST /v1/responses`: OpenAI's Responses, whose model is a collection and whose search is a file search call."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import uuid4
@@ -11,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.core.errors import ConversationNotFound
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.interchange.responses import Conversation
 from quoteweave.server.access.control import Grant
 from quoteweave.server.answers.answering import PreparedAnswer, prepare_answer
@@ -35,7 +35,7 @@ from quoteweave.server.served import Served
 
 router = APIRouter(tags=["OpenAI"], route_class=JsonRoute)
 RESULTS = "file_search_call.results"
-_KEPT = re.compile(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
+_KEPT = lazy_regex(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
 # Items of earlier responses that clients send back with the messages.
 _EARLIER_OUTPUT = frozenset({"file_search_call", "reasoning"})
 _ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 
 MAX_BYTES = 180
 """Most bytes of one part of a name: file systems take 255, and a file that is being written has a longer name."""
 MAX_FOLDERS = 16
-_REFUSED_ON_WINDOWS = re.compile(r'[<>:"|?*\\/]')
+_REFUSED_ON_WINDOWS = lazy_regex(r'[<>:"|?*\\/]')
 # Windows passes over spaces before the suffix: "CON .txt" is the device too.
-_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?", re.IGNORECASE)
+_DEVICES = lazy_regex(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?", re.IGNORECASE)
 # Control characters, marks that turn the direction of text, halves of surrogate pairs, line and paragraph separators.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"

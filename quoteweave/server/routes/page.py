@@ -1,12 +1,12 @@
 """The page at `/`, its files, and the stable URL of each quote."""
 
-import re
 from importlib import resources
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
 from starlette.responses import JSONResponse, Response
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.server.depends import BaseUrl, CollectionName, ServedState, check_grant, check_opens
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.routes.quotes import QuoteId, read_quote
@@ -14,7 +14,7 @@ from quoteweave.server.routes.quotes import QuoteId, read_quote
 router = APIRouter(include_in_schema=False)
 _FOLDER = resources.files("quoteweave.server") / "page"
 # A file of the folder, or of one within it; nothing that leads out of it.
-_NAME = re.compile(r"(?:[a-z]+/)?[a-z][a-z0-9_-]*\.[a-z]+")
+_NAME = lazy_regex(r"(?:[a-z]+/)?[a-z][a-z0-9_-]*\.[a-z]+")
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.testing.literature.records import MadeLibrary, MadePaper
 
@@ -28,9 +29,9 @@ class Syntax:
     no: str
 
 
-BULK = Syntax(re.compile(r'"[^"]*"|[()|+]|(?<!\S)-(?=\S)|[^\s()|+"]+'), "+", "|", "-")
+BULK = Syntax(lazy_regex(r'"[^"]*"|[()|+]|(?<!\S)-(?=\S)|[^\s()|+"]+'), "+", "|", "-")
 """Semantic Scholar's bulk search; `~N`, by which words are matched that nearly are the same, is left unread."""
-OPENALEX = Syntax(re.compile(r'"[^"]*"|[()]|[^\s()"]+'), "AND", "OR", "NOT")
+OPENALEX = Syntax(lazy_regex(r'"[^"]*"|[()]|[^\s()"]+'), "AND", "OR", "NOT")
 
 
 def parse_query(query: str, syntax: Syntax) -> Matches:
@@ -123,7 +124,7 @@ class WordIndex:
         return sorted(((at, scores[at]) for at in within if at in scores), key=lambda each: (-each[1], each[0]))
 
 
-_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_DAY = lazy_regex(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
 class Catalogue:

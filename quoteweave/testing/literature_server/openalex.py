@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import unquote, urlencode
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.testing.literature.records import MadePaper
 from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
 from quoteweave.testing.literature_server.catalogue import OPENALEX, Catalogue, assumed_day, days_of, parse_query
 
 Passes = Callable[[MadePaper], bool]
-_BOUNDS = re.compile(r"(?P<sign>[<>])?(?P<first>\d+)?(?P<to>-)?(?P<last>\d+)?")
+_BOUNDS = lazy_regex(r"(?P<sign>[<>])?(?P<first>\d+)?(?P<to>-)?(?P<last>\d+)?")
 
 
 class WorkFilters:

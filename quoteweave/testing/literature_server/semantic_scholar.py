@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.testing.literature.records import MadeLibrary, MadePaper
 from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
@@ -30,8 +31,8 @@ from quoteweave.testing.literature_server.semantic_scholar_papers import (
 
 _ALL = ("text", "snippetKind", "section", "snippetOffset", "annotations.refMentions", "annotations.sentences")
 _KNOWN = {*(f"snippet.{name}" for name in _ALL), "snippet.annotations"}
-_MARK = re.compile(r"\[(\d+)\]")
-_SENTENCE = re.compile(r"\S.*?(?:[.?!](?=\s|$)|$)", re.DOTALL)
+_MARK = lazy_regex(r"\[(\d+)\]")
+_SENTENCE = lazy_regex(r"\S.*?(?:[.?!](?=\s|$)|$)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _sentences(text: str) -> list[dict[str, int]]:
 
 
 ROOT = "/graph/v1"
-_URL = re.compile(r"url:https?://(?:www\.)?(?:semanticscholar\.org/paper/(?:[^/]+/)?|arxiv\.org/(?:abs|pdf)/)([^?#]+)")
+_URL = lazy_regex(r"url:https?://(?:www\.)?(?:semanticscholar\.org/paper/(?:[^/]+/)?|arxiv\.org/(?:abs|pdf)/)([^?#]+)")
 _Order = Callable[[MadePaper], Any]
 
 

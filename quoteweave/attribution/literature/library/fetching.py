@@ -11,7 +11,6 @@
 
 import asyncio
 import os
-import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -25,6 +24,7 @@ from typing import Literal
 import httpx2
 
 from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.endpoints.http_client import certificates
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -105,7 +105,7 @@ HOSTS_VARIABLE = "QUOTEWEAVE_FETCH_HOSTS"
 _PORTS = {"http": 80, "https": 443}
 _MAGIC = b"%PDF-"
 _MAGIC_WITHIN = 1024  # other bytes may stand before it, by the habit of readers (ISO 32000-1, implementation note 13)
-_CONTENT_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,40}")
+_CONTENT_TYPE = lazy_regex(r"[\w.+-]{1,40}/[\w.+-]{1,40}")
 _ADDRESSES = 4  # of a host that are tried
 _REDIRECTS = {301, 302, 303, 307, 308}
 _HEADERS = {"Accept": "application/pdf, */*;q=0.5", "Accept-Encoding": "identity", "User-Agent": "quoteweave"}

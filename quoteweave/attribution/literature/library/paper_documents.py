@@ -23,6 +23,7 @@ from quoteweave.attribution.literature.sources.paper_metadata import (
 from quoteweave.attribution.literature.sources.papers import Paper, stated_identifiers
 from quoteweave.attribution.literature.sources.unseen import is_same_title
 from quoteweave.collection.collection import Collection
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Document, Quote
 from quoteweave.core.text.tokens import normalize_text
 from quoteweave.evaluation.text.titles import letters
@@ -34,12 +35,12 @@ _FIRST_PAGES = 2  # of a file, on which its title is looked for: the first may b
 _MAX_LINES = 400
 _LONG_TITLE = 25  # letters, from which on no other paper has them in a row by chance
 _MIN_TITLE_LETTERS = 4
-_REFERENCES = re.compile(r"(?:\d+\.?\s*)?(?:references|bibliography|literature cited)\b", re.IGNORECASE)
-_NUMBERS = re.compile(r"\d+|\b[IVX]+\b")
-_WORD = re.compile(r"[^\W_]+")
+_REFERENCES = lazy_regex(r"(?:\d+\.?\s*)?(?:references|bibliography|literature cited)\b", re.IGNORECASE)
+_NUMBERS = lazy_regex(r"\d+|\b[IVX]+\b")
+_WORD = lazy_regex(r"[^\W_]+")
 # What CommonMark, its tables, strikethrough, formulas and HTML could take for something else than text.
-_SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$!#]")
-_SPECIAL_AT_START = re.compile(r"^([-+=:]|\d+(?=[.)]))")
+_SPECIAL = lazy_regex(r"[\\`*_\[\]<>&|~$!#]")
+_SPECIAL_AT_START = lazy_regex(r"^([-+=:]|\d+(?=[.)]))")
 
 
 def as_markdown(paper: Paper, snippets: Sequence[str] = ()) -> str:

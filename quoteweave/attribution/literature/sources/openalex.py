@@ -36,6 +36,7 @@ from quoteweave.attribution.literature.sources.queries import (
 from quoteweave.attribution.literature.sources.service import SourceService
 from quoteweave.attribution.literature.sources.source_client import SourceClient, SourceRequest
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 
 OPENALEX = SourceService(
     name="OpenAlex",
@@ -74,9 +75,9 @@ _NO_SNIPPETS = (
     "OpenAlex has no search for passages: it finds papers by their full text, without saying where. Search for papers "
     "and read them, or search for passages in Semantic Scholar or your own documents."
 )
-_ARXIV = re.compile(r"(?:10\.48550/arxiv\.|arxiv\.org/(?:abs|pdf)/)([\w./-]+)", re.IGNORECASE)
+_ARXIV = lazy_regex(r"(?:10\.48550/arxiv\.|arxiv\.org/(?:abs|pdf)/)([\w./-]+)", re.IGNORECASE)
 _TAGS = r"\w+:[\w-]+|i|b|u|p|em|strong|italic|bold|su[bp]|inf|scp?|span|title|br|tt"
-_MARKUP = re.compile(rf"</?(?:{_TAGS})(?:\s+[\w:-]+\s*=[^<>]*|\s*/)?>", re.IGNORECASE)
+_MARKUP = lazy_regex(rf"</?(?:{_TAGS})(?:\s+[\w:-]+\s*=[^<>]*|\s*/)?>", re.IGNORECASE)
 
 
 class _Sent(BaseModel):

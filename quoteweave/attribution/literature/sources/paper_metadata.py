@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Document, Quote
 
 IDENTIFIERS = (
@@ -24,7 +25,7 @@ SNIPPETS = "From Semantic Scholar's snippets"
 """Heading of the passages that a source sent of a paper whose full text is not there."""
 ABSTRACT_PAGES = 2
 MAX_ABSTRACT_CHARACTERS = 3_000
-_ABSTRACT = re.compile(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
+_ABSTRACT = lazy_regex(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
 _WHOLE = ".0"  # after whole numbers of tables that a data frame wrote
 _DATES = ("published", "date", "year")
 

@@ -3,7 +3,6 @@
 A source is Semantic Scholar, OpenAlex, or a collection of one's own; all give the same records.
 """
 
-import re
 from calendar import monthrange
 from collections.abc import Mapping
 from typing import Literal, Protocol, get_args
@@ -11,6 +10,7 @@ from typing import Literal, Protocol, get_args
 from pydantic import Field, ValidationError, model_validator
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
 
@@ -58,7 +58,7 @@ PDF; has too many bytes or pages; cannot be parsed; is another paper's; or the p
 
 
 _MIN_MONTH_DAYS = 28
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_DATE = lazy_regex(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
 class PublicationDate(Record):

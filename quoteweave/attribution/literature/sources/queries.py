@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, StringConstraints, ValidationError
 
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.core.errors import SourceBadResponse, UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 
 MAX_PER_PAGE = 100
@@ -22,8 +23,8 @@ MAX_PER_PAGE = 100
 _MAX_ENCODED_BYTES = 1500
 """Bytes of a query in a URL; OpenAlex takes some 4 KB for the whole URL."""
 # Semantic Scholar finds nothing for words with hyphens; the others are operators of one source or the other.
-_OPERATORS = re.compile(r"[\s+|&/\"*()~?!^:\\\[\]{}<>=\u2010-\u2015\u2212-]+|[\x00-\x1f\x7f]+")
-_BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b")
+_OPERATORS = lazy_regex(r"[\s+|&/\"*()~?!^:\\\[\]{}<>=\u2010-\u2015\u2212-]+|[\x00-\x1f\x7f]+")
+_BOOLEAN = lazy_regex(r"\b(?:AND|OR|NOT)\b")
 
 
 def plain_query(text: str) -> tuple[str, str | None]:
@@ -68,7 +69,7 @@ def first_page(k: int, before: PublicationDate | None) -> int:
     return min(MAX_PER_PAGE, k if before is None else 2 * k)
 
 
-_ARXIV_NUMBER = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.ASCII)
+_ARXIV_NUMBER = lazy_regex(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.ASCII)
 SentText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A text that a source sends, empty where it sends null."""
 SentTitle = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

@@ -23,6 +23,7 @@ from quoteweave.attribution.literature.sources.papers import (
     SortBy,
     identifiers_of,
 )
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.text.titles import MIN_RATIO, letters, ratio
@@ -41,7 +42,7 @@ _MIN_TITLE_WORDS = 4
 _RUN_WORDS, _MIN_RUNS, _MIN_SHARE = 8, 8, 0.6
 """Of an excerpt: words that stand for one of its places; the fewest places by which a text can be told to have it; and
 the share of them that the text then has."""
-_QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"|„[^“]*“|«[^»]*»")
+_QUOTED = lazy_regex(r"“[^”]*”|\"[^\"]*\"|„[^“]*“|«[^»]*»")
 _REASONS: Mapping[HiddenBecause, str] = {
     "own_paper": "with the title or an identifier of the paper that the excerpt is from",
     "later": "that may have been published after {before}",

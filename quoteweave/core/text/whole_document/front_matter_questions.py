@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Record
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question
 from quoteweave.core.text.tokens import STOP_WORDS, words
@@ -29,9 +30,9 @@ MAX_JOINTS = 4
 """Most places at which a question is parted into two."""
 MAX_WORDS_BEFORE = 5
 """Most words between an article and "report": "the third annual harbour report"."""
-_ELISION = re.compile(r"\b(l|d|s|m)'(?=\w)")
-_POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s)")
-_YEAR = re.compile(r"\d{4}")
+_ELISION = lazy_regex(r"\b(l|d|s|m)'(?=\w)")
+_POSSESSIVE = lazy_regex(r"(?<=\w)'s\b|(?<=s)'(?=\s)")
+_YEAR = lazy_regex(r"\d{4}")
 _AROUND = " \t\n?!.¿¡"
 
 

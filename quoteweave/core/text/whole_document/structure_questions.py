@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import get_args
 
 from quoteweave.core.answers import StructureKind, StructureRequest
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.question_analysis import (
@@ -27,7 +28,7 @@ from quoteweave.core.text.word_patterns import alternation
 
 MAX_PAGES = 10_000
 """Pages beyond which a range is taken for its first and last page."""
-_ELIDED = re.compile(r"\bd['’]")  # "combien d'annexes"
+_ELIDED = lazy_regex(r"\bd['’]")  # "combien d'annexes"
 
 
 @lru_cache(maxsize=64)  # asked for by the search, and of each picture by what answers

@@ -1,28 +1,28 @@
 """Tables, and the rows of cells of one from where its lines stand: each number with its sign, apart from its name."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
 from quoteweave.documents.sources.lines import Line, Word
 
 # Words of a number beside a name: "$ 1,204".
 MAX_NUMBER_WORDS = 2
-LEADERS = re.compile(r"[.·…]{4}[.·…\s]*[A-Z]{0,3}[$€£¥₹]?\s*$")
+LEADERS = lazy_regex(r"[.·…]{4}[.·…\s]*[A-Z]{0,3}[$€£¥₹]?\s*$")
 """The dots that lead from a name to its numbers, with the sign of a currency."""
-SIGN_ALONE = re.compile(r"[A-Z]{0,3}\W{1,3}")
+SIGN_ALONE = lazy_regex(r"[A-Z]{0,3}\W{1,3}")
 """A sign without a number: "—", "US$", and "*" where a note says why."""
-_SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
-_LEADING_WORD = re.compile(r"[.·…]{4}$")
+_SIGN = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]")
+_LEADING_WORD = lazy_regex(r"[.·…]{4}$")
 _FEW_DOTS = ("...", "…")
 """What leads from a long name to amounts right behind it."""
-_SIGNED, _IN_BRACKETS = re.compile(r"[A-Z]{0,3}[$€£¥₹]\(?\d[\d.,]*\)?"), re.compile(r"\(\d{1,3}(?:,\d{3})+\)")
-_AMOUNT = re.compile(r"[(−–—-]?\s*[\d.]|[–—-](?!\S)")
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?:[-–/](?:(?:1[5-9]|20|21)\d\d|\d\d))?[,:]?")
-_YEAR_OR_DAY = re.compile(rf"{_YEAR.pattern}|\d{{1,2}}[,:]?")
+_SIGNED, _IN_BRACKETS = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]\(?\d[\d.,]*\)?"), lazy_regex(r"\(\d{1,3}(?:,\d{3})+\)")
+_AMOUNT = lazy_regex(r"[(−–—-]?\s*[\d.]|[–—-](?!\S)")
+_YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d(?:[-–/](?:(?:1[5-9]|20|21)\d\d|\d\d))?[,:]?")
+_YEAR_OR_DAY = lazy_regex(rf"{_YEAR.pattern}|\d{{1,2}}[,:]?")
 
 Row = Sequence[Line]
 """The cells of a row, from left to right."""

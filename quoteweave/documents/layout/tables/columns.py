@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.layout.tables.cells import (
     SIGN_ALONE,
@@ -22,16 +23,16 @@ MAX_CELL_WORDS = 6
 # "S" and "P" for standard and for part of a package are cells of rows.
 MIN_CELL_CHARACTERS = 2
 # What numbers are in, below the year that they are of: "£", "£’000", "$m".
-_UNIT = re.compile(r"[A-Z]{0,3}[$€£¥₹]\s?(?:[’'‘]?0{3}s?|k|m|bn|mn)?|%", re.IGNORECASE)
+_UNIT = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]\s?(?:[’'‘]?0{3}s?|k|m|bn|mn)?|%", re.IGNORECASE)
 # Rows in which a column has a cell, and the share of columns that a head names.
 MIN_COLUMN_ROWS = 2
 MIN_NAMED = 0.5
 
 # Of a code, such as "GA04": its form, by which the cells of a column are alike.
-_CODE = re.compile(r"[^\W\d_]+\d|\d[^\W\d_]+\d")
+_CODE = lazy_regex(r"[^\W\d_]+\d|\d[^\W\d_]+\d")
 # What stands behind a number, and in no column.
-_MARK = re.compile(rf"\(\w{{1,2}}\)|[*†‡§%){RAISED}]+")
-_LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+_MARK = lazy_regex(rf"\(\w{{1,2}}\)|[*†‡§%){RAISED}]+")
+_LETTER, _DIGIT = lazy_regex(r"[^\W\d_]"), lazy_regex(r"\d")
 
 
 @dataclass(frozen=True, slots=True)

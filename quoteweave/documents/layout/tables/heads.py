@@ -5,12 +5,12 @@ several rows names each column with all of them. Each cell below a head is put u
 a row may lack some.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 
 from quoteweave.core.boxes import hull
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import lines_to_rows
 from quoteweave.documents.layout.tables.aligned import ALIGNED
 from quoteweave.documents.layout.tables.cells import Row, Table, has_year, is_data, rows_of_cells
@@ -41,7 +41,7 @@ MAX_APART = 6.0
 # Tables above a table, among which its head is looked for; no page that people read needs more.
 MAX_TABLES_ABOVE = 50
 
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_regex(r"\d")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from quoteweave.core.examples import AnswerFormat, Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.abstentions import is_abstention
@@ -30,26 +31,26 @@ NOT_ANSWERABLE = "Not answerable"
 _MARK = "\ue000"
 """Stands where a mark was; of the private use area, so that it is in no text that people read."""
 _SHORT_FORMS = "".join(rf"(?<!\b{short})" for short in ("[A-Z]", "Mr", "Mrs", "Dr", "St", "No", "vs", "Inc", "Fig"))
-_END = re.compile(rf"""{_SHORT_FORMS}[.!?…]+["'”’)\]]*+(?:[ \t]*+{_MARK})*+(?=\s++(?![a-z])|\s*+\Z)|\n+""")
-_PAGE_IN_BRACKETS = re.compile(r"\s*\([^()]*\b(?:pages?|pp?\.|slides?)\s*\d[^()]*\)", re.IGNORECASE)
+_END = lazy_regex(rf"""{_SHORT_FORMS}[.!?…]+["'”’)\]]*+(?:[ \t]*+{_MARK})*+(?=\s++(?![a-z])|\s*+\Z)|\n+""")
+_PAGE_IN_BRACKETS = lazy_regex(r"\s*\([^()]*\b(?:pages?|pp?\.|slides?)\s*\d[^()]*\)", re.IGNORECASE)
 _PLACES = r"pages?|pp?\.|slides?|fig(?:ure)?s?\.?|tables?|charts?|sections?|chapters?|parts?|plates?"
-_REFERENCE = re.compile(rf"\b(?:{_PLACES})\s*\d++(?:[.–-]\d++)*+(?:\s*(?:,|and|to|of|–|-)\s*\d++\b)*", re.IGNORECASE)
-_ASKS_PLACE = re.compile(rf"\b(?:which|what)\s+(?:{_PLACES})(?!\w)", re.IGNORECASE)
-_FIGURE = re.compile(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_ASKS_TIME = re.compile(r"\b(?:years?|when|dates?)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]+")
-_BEHIND = re.compile(r" ([^\W\d_]+)(?: ([^\W\d_]+))?")
+_REFERENCE = lazy_regex(rf"\b(?:{_PLACES})\s*\d++(?:[.–-]\d++)*+(?:\s*(?:,|and|to|of|–|-)\s*\d++\b)*", re.IGNORECASE)
+_ASKS_PLACE = lazy_regex(rf"\b(?:which|what)\s+(?:{_PLACES})(?!\w)", re.IGNORECASE)
+_FIGURE = lazy_regex(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
+_YEAR = lazy_regex(r"(?:19|20)\d\d")
+_ASKS_TIME = lazy_regex(r"\b(?:years?|when|dates?)\b", re.IGNORECASE)
+_WORD = lazy_regex(r"[^\W\d_]+")
+_BEHIND = lazy_regex(r" ([^\W\d_]+)(?: ([^\W\d_]+))?")
 _COUNTS = {
     word: str(number)
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
     if word != "one"  # which is mostly a pronoun
 }
-_COUNT = re.compile(rf"\b(?:{'|'.join(_COUNTS)})\b", re.IGNORECASE)
-_QUOTED = re.compile(r"“([^“”]{1,300})”|\"([^\"]{1,300})\"")
-_ITEM = re.compile(r"^[ \t]*+(?:[-*•–]|\(?\d{1,3}[.)])[ \t]++(\S.*)$", re.MULTILINE)
-_BEFORE_ITEMS = re.compile(r":\s|\b(?:are|were|includ(?:e|es|ed|ing)|such as|lists?|namely|consists? of)\b")
-_BETWEEN_ITEMS = re.compile(r"\s*[,;]\s*(?:(?:and|or)\b)?\s*|\s+(?:and|or)\s+")
+_COUNT = lazy_regex(rf"\b(?:{'|'.join(_COUNTS)})\b", re.IGNORECASE)
+_QUOTED = lazy_regex(r"“([^“”]{1,300})”|\"([^\"]{1,300})\"")
+_ITEM = lazy_regex(r"^[ \t]*+(?:[-*•–]|\(?\d{1,3}[.)])[ \t]++(\S.*)$", re.MULTILINE)
+_BEFORE_ITEMS = lazy_regex(r":\s|\b(?:are|were|includ(?:e|es|ed|ing)|such as|lists?|namely|consists? of)\b")
+_BETWEEN_ITEMS = lazy_regex(r"\s*[,;]\s*(?:(?:and|or)\b)?\s*|\s+(?:and|or)\s+")
 _ITEM_WORDS = 6
 """Of a sentence that is no more than the name of something."""
 
@@ -166,16 +167,16 @@ TOLERANCE = 0.01
 
 _OUTER = {"(": ")", "[": "]", "{": "}"}
 _QUOTES = "\"'“”‘’«»`"
-_IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
-_SIGNS = re.compile(r"[%$€£¥₹,\s~≈]")
-_UNIT = re.compile(r"(?<=[\d.])[^\W\d_]+(?:/[^\W\d_]+)?\Z")
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+_IN_BRACKETS = lazy_regex(r"\s*\([^()]*\)")
+_SIGNS = lazy_regex(r"[%$€£¥₹,\s~≈]")
+_UNIT = lazy_regex(r"(?<=[\d.])[^\W\d_]+(?:/[^\W\d_]+)?\Z")
+_NUMBER = lazy_regex(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_EXACT = re.compile(
+_EXACT = lazy_regex(
     rf"""
       .*(?:https?://|www\.).*                                                                     # links
     | \S+\.(?:py|ipynb|pdf|docx?|xlsx?|pptx?|csv|json|txt|md|html?|xml|png|jpe?g)                 # file names

@@ -3,17 +3,17 @@
 Not taken from rouge-score: it has no F with β = 1.2, brings nltk along, and takes quadratic time in Python.
 """
 
-import re
 from collections.abc import Sequence
 
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.nltk_rules import porter_stem
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 BETA = 1.2
-_WORD = re.compile("[a-z0-9]+")
+_WORD = lazy_regex("[a-z0-9]+")
 
 
 class RougeL:

@@ -1,14 +1,14 @@
 """Exact match and token F1 against a short gold answer (SQuAD)."""
 
-import re
 import string
 from collections import Counter
 
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_ARTICLE = lazy_regex(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 

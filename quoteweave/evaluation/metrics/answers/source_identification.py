@@ -4,15 +4,15 @@ MCiteBench's probes (arXiv 2503.02589, section 5.3, Tables 3 and 11, and the sam
 `datasets.mcitebench` makes them; accuracy, overall and by the modality of the right source.
 """
 
-import re
 import string
 
 from quoteweave.core.examples import Example, Prediction, Task
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.responses import answer_of
 
 LETTERS = string.ascii_uppercase[:5]
-_CHOSEN = re.compile(
+_CHOSEN = lazy_regex(
     rf"[\W_]*+(?:(?i:the|my|correct|selected|option|answer|choice|source|is)\b[\W_]*+)*+([{LETTERS}])(?![^\W_]|')"
 )
 

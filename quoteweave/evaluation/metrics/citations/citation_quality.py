@@ -42,6 +42,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import Grade
 from quoteweave.evaluation.judges.chat import UnreadableReply, read_scores
 from quoteweave.evaluation.judges.evidence_verdicts import (
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 MAX_DIGITS = 100
 """No item has a longer number; Python itself refuses to read one of more than 4,300 digits."""
-_NUMBERED = re.compile(r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\s*(?P<number>\d+)", re.IGNORECASE)
+_NUMBERED = lazy_regex(r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\s*(?P<number>\d+)", re.IGNORECASE)
 
 
 class PublishedResponse(NamedTuple):

@@ -17,12 +17,12 @@ Both count claims out of range among those with several citations (`multiple`), 
 1 for ALiiCE.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.evaluation.metrics.citations.cited_claims import CitedClaim, CitedResponse, context_of
 from quoteweave.evaluation.text.claims import DependencyParser, SentenceSplitter
@@ -40,7 +40,7 @@ ALCE_FIRST = 3
 """Citations of a sentence that ALCE's code keeps unless told otherwise."""
 ALIICE_PASSAGES = 5
 """Passages that exist for ALiiCE's code, however many there were."""
-_OPENED_MARK = re.compile(r"\[(\d+)")
+_OPENED_MARK = lazy_regex(r"\[(\d+)")
 
 
 def aliice_sentences(response: str, cut: SentenceSplitter) -> list[str]:

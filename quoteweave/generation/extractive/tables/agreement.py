@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement, picture_text
 from quoteweave.generation.extractive.tables.cells import FoundRow, read_rows
@@ -25,8 +26,8 @@ MIN_ROUNDED = 10
 
 _MONTHS = "|".join(MONTHS)
 _DAY = rf"(?:(?:{_MONTHS})\s+\d|\d{{1,2}}\.?\s+(?:{_MONTHS})|\d{{1,2}}[./]\d{{1,2}}[./]\d)"
-_ON_A_DAY = re.compile(rf"\b(?:on|at|as of)\s+(?:the\s+)?{_DAY}", re.IGNORECASE)
-_PERIOD = re.compile(r"\b(?:ended|ending)\b", re.IGNORECASE)
+_ON_A_DAY = lazy_regex(rf"\b(?:on|at|as of)\s+(?:the\s+)?{_DAY}", re.IGNORECASE)
+_PERIOD = lazy_regex(r"\b(?:ended|ending)\b", re.IGNORECASE)
 
 
 def split_by_agreement(

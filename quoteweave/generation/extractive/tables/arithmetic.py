@@ -9,6 +9,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
     Calculation,
     Extreme,
@@ -35,28 +36,28 @@ MAX_SHOWN = 8
 """Most numbers that are shown with a result."""
 _SMALL_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 
-_TOTAL = re.compile(
+_TOTAL = lazy_regex(
     r"\b(?:(?:sub-?)?totals?|sums?|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE
 )
 # A number and what it counts, and nothing else: `<5`, `.5` and `6 to 7` are not certain.
-_CELL = re.compile(
+_CELL = lazy_regex(
     r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*"
     rf"(?:%|[$€£¥]|°?[^\W\d_]{{1,12}}[²³]?)?\s*\)?[{RAISED}]*"
 )
-_SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
+_SCALED = lazy_regex(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
 _SCALE_WORDS = frozenset(words("thousand million billion"))
 _OF_SUMS = ("count", "amount", "money")
 _OF_LIMITS = ("statement", "date", "place", "count", "money", "amount")
 # "The total budget for all cities", "the average weight of the three models": of a whole column, and of how many rows.
-_OVER_ALL = re.compile(
+_OVER_ALL = lazy_regex(
     r"\b(?:(?P<total>total|sum)|average|mean)\s+(?:[\w'’-]+\s+){1,4}?(?:of|for|across|over|in|at|from|by)\s+"
     rf"(?:all\s+(?:of\s+)?(?:the\s+)?|the\s+(?=(?:{'|'.join(map(re.escape, _SMALL_NUMBERS))}|\d+)\s))"
     rf"(?P<number>{'|'.join(map(re.escape, _SMALL_NUMBERS))}|\d+)?",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"%|\bper\s?cent\b|\bprozent\b", re.IGNORECASE)
+_PERCENT = lazy_regex(r"%|\bper\s?cent\b|\bprozent\b", re.IGNORECASE)
 # "Which programme uses the most water?" says by its verb only what the name of the column does.
-_HAS_MOST = re.compile(
+_HAS_MOST = lazy_regex(
     r"\b(uses?|used|has|have|had|needs?|needed|takes?|took|consumes?|consumed|gets?|got|contains?|contained|requires?"
     r"|required)\s+(?:the\s+)?(?:most|least|fewest|highest|lowest|largest|smallest)\s+[^\W\d_]",
     re.IGNORECASE,
@@ -68,10 +69,10 @@ _MEASURES = {
     "quietest": "noise", "hottest": "temperature", "coldest": "temperature", "thickest": "thickness",
 }  # fmt: skip
 """What is the highest or lowest where one thing is "the heaviest" of several."""
-_MEASURED = re.compile(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
-_UNIT = re.compile(r"\s*\([^()]{1,20}\)\s*$")
-_DIGITS = re.compile(r"[\d.,]+")
-_LETTERS = re.compile(r"[^\W\d_]")
+_MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
+_UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
+_DIGITS = lazy_regex(r"[\d.,]+")
+_LETTERS = lazy_regex(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)

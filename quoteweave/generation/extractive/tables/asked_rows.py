@@ -3,6 +3,7 @@
 import re
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import has_cells, picture_text
@@ -10,12 +11,12 @@ from quoteweave.generation.extractive.tables.cells import name_of_row, read_rows
 from quoteweave.generation.extractive.tables.heads import table_parts
 from quoteweave.generation.relevance import QuestionTerms
 
-_ASKS_WHAT = re.compile(
+_ASKS_WHAT = lazy_regex(
     r"\W*what\s+(?:is|are|was|were)\s+(?:(?:the\s+)?(?:\w+\s+){0,2}(?:value|amount|balance|number|level|share)s?\s+of\s+)?(.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_VALUE = re.compile(r"\W*\d")
+_YEAR = lazy_regex(r"(?:19|20)\d\d")
+_VALUE = lazy_regex(r"\W*\d")
 
 
 def asks_for_row(question: QuestionTerms, context: Context) -> bool:

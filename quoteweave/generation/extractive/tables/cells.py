@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import interrogative_words, request_words, words_alike
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
@@ -28,20 +29,20 @@ MAX_ROWS = 3
 MAX_WHOLE_ROW = 4
 MAX_COLUMNS = 6
 
-_LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
-_NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
+_LEADERS = lazy_regex(r"\s*(?<![.·…])[.·…]{3,}$")
+_NOTE = lazy_regex(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 OTHER = "other"
 """A stop word which, asked for, is one of the words of a question for cells."""
 FISCAL = "fiscal"
 """What is asked for besides its year where a question says that this is no calendar year: "FY2021"."""
-_OTHER = re.compile(rf"\b{OTHER}\b", re.IGNORECASE)
-_CALENDAR = re.compile(r"\bcalendar\b", re.IGNORECASE)
-_TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\b", re.IGNORECASE)
-_TOTAL_ALONE = re.compile(rf"{_TOTAL.pattern}\W*", re.IGNORECASE)
+_OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
+_CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
+_TOTAL = lazy_regex(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\b", re.IGNORECASE)
+_TOTAL_ALONE = lazy_regex(rf"{_TOTAL.pattern}\W*", re.IGNORECASE)
 # The mark of a note that stands in a line of its own, "(1)", names nothing.
-_MARK = re.compile(r"\W*(?:\d{1,2}|\w)?\W*")
+_MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
-_ROMAN = re.compile("[ivx]+")
+_ROMAN = lazy_regex("[ivx]+")
 
 
 def read_rows(text: str) -> list[list[str]]:

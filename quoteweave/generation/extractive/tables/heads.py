@@ -1,23 +1,24 @@
 """Tell the head of a table from its rows: the names of the columns. Rows are lists of cells."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 
-_NUMBER = re.compile(r"[^\w\s]*\s*\d")
-_MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
-YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+from quoteweave.core.lazy_regex import lazy_regex
+
+_NUMBER = lazy_regex(r"[^\w\s]*\s*\d")
+_MERE_NUMBER = lazy_regex(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
+YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 """A year, at the beginning of a cell."""
 # "August 30, 2020", and "31.3.2003" or "31/3/2003", which no version or section in a row of years looks like.
-_DATE = re.compile(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){YEAR.pattern}$")
+_DATE = lazy_regex(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){YEAR.pattern}$")
 # "2031 (£m)" is the name of a column, whatever else the row holds; a value that is a year has no unit.
-_YEAR_OF_AMOUNTS = re.compile(rf"{YEAR.pattern}\W*[$€£¥%]|{YEAR.pattern}\s*\(\s*(?:[A-Z]{{3}}|in)\b")
-_SIGN = re.compile(r"[$€£¥%()]+")
+_YEAR_OF_AMOUNTS = lazy_regex(rf"{YEAR.pattern}\W*[$€£¥%]|{YEAR.pattern}\s*\(\s*(?:[A-Z]{{3}}|in)\b")
+_SIGN = lazy_regex(r"[$€£¥%()]+")
 # Between two amounts in one cell, which touched: "$ 26,822 $ (53,985)".
-_BETWEEN_AMOUNTS = re.compile(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
+_BETWEEN_AMOUNTS = lazy_regex(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
 EMPTY = frozenset({"", "-", "–", "—"})
 """Cells that hold nothing."""
 # Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.

@@ -3,15 +3,16 @@
 import re
 from collections.abc import Set
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 
-_LABEL = re.compile(r"\b(?:tab(?:le|elle|leau)|fig(?:ure)?|chart|page|seite)s?\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
+_LABEL = lazy_regex(r"\b(?:tab(?:le|elle|leau)|fig(?:ure)?|chart|page|seite)s?\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
 # "Of 4 rows", "2 of 4 rows are above 300", and "is 830" behind the numbers of a sum (`tables.arithmetic`).
-_COMPUTED = re.compile(
+_COMPUTED = lazy_regex(
     r"\b(?:\d+ of )?\d+ rows(?: (?:is|are) (?:above|below|at least|at most) [^:]*)?"
     r"|(?<=\)) is -?\d(?:[\d.,]*\d)?(?: %| percentage points)?(?=\.(?:\s|$))"
 )
-_IN_BRACKETS = re.compile(r"\([^\W\d_][^()]*\s[^()]*\)")
+_IN_BRACKETS = lazy_regex(r"\([^\W\d_][^()]*\s[^()]*\)")
 
 
 def said_of_cells(claim: str, above: Set[str]) -> str:

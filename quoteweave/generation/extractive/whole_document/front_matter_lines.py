@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.core.text.whole_document.front_matter_words import front_matter_pattern, front_matter_words
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
@@ -17,17 +18,17 @@ MAX_NAME_WORDS = 6
 MAX_BEHIND_GIVEN = 2
 """Most words behind a common given name by which it is a person's, besides small words and further given names."""
 
-EMAIL = re.compile(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
-MARKER = re.compile(rf"(?<!\d)\d{{1,2}}(?!\d)|[*∗⋆†‡§¶#✉{RAISED}]+")
+EMAIL = lazy_regex(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
+MARKER = lazy_regex(rf"(?<!\d)\d{{1,2}}(?!\d)|[*∗⋆†‡§¶#✉{RAISED}]+")
 """What leads from a name to an institution or a footnote."""
-RAISED_LETTER = re.compile(r"[^\W\d_]\s+,")
+RAISED_LETTER = lazy_regex(r"[^\W\d_]\s+,")
 """Letters that lead to institutions touch the names: "Gaoa , Yun Xiongb"."""
-PREPRINT_STAMP = re.compile(r"arxiv:\d", re.IGNORECASE)
-_LATER_VERSION = re.compile(r"arxiv:\S+v(?!1\b)\d", re.IGNORECASE)
-_LED_BY_MARKER = re.compile(rf"\s*(?:{MARKER.pattern})")
-_RAISED = re.compile(rf"(?<=[^\W\d_])(?:{MARKER.pattern})(?!\w)")
-_INITIAL = re.compile(r"(?<!\S)[^\W\d_]\.\s")
-_NAME_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['’.-])*")
+PREPRINT_STAMP = lazy_regex(r"arxiv:\d", re.IGNORECASE)
+_LATER_VERSION = lazy_regex(r"arxiv:\S+v(?!1\b)\d", re.IGNORECASE)
+_LED_BY_MARKER = lazy_regex(rf"\s*(?:{MARKER.pattern})")
+_RAISED = lazy_regex(rf"(?<=[^\W\d_])(?:{MARKER.pattern})(?!\w)")
+_INITIAL = lazy_regex(r"(?<!\S)[^\W\d_]\.\s")
+_NAME_WORD = lazy_regex(r"[^\W\d_](?:[^\W\d_]|['’.-])*")
 
 
 def name_lines(lines: Sequence[str]) -> int:

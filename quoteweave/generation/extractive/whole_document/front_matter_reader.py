@@ -8,13 +8,13 @@ signs nothing. A line of which a part is not understood is given as it is writte
 a block of names has such a line, nothing is read. The words are data (`front_matter.toml`), by language.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.whole_document.front_matter_questions import FrontMatterPart
 from quoteweave.generation.answer_text import join_with_and, tidy
@@ -54,7 +54,7 @@ MAX_READ = 2000
 MAX_DATES = 2
 """Most lines that say when a document was published; of more, each may be about something else."""
 
-_FOOTNOTE = re.compile(r"\s*[*∗⋆†‡]+$")
+_FOOTNOTE = lazy_regex(r"\s*[*∗⋆†‡]+$")
 
 
 @dataclass(frozen=True, slots=True)
