@@ -182,7 +182,7 @@ class ServerConnection:
             kind = response.headers.get("content-type", "")
             if not kind.startswith("text/event-stream"):
                 raise self.bad_response(f"it is no stream of events, but {self._clean(kind) or 'of no type'}")
-            async with self._faults(), aclosing(_within(read_events(response.aiter_bytes()), left)) as events:
+            async with self._faults(), aclosing(within(read_events(response.aiter_bytes()), left)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -318,9 +318,11 @@ class ServerConnection:
         return one_line(self._redactor.clean(text))
 
 
-async def _within(events: AsyncIterator[ServerEvent], left: float | None) -> AsyncGenerator[ServerEvent, None]:
+async def within(events: AsyncIterator[ServerEvent], left: float | None) -> AsyncGenerator[ServerEvent, None]:
     """Yield events, waited for `left` seconds in all (None: any time). Raises TimeoutError."""
     while True:
+        if left is not None and left <= 0:  # what has come already is never waited for
+            raise TimeoutError
         started = time.monotonic()
         try:
             async with asyncio.timeout(left):

@@ -33,6 +33,7 @@ def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    _require_no_links(root)  # before the lock's own file is opened, which may be one
     lock = FileLock(root / LOCK_NAME, timeout=-1 if wait_s is None else wait_s, thread_local=False)
     try:
         with guard_writing(root / LOCK_NAME):
@@ -40,7 +41,6 @@ def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
     except Timeout:
         raise CollectionLocked(_locked(root)) from None
     try:
-        _require_no_links(root)
         _sign(root)
         yield
     finally:

@@ -189,6 +189,19 @@ def test_a_stream_that_drips_ends_with_the_limit_of_the_call(event: bytes) -> No
         list(Client(server.url, collection="port", timeout_s=DRIPPING).stream("How much?"))
 
 
+def test_a_stream_that_never_pauses_ends_with_the_limit_of_the_call() -> None:
+    async def events() -> AsyncIterator[ServerEvent]:
+        while True:
+            yield ServerEvent("thought", b"hm")
+
+    async def read() -> None:
+        async for _ in connection.within(events(), 0.05):
+            pass
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(read())
+
+
 def test_a_body_that_drips_ends_with_the_limit_of_the_call() -> None:
     with (
         ScriptedServer(Scripted(b"", endless=b" ")) as server,

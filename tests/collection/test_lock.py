@@ -132,7 +132,9 @@ def test_nothing_behind_a_link_is_removed_as_left_over(part: str, tmp_path: Path
     assert note == f"{part} is a link: nothing is written until it is replaced"
 
 
-@pytest.mark.parametrize("part", ["reserve", "writer.json", "catalog.sqlite.checksum", "changes-of-catalog.sqlite"])
+@pytest.mark.parametrize(
+    "part", ["writer.lock", "reserve", "writer.json", "catalog.sqlite.checksum", "changes-of-catalog.sqlite"]
+)
 def test_nothing_behind_a_link_is_overwritten(part: str, tmp_path: Path) -> None:
     of_the_user = tmp_path / "key"
     of_the_user.write_text("mine")

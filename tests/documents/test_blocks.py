@@ -129,6 +129,14 @@ def test_a_paragraph_above_an_indented_list_is_one_block(word: str) -> None:
     assert texts([*above, *items])[:2] == [f"{full} {word} in spring", "The crew of each crane must"]
 
 
+@pytest.mark.parametrize("name", ["Ives,", "Иванов,", "Žižek,", "Łukasz"])
+def test_a_full_line_of_references_is_not_joined_with_the_next_name(name: str) -> None:
+    full = "Reed, A. The quays of the northern harbours and their cranes in 240"
+    entries = [line(full, 50, 100), line("years", 67, 112), line(full, 50, 124), line(f"{name} B. Cranes", 50, 136)]
+    entries += [line("of the harbour", 67, 148), line("and more", 67, 160), line("of them", 67, 172)]
+    assert any(text.startswith(name) for text in texts(entries))
+
+
 def test_lines_of_code_above_indented_ones_are_no_paragraph() -> None:
     full = "dict(type='Dredge', quay='north', crane='at the end of the pier', tide=0.1),"
     rows = [

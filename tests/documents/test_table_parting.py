@@ -90,6 +90,9 @@ def test_names_of_rows_and_columns_below_a_heading_begin_another_table() -> None
         pytest.param(("", "", "Cost", "", ""), id="one of two columns"),
         pytest.param(("Ends", "", "2031", "", "2030"), id="other years of a row"),
         pytest.param(("", "", "**", "", "**"), id="signs"),
+        pytest.param(("Opened", "", "May 2019", "", "June 2021"), id="dates of a row"),
+        pytest.param(("Opened", "", "May 2019", "", "Staff"), id="a date and a word of a row"),
+        pytest.param(("Due", "", "2031 or later", "", "unlimited"), id="years of a row with words behind them"),
     ],
 )
 def test_a_row_without_numbers_that_is_no_head_parts_no_table(row: Sequence[str]) -> None:

@@ -48,6 +48,18 @@ def test_codes_beyond_unicode_are_replaced() -> None:
     assert placed.word.text == "A\ufffd\ufffd"
 
 
+def test_a_run_of_letters_too_long_for_a_word_stays_as_it_is() -> None:
+    text = "مَ" * 200  # letters and marks: of each mark the letter below it is looked for
+    boxes: dict[int, Box] = {at: (50 + at, 100, 51 + at, 110) for at in range(len(text))}
+    assert words(text, boxes=boxes)[0][0] == text
+
+
+@pytest.mark.filterwarnings("error")
+def test_letters_that_are_read_from_the_right_without_a_place_stay_as_they_are() -> None:
+    infinite = float("inf")
+    assert words("مكتبة", boxes={1: (infinite, infinite, infinite, infinite)})[0][0] == "مكتبة"
+
+
 @pytest.mark.parametrize("word", ["مكتبة", "النخيل.", "ספרייה"])
 def test_letters_that_are_read_from_the_right_are_in_this_order_in_either_order_of_the_text_layer(word: str) -> None:
     def placed(order: list[int]) -> str:

@@ -23,7 +23,7 @@ PAGE_NUMBER = lazy_regex(
     r"(?:page\s+)?[-–—|\s]*(\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 NUMERIC = lazy_regex(rf"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{{0,3}}[{RAISED}]{{0,2}}")
-_LOWER_CASE_WORD = lazy_regex(r"(?=[^A-ZÀ-ÖØ-Þ])[^\W\d_]+(?:[-’'][^\W\d_]+)*[.,;:?!)]*")
+_WORD = lazy_regex(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*[.,;:?!)]*")
 _OF_NUMBER = lazy_regex(r"[\d$€£¥₹]")
 # A note to a table or chart by its first words: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
 # may also be numbered titles.
@@ -199,7 +199,7 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
         hanging = bool(BULLET.match(parts[-1][0].text))
         if references:
             # Such as a paragraph above an indented list, all of whose lines stand where entries would begin.
-            goes_on = at_left[i] and _runs_on(previous, right) and _LOWER_CASE_WORD.fullmatch(line.words[0].text)
+            goes_on = at_left[i] and _runs_on(previous, right) and _is_in_lower_case(line.words[0].text)
             new = at_left[i + 1] and not hanging and not goes_on
         else:
             indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
@@ -225,6 +225,11 @@ def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool
         for (upper, lower), line in zip(itertools.pairwise(at_left), chain, strict=False)
     )
     return sum(at_left) <= 0.5 * len(chain) - (not at_left[0]) and runs_on <= 0.5 * sum(at_left)
+
+
+def _is_in_lower_case(text: str) -> bool:
+    """Whether a text is a word that begins with no capital letter."""
+    return not text[:1].isupper() and _WORD.fullmatch(text) is not None
 
 
 def _runs_on(line: Line, right: float) -> bool:

@@ -181,13 +181,15 @@ def find_legends(
     """
     labels = SpatialIndex([line for line in lines if line.upright and len(line.words) <= LEGEND_WORDS])
     swatches = list(islice((one for speck in specks for one in _swatches(picture, speck, labels)), MAX_SWATCHES + 1))
-    legends = _legends(swatches[:MAX_SWATCHES], labels)
+    legends, has_more = _legends(swatches[:MAX_SWATCHES], labels), len(swatches) > MAX_SWATCHES
     for frame in clusters:
         held = labels.intersecting(frame)
         if area(frame) <= MAX_FRAME and len(held) > 1 and all(inside(line.box, frame) > 0.9 for line in held):
-            framed = _legends(list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME)), labels)
+            own = list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME + 1))
+            has_more = has_more or len(own) > MAX_IN_FRAME
+            framed = _legends(own[:MAX_IN_FRAME], labels)
             legends += [Legend(frame, one.colours) for one in framed if len(one.colours) == len(held)]
-    return legends[:MAX_LEGENDS], len(swatches) > MAX_SWATCHES or len(legends) > MAX_LEGENDS
+    return legends[:MAX_LEGENDS], has_more or len(legends) > MAX_LEGENDS
 
 
 def _swatches(picture: Raster, box: Box, labels: SpatialIndex[Line]) -> Iterator[Rectangle]:

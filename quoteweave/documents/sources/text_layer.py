@@ -26,6 +26,8 @@ Mask = npt.NDArray[np.bool_]
 LETTER_FORMS = lazy_regex("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
 FROM_THE_RIGHT = lazy_regex("[\u0590-\u05ff\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 SURROGATES = lazy_regex("[\ud800-\udfff]")
+MAX_TURNED = 200
+"""Letters of a word that is put in the order in which it is read; longer ones are no words."""
 FROM_THE_LEFT = frozenset({"L", "EN", "AN"})
 """Classes of characters that are read from the left, by Unicode's bidirectional algorithm: letters and digits."""
 # Many subsets keep weight 0 and say it in their name alone; 600 is where faces are called semibold.
@@ -160,13 +162,15 @@ def _as_read(text: str, boxes: Floats) -> str:
 
     Digits and letters that are read from the left are left as they are, and so is a word that has both.
     """
-    if not FROM_THE_RIGHT.search(text) or any(unicodedata.bidirectional(each) in FROM_THE_LEFT for each in text):
+    if len(text) > MAX_TURNED or not FROM_THE_RIGHT.search(text) or not np.isfinite(boxes).all():
+        return text
+    if any(unicodedata.bidirectional(each) in FROM_THE_LEFT for each in text):
         return text
     marks = np.array([unicodedata.combining(each) > 0 for each in text])
     middles, tallest = (boxes[:, :2] + boxes[:, 2:]) / 2, float((boxes[:, 3] - boxes[:, 1]).max())
     letters = np.flatnonzero(~marks)
     steps = np.diff(middles[letters, 0])
-    if not np.isfinite(boxes).all() or np.ptp(middles[:, 1]) > tallest or (steps > 0).sum() <= (steps < 0).sum():
+    if np.ptp(middles[:, 1]) > tallest or (steps > 0).sum() <= (steps < 0).sum():
         return text
     order = letters[np.argsort(-middles[letters, 0], kind="stable")].tolist()
     for mark in np.flatnonzero(marks).tolist():  # behind the letter that it stands over, and the marks there

@@ -23,7 +23,7 @@ MAX_CELL_WORDS = 6
 # "S" and "P" for standard and for part of a package are cells of rows.
 MIN_CELL_CHARACTERS = 2
 # What numbers are in, below the year that they are of: "£", "£’000", "$m".
-_UNIT = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]\s?(?:[’'‘]?0{3}s?|k|m|bn|mn)?|%", re.IGNORECASE)
+UNIT = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]\s?(?:[’'‘]?0{3}s?|k|m|bn|mn)?|%", re.IGNORECASE)
 # Rows in which a column has a cell, and the share of columns that a head names.
 MIN_COLUMN_ROWS = 2
 MIN_NAMED = 0.5
@@ -130,7 +130,7 @@ def _are_between(row: Row, columns: Sequence[Column]) -> bool:
 def _place(cell: Line, columns: Sequence[Column]) -> int | None:
     """The column, from 1, over which a cell of a head stands; 0 for one over the names of rows, None for other text."""
     too_short = len(cell.text) < MIN_CELL_CHARACTERS or holds_number(cell)
-    if len(cell.words) > MAX_CELL_WORDS or (too_short and not _UNIT.fullmatch(cell.text)):
+    if len(cell.words) > MAX_CELL_WORDS or (too_short and not UNIT.fullmatch(cell.text)):
         return None
     form = _form(cell.text)
     if any(column.overlaps(cell.box) and form in column.forms for column in columns):

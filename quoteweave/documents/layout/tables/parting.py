@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.mentions import split_label
 from quoteweave.documents.layout.blocks import lines_to_rows
 from quoteweave.documents.layout.tables.cells import (
@@ -17,7 +18,7 @@ from quoteweave.documents.layout.tables.cells import (
     rows_of_cells,
     stands_over,
 )
-from quoteweave.documents.layout.tables.columns import Column, columns_of, names_columns, places_in
+from quoteweave.documents.layout.tables.columns import UNIT, Column, columns_of, names_columns, places_in
 from quoteweave.documents.sources.lines import Line
 
 # In heights of a line: the space between two parts of a table that were found apart.
@@ -28,6 +29,10 @@ MAX_ROWS_AROUND = 12
 MAX_ROWS_OF_NAMES = 6
 # Letters in the name of a column: "N/A" and "n.m." are cells of rows.
 MIN_NAME_LETTERS = 3
+# "2031 (£m)": a row of values has years with other things behind them, "2031 or later".
+_YEAR_OF_AMOUNTS = lazy_regex(
+    rf"(?:1[5-9]|20|21)\d\d\s*\(?(?i:{UNIT.pattern}|(?:in )?(?:thousand|million|billion)s?)\)?"
+)
 # Type this much larger than that of a row is a heading's.
 HEADING_SIZE = 1.15
 # In heights of a line: how far right of the names of rows a cell over several columns begins at least.
@@ -142,7 +147,7 @@ def _is_name(cell: Line) -> bool:
 
 
 def _is_year_of_amounts(cell: Line) -> bool:
-    return has_year(cell) and len(cell.words) > 1
+    return _YEAR_OF_AMOUNTS.fullmatch(cell.text) is not None
 
 
 def is_heading(above: Row, row: Row) -> bool:
