@@ -88,6 +88,21 @@ def test_percentages_differ_by_points_and_add_up_to_percentages() -> None:
         ("Price (€)", "Which shops cost at least 9 euros?", "in Price (€), 1 of 3 rows is at least 9 euros: Ash (9)"),
         ("Price ($)", "Which shops cost at least 9 euros?", ""),
         ("Price (€m)", "Which shops cost at least 9 euros?", ""),
+        ("Price (€ m)", "Which shops cost at least 9 euros?", ""),
+        ("Price (€ Mio)", "Which shops cost at least 9 euros?", ""),
+        ("Price (€ per tonne)", "Which shops cost at least 9 euros?", ""),
+        ("Price (€ per kg)", "Which shops have a price of at least 9 kg?", ""),
+        ("Price (EUR bn)", "Which shops cost at least 9 EUR?", ""),
+        ("Price in EUR bn", "Which shops cost at least 9 EUR?", ""),
+        ("Price per kg", "Which shops have a price of at least 9 kg?", ""),
+        ("Price in EUR", "Which shops cost at least 9 EUR?", "in Price in EUR, 1 of 3 rows is at least 9 EUR: Ash (9)"),
+        ("Price (USD bn)", "Which shops cost at least 9 dollars?", ""),
+        (
+            "Price (US$)",
+            "Which shops cost at least 9 dollars?",
+            "in Price (US$), 1 of 3 rows is at least 9 dollars: Ash (9)",
+        ),
+        ("Size (km)", "Which shops have a size below 7 km?", "in Size (km), 1 of 3 rows is below 7 km: Oak (5)"),
     ],
 )
 def test_a_limit_has_the_unit_that_is_named_above_the_numbers(heading: str, question: str, says: str) -> None:

@@ -71,6 +71,8 @@ _MEASURES = {
 """What is the highest or lowest where one thing is "the heaviest" of several."""
 _MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
 _UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
+# The unit of "Price per kg", "Price (€/kg)" and "Price (EUR bn)" is no such unit alone.
+_OF_MORE = lazy_regex(r"(?i)/|\b(?:per|je|pro|par|por)\b|\([^()]*\s[^()]*\)\s*$")
 _DIGITS = lazy_regex(r"[\d.,]+")
 _LETTERS = lazy_regex(r"[^\W\d_]")
 
@@ -245,11 +247,12 @@ def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str
         return ""
     value, unit = amounts[0].value, found.cells[0].unit
     # "Above 10 %" of a column "Share (%)", and "over 200,000" where all cells are euros.
-    named = set(words(_DIGITS.sub(" ", number)))
+    named = words(_DIGITS.sub(" ", number))
     in_heading = unit is None and (
-        bool(_PERCENT.search(number) and _PERCENT.search(found.of)) or (bool(named) and named <= set(words(found.of)))
+        bool(_PERCENT.search(number) and _PERCENT.search(found.of))
+        or (bool(named) and not _OF_MORE.search(found.of) and named == words(found.of)[-len(named) :])
+        or (amounts[0].unit is not None and amounts[0].unit == _unit_of(found.of))
     )
-    in_heading = in_heading or (unit is None and amounts[0].unit is not None and amounts[0].unit == _unit_of(found.of))
     is_bare = amounts[0].unit is None and not _LETTERS.search(number)
     if not (in_heading or is_bare or (amounts[0].unit == unit and unit is not None)):
         return ""
@@ -265,10 +268,11 @@ def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str
 
 
 def _unit_of(heading: str) -> Unit | None:
-    """The unit in brackets at the end of a column's name, "Price (€)"; None where its numbers are in thousands."""
+    """The unit that stands alone in brackets at the end of a column's name, "Price (€)"; None for "(€ bn)"."""
     named = _UNIT.search(heading)
-    amounts = read_amounts(normalize_notation(f"1 {named[0].strip(' ()')}")) if named else []
-    return amounts[0].unit if len(amounts) == 1 and amounts[0].value == 1 else None
+    text = normalize_notation(f"1 {named[0].strip(' ()')}") if named else ""
+    amounts = read_amounts(text)
+    return amounts[0].unit if len(amounts) == 1 and amounts[0].text == text else None
 
 
 def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
