@@ -92,13 +92,40 @@ def test_a_place_says_where_the_years_of_its_rows_are_uncertain() -> None:
     assert UNCERTAIN_HEAD not in of_head.warnings
 
 
-@pytest.mark.parametrize("head", ["Division | 2031 (£m) | Staff", "Division | 2030 (EUR) | 2029 (EUR)"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Division | 2031 (£m) | Staff",
+        "Division | 2030 (EUR) | 2029 (EUR)",
+        "Division | 2030 $ | 2029 $",
+        "Division | 2030 (€, restated) | 2029 (€)",
+        "Division | 2030 (in millions) | 2029 (in millions)",
+        "Division | 2030 (£'000) | 2029 (£'000)",
+        "Division | 2030 (in USD m) | 2029 (in USD m)",
+    ],
+)
 def test_years_with_a_unit_are_names_of_columns(head: str) -> None:
     data = "Yards | 402 | 2,310\nCoatings | 188 | 640"
     table = f"In thousands | 2031 | 2030\nFreight | 48,210 | 41,905\n{head}\n{data}"
     assert part_starts(rows(table)) == {0: True, 2: True}
     assert answered("What did Coatings have in 2028?", table) == ""
     assert f"Coatings ({head.split(' | ')[1]}: 188)" in answered(f"What were Coatings in {head[11:15]}?", table)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Notes due | 2031 ($500m) | 2035 ($200m)",
+        "Opens | 2035 (in May) | 2031 (in June)",
+        "Expo | 2031 (USA) | 2035 (UAE)",
+        "Loans | 2031 (£m) | 2035 (£5m)",
+    ],
+)
+def test_years_with_what_is_no_unit_are_values(row: str) -> None:
+    table = f"{INCOME}\n{row}\nInterest | 12 | 14\nTaxes | 30 | 28"
+    assert part_starts(rows(table)) == {0: True}
+    assert answered("What was the interest in 2031?", table) == ""
+    assert "Interest (2023: 12)" in answered("What was the interest in 2023?", table)
 
 
 def test_years_among_other_names_may_be_a_head_or_a_row() -> None:

@@ -14,8 +14,13 @@ YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 """A year, at the beginning of a cell."""
 # "August 30, 2020", and "31.3.2003" or "31/3/2003", which no version or section in a row of years looks like.
 _DATE = lazy_regex(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){YEAR.pattern}$")
-# "2031 (£m)" is the name of a column, whatever else the row holds; a value that is a year has no unit.
-_YEAR_OF_AMOUNTS = lazy_regex(rf"{YEAR.pattern}\W*[$€£¥%]|{YEAR.pattern}\s*\(\s*(?:[A-Z]{{3}}|in)\b")
+_SCALE = r"['’]?(?:thousands?|millions?|billions?|trillions?|000s?|k|m|mn|mio|bn|tn)\b"
+_CURRENCY = (
+    r"(?:[A-Z]{0,3}\s?[$€£¥]|%"
+    r"|(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|NOK|SEK|DKK|PLN|CNY|RMB|INR|HKD|SGD|euros?|dollars?|pounds?)\b)"
+)
+# "2031 (£m)" is the name of a column, whatever else the row holds; "2031 ($500m)" and "2031 (in May)" are values.
+_YEAR_OF_AMOUNTS = lazy_regex(rf"{YEAR.pattern}\s*(?:\(\s*)?(?:in\s+)?(?:{_CURRENCY}|{_SCALE})\D*(?:000s?\)?)?")
 _SIGN = lazy_regex(r"[$€£¥%()]+")
 # Between two amounts in one cell, which touched: "$ 26,822 $ (53,985)".
 _BETWEEN_AMOUNTS = lazy_regex(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
@@ -107,7 +112,7 @@ def _part_starts(rows: Rows) -> dict[int, bool]:
         own = _years(others)
         if not own or own == years:
             continue
-        of_amounts = any(map(_YEAR_OF_AMOUNTS.match, others))
+        of_amounts = all(_YEAR_OF_AMOUNTS.fullmatch(cell) for cell in others if YEAR.search(cell))
         if first in EMPTY or first == header[0] or first.startswith("(") or of_amounts:
             starts[at] = True
         elif at + 1 < len(rows) and ((len(own) > 1 and _steps(own) == _steps(years)) or _has_other_names(others)):
