@@ -344,3 +344,25 @@ def test_a_heading_describes_a_thing_by_its_name_or_in_a_document_of_that_title(
 )
 def test_was_of_german_asks_for_more_than_yes_or_no(question: str, asks: str) -> None:
     assert analyse_question(question).asks == asks
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which hotels without more than 62 rooms are there?",
+        "Which hotels have neither more than 62 rooms nor a lift?",
+        "Which hotels never have more than 62 rooms?",
+        "Which hotels don't have more than 62 rooms?",
+        "Welche Hotels ohne mehr als 62 Zimmer gibt es?",
+    ],
+)
+def test_a_limit_that_is_denied_is_none(question: str) -> None:
+    assert analyse_question(question).threshold is None
+
+
+def test_a_limit_that_begins_with_a_denial_or_stands_before_one_is_one() -> None:
+    no_more = analyse_question("Which hotels have no more than 62 rooms?").threshold
+    assert no_more is not None
+    assert no_more.is_included
+    assert not no_more.is_lower_bound
+    assert analyse_question("Which hotels have more than 62 rooms without a lift?").threshold is not None

@@ -65,6 +65,8 @@ def computed(question: str, table: str = WHOLE) -> str:
         ),
         ("Which groups have no more than 318 in 2022?", "in 2022, 1 of 3 rows is at most 318: Timber (318)"),
         ("Which groups have less than 318 in 2022?", "in 2022, 0 of 3 rows are below 318"),
+        ("Which groups without more than 400 in 2022 are there?", ""),
+        ("Which groups have neither more than 400 in 2022?", ""),
         ("Which groups have more than 400 and less than 600 in 2022?", ""),
         ("What is the difference between the highest and lowest in 2022?", ""),
         ("What were the dues for grain in 2022?", ""),

@@ -19,6 +19,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in, without_places
+from quoteweave.core.text.question_grammar import denies_before
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,
@@ -324,9 +325,9 @@ class _Rules:
         return ("definition", match[1].strip()) if match else ("statement", "")
 
     def threshold(self, text: str) -> Threshold | None:
-        """The number above or below which something is asked for; None where there is none, or several."""
+        """The number above or below which something is asked for; None for none, several, or one denied."""
         match, *others = *self.limits.finditer(text), None
-        if match is None or others != [None]:
+        if match is None or others != [None] or denies_before(text[: match.start()]):
             return None
         above, included = match["over"] or match["least"], match["least"] or match["most"]
         return Threshold(number=match["number"].strip(" .,"), is_lower_bound=bool(above), is_included=bool(included))
