@@ -128,6 +128,21 @@ def test_years_with_what_is_no_unit_are_values(row: str) -> None:
     assert "Interest (2023: 12)" in answered("What was the interest in 2023?", table)
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Auditor | Deloitte | since 2020",
+        "Status | audited | restated 2024",
+        "Pension plan | closed in 2019 | open",
+        "Loan ends | 2031 | never",
+    ],
+)
+def test_years_among_values_are_no_head(row: str) -> None:
+    table = f"{INCOME}\n{row}\nInterest | 12 | 14\nTaxes | 30 | 28"
+    assert part_starts(rows(table)) == {0: True}
+    assert "Interest (2023: 12)" in answered("What was the interest in 2023?", table)
+
+
 def test_years_among_other_names_may_be_a_head_or_a_row() -> None:
     assert part_starts(rows(f"{INCOME}\nDivision | 2021 | Staff\n{CASH}")) == {0: True, 3: False}
     above = "In thousands | 2023 | 2022 | 2021\nFreight | 8 | 7 | 6"

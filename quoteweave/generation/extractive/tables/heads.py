@@ -115,7 +115,9 @@ def _part_starts(rows: Rows) -> dict[int, bool]:
         of_amounts = all(_YEAR_OF_AMOUNTS.fullmatch(cell) for cell in others if YEAR.search(cell))
         if first in EMPTY or first == header[0] or first.startswith("(") or of_amounts:
             starts[at] = True
-        elif at + 1 < len(rows) and ((len(own) > 1 and _steps(own) == _steps(years)) or _has_other_names(others)):
+        elif at + 1 < len(rows) and (
+            (len(own) > 1 and _steps(own) == _steps(years)) or _has_other_names([first, *others])
+        ):
             starts[at] = False
     return starts
 
@@ -132,9 +134,16 @@ def _years(cells: Sequence[str]) -> list[int]:
     return [int(year[0]) for year in found if year] if _is_header(["", *cells]) else []
 
 
-def _has_other_names(cells: Sequence[str]) -> bool:
-    """Whether names that are no years stand among the years of a row."""
-    return any(cell not in EMPTY and not YEAR.search(cell) for cell in cells)
+def _has_other_names(row: Sequence[str]) -> bool:
+    """Whether names that are no years stand among the mere years of a row, written as that of the row: not "never"."""
+    others = [cell for cell in row[1:] if cell not in EMPTY and not _is_mere_year(cell)]
+    named = all(not YEAR.search(cell) and (cell[0].isupper() or not row[0][:1].isupper()) for cell in others)
+    return named and 0 < len(others) < sum(cell not in EMPTY for cell in row[1:])
+
+
+def _is_mere_year(cell: str) -> bool:
+    """Whether a cell is nothing but a year, or a year with its unit."""
+    return YEAR.fullmatch(cell) is not None or _YEAR_OF_AMOUNTS.fullmatch(cell) is not None
 
 
 def _steps(years: Sequence[int]) -> list[int]:
