@@ -19,7 +19,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in, without_places
-from quoteweave.core.text.question_grammar import denies_before
+from quoteweave.core.text.question_grammar import asks_german_was, denies_before
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,
@@ -58,7 +58,6 @@ AnswerType = Literal[
 ]  # fmt: skip
 """What a question asks for: something to be seen, calculated or counted on pages, a number, a name…, or a statement."""
 
-_GERMAN_WAS = lazy_regex(r"(?i)\W*was (?:ist|sind|wird|wurden?|war|waren|hat|hatte|kostete?n?|macht|gilt|steht)\b")
 # "Which way has the effect of a small number of errors?" asks for no number, "What is a safe number of guests?" does.
 _INDEFINITE_NUMBER = lazy_regex(r"(?i)(?<!\bis )(?<!\bwas )\ba\s+(?:(?:small|large|finite|certain)\s+)?number of\b")
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
@@ -314,7 +313,7 @@ class _Rules:
         """The answer type, and the words of the question that determine it."""
         if _WHAT_MEANS.fullmatch(question):
             return "definition", WHAT_MEANS
-        asking, german = _INDEFINITE_NUMBER.sub(" ", question), _GERMAN_WAS.match(question) is not None
+        asking, german = _INDEFINITE_NUMBER.sub(" ", question), asks_german_was(question)
         ways = (one for one in self.asks.items() if not (german and one[0] == "yes_or_no"))
         found = [(match.start(), kind, match[0]) for kind, way in ways if (match := way.search(asking))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
