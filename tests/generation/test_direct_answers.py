@@ -92,6 +92,11 @@ def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None
             "It has 62 rooms. Its sister house, the Lodge, has 14 and is closed in May.",
             False,
         ),
+        ("When is Hotel Merrow closed?", "It has 62 rooms. Its sister house is closed in November.", False),
+        ("When is Hotel Merrow closed?", "It has 62 rooms. Its inn Seeblick is closed in May.", False),
+        ("When is Hotel Merrow closed?", "It has 62 rooms. Its restaurant is closed in May.", False),
+        ("When is Hotel Merrow open?", "Its doors are open from May to September.", True),
+        ("When is Hotel Merrow open?", "Its season is from May to September, when it is open.", True),
         ("When is the sister house of Hotel Merrow closed?", "Its sister house, the Lodge, is closed in May.", True),
     ],
 )

@@ -175,6 +175,13 @@ _BELONGING = lazy_regex(
     r"\W*(?:Its|Their|His|Her|Seine?|Ihre?|Son|Sa|Ses|Leurs?)\s+([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){0,2}?)"
     r"(?:,|\s+(?:is|are|was|were|has|have|had|can|may|must|will|costs?|opens?|ist|sind|war|waren|hat|haben|est|sont|a|ont)\b)"
 )
+# What is owned is another thing where it has a name ("Its sister house, the Lodge"), or by what it is called. Its doors
+# and its season are the thing itself.
+_APPOSED_NAME = lazy_regex(r",\s+(?:(?:the|der|die|das|den|le|la|les)\s+)?[A-ZÀ-Þ]")
+_OTHER_THING = lazy_regex(
+    r"\s[A-ZÀ-Þ]|(?i:\b(?:sister|daughter|mother|parent|twin|partner|neighbou?r(?:ing)?|subsidiary|predecessor|successor|rival"
+    r"|restaurant|bar|caf[eé]|shop|pool|spa|museum|branch|annexe?|(?:Schwester|Tochter|Mutter|Partner|Nachbar)\w*|Filiale)\b)"
+)
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
 _RATE = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
@@ -229,9 +236,11 @@ def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, term
 
 
 def _is_of_its_own(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
-    """Whether it is about something that belongs to what is asked for: "Its sister house is closed in May"."""
+    """Whether it is about another thing, which belongs to what is asked for: "Its sister house is closed in May"."""
     owned = _BELONGING.match(statement.text) if question.asks in _OF_ONE_KINDS else None
-    own = frozenset(words(owned[1])) if owned else frozenset[str]()
+    if owned is None or not (_OTHER_THING.search(owned[1]) or _APPOSED_NAME.match(statement.text, owned.end(1))):
+        return False
+    own = frozenset(words(owned[1]))
     return bool(own) and own.isdisjoint(with_words_alike(frozenset(terms), own))
 
 
