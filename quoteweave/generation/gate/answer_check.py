@@ -17,7 +17,7 @@ MAX_WARNINGS = 10
 SHOWN_CHARACTERS = 120
 """Most characters of a sentence that a warning repeats."""
 
-_RULES = lazy_regex(r"\s*\|[\s|:-]*")
+_RULES = lazy_regex(r" ?\|[\s|:-]*")  # a sentence has no two spaces in a row
 
 
 def check_citations(answer: Answer, context: Context) -> Answer:
