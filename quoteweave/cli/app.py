@@ -295,6 +295,8 @@ def quoteweave(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 something failed, 2 wrong use, 130 interrupted."""
+    # Else pydantic looks for its plugins in whatever is installed, each time that a command starts.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names and quotes may hold what a terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")

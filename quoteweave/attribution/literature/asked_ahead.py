@@ -5,12 +5,12 @@ To import that takes most of the time of a command's start, and a service makes 
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from quoteweave.attribution.excerpts import read_excerpts
-from quoteweave.attribution.literature.candidate_papers import find_candidate_papers
+from quoteweave.attribution.literature.candidate_papers import ask_sources, claim_queries
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
 from quoteweave.attribution.literature.sources.papers import (
     Paper,
@@ -23,7 +23,6 @@ from quoteweave.attribution.literature.sources.papers import (
 )
 from quoteweave.attribution.literature.sources.unseen import hide
 from quoteweave.core.concurrency.sync_bridge import run_sync, running
-from quoteweave.core.errors import SourceError
 
 Found = TypeVar("Found")
 Question = tuple[str, int, SortBy | None, PublicationDate | None]
@@ -89,10 +88,6 @@ def ask_ahead(
     asked = [AskedAhead(name, options.get(name)) for name in dict.fromkeys(services)]
     hiding = hide(asked, before, not_from)
 
-    async def ask() -> None:
-        with suppress(SourceError):  # which is raised again where the answer is wanted
-            await find_candidate_papers(hiding, claim)
-
     if others:
         yield asked
         return
@@ -101,5 +96,5 @@ def ask_ahead(
     from anyio.lowlevel import checkpoint
 
     run_sync(checkpoint())  # which imports what anyio needs in this loop
-    with running(ask()):
+    with running(ask_sources(hiding, claim_queries(claim))):
         yield asked

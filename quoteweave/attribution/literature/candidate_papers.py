@@ -28,7 +28,6 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.evaluation.text.titles import letters
-from quoteweave.retrievers.fusion import fuse_ranks
 
 RARE_WORDS = 4
 """Words of the query of rare words; of the one with the context, half are of the claim and half of the context."""
@@ -157,7 +156,7 @@ async def find_candidate_papers(
     queries = claim_queries(excerpt)
     if not queries:
         return CandidatePapers(papers=(), queries=())
-    found = await asyncio.gather(*(_ask_within(source, queries, before, on_passages) for source in sources))
+    found = await ask_sources(sources, queries, before=before, on_passages=on_passages)
     if not any(one.rankings for one in found):
         raise _all_refused({source.name: one.errors[0] for source, one in zip(sources, found, strict=True)})
     notes = dict.fromkeys(note for one in found for note in one.notes)
@@ -173,6 +172,18 @@ async def find_candidate_papers(
     return CandidatePapers(papers=_fused(asked), queries=queries, notes=tuple(notes), refused=refused)
 
 
+async def ask_sources(
+    sources: Sequence[PaperSource],
+    queries: Sequence[str],
+    *,
+    before: PublicationDate | None = None,
+    on_passages: OnPassages = lambda _papers, _snippets: None,
+) -> "Sequence[SourceAnswers]":
+    """Ask each source all that `find_candidate_papers` does; what it refuses is among its answers."""
+    asked = [_ask_within(source, queries, before, on_passages) for source in sources if queries]
+    return await asyncio.gather(*asked)
+
+
 def _all_refused(errors: Mapping[str, SourceError]) -> SourceError:
     """The error of the first source; its message has those of the others, by name, after its own."""
     (_, error), *others = errors.items()
@@ -184,8 +195,8 @@ def _all_refused(errors: Mapping[str, SourceError]) -> SourceError:
 
 
 @dataclass(slots=True)
-class _Answers:
-    """What one source answered."""
+class SourceAnswers:
+    """What one source answered to the queries of a claim."""
 
     rankings: list[Sequence[Paper]] = field(default_factory=list)
     snippets: Sequence[Snippet] = ()
@@ -211,7 +222,7 @@ async def _ask_within(
     queries: Sequence[str],
     before: PublicationDate | None,
     on_passages: OnPassages,
-) -> _Answers:
+) -> SourceAnswers:
     """Ask a source for no longer than it may take for one claim."""
     with count_waiting():
         return await _ask(source, queries, before, on_passages)
@@ -222,8 +233,8 @@ async def _ask(
     queries: Sequence[str],
     before: PublicationDate | None,
     on_passages: OnPassages,
-) -> _Answers:
-    answers = _Answers()
+) -> SourceAnswers:
+    answers = SourceAnswers()
 
     async def papers(query: str) -> int:
         try:
@@ -259,7 +270,10 @@ async def _ask(
     return answers
 
 
-def _fused(answers: Sequence[tuple[str, _Answers]]) -> tuple[CandidatePaper, ...]:
+def _fused(answers: Sequence[tuple[str, SourceAnswers]]) -> tuple[CandidatePaper, ...]:
+    # Sources are asked before this is imported.
+    from quoteweave.retrievers.fusion import fuse_ranks
+
     known = _Known()
     rankings = [
         list(dict.fromkeys([known.add(paper, source) for paper in ranking]))
