@@ -12,7 +12,7 @@ from functools import lru_cache
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.continuations import introduces
+from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import imperative_verbs
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote, Record
-from quoteweave.core.text.continuations import SENTENCE_END
+from quoteweave.core.text.grammar import SENTENCE_END
 from quoteweave.core.text.tokens import RAISED
 
 _ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"

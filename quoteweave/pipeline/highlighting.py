@@ -11,7 +11,7 @@ from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import BODY_LAYOUTS, Page, PageWord, Quote
-from quoteweave.core.text.continuations import continues, may_continue
+from quoteweave.core.text.grammar import continues, may_continue
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations

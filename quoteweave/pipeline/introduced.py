@@ -20,7 +20,7 @@ from quoteweave.core.records import (
     Hit,
     Quote,
 )
-from quoteweave.core.text.continuations import continues, introduces
+from quoteweave.core.text.grammar import continues, introduces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import is_plainly_code

@@ -18,8 +18,8 @@ from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
+from quoteweave.core.text.grammar import asks_german_was, denies_before
 from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in, without_places
-from quoteweave.core.text.question_grammar import asks_german_was, denies_before
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,

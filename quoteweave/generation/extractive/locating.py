@@ -12,7 +12,7 @@ from types import MappingProxyType
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record, copy_key
-from quoteweave.core.text.continuations import introduces
+from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import CONTACT, interrogative_words
 from quoteweave.core.text.tokens import words

@@ -12,7 +12,7 @@ from typing import Literal
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Kind, Quote, Record
-from quoteweave.core.text.continuations import introduces
+from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.mentions import leading_label, split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.question_words import asked_quantity

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.records import PageWord, Quote
-from quoteweave.core.text.continuations import introduces
+from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.whole_document.front_matter_questions import FrontMatterRequest, read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import document_nouns

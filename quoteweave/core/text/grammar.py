@@ -1,4 +1,7 @@
-"""Tells what the grammar of a question says: whether it denies what follows, and whether its "was" is German."""
+"""Tells what the grammar of a text says: whether it goes on with what the text before it began, introduces or denies.
+
+Of a question also whether its "was" is German.
+"""
 
 import re
 from functools import cache
@@ -6,11 +9,17 @@ from functools import cache
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import denials, question_languages
 from quoteweave.core.text.reference_words import reference_words
-from quoteweave.core.text.tokens import STOP_WORDS
+from quoteweave.core.text.tokens import RAISED, STOP_WORDS
 from quoteweave.core.text.word_patterns import alternation
 
+SENTENCE_END = lazy_regex(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
+"""The end of a text that ends with a whole sentence, or introduces something."""
+_INTRODUCES = (":", "：")
+# A word of prose within a sentence; a bracket or a quotation mark may end one, a number a line of an index.
+_BROKEN_OFF = lazy_regex(r"[(“\"'‘]*[^\W\d_]+(?:['’-][^\W\d_]+)*[,-]?")
+# A word of prose: names in code have marks within them.
+_WORD = lazy_regex(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
 _WAS = lazy_regex(r"\W*was\s+(\w+)(.*)", re.IGNORECASE | re.DOTALL)
-_WORD = lazy_regex(r"\w+")
 # No words of English; behind others, such as "war" and "hat", some function word of German must stand.
 _GERMAN_VERBS = frozenset(
     {
@@ -18,6 +27,32 @@ _GERMAN_VERBS = frozenset(
         "macht", "steht", "bedeutet", "passiert", "gibt", "kann", "muss", "wiegt", "enthält",
     }
 )  # fmt: skip
+
+
+def continues(text: str, before: str) -> bool:
+    """Whether a text that is no list finishes the last sentence of the text before it.
+
+    >>> continues("and left at noon.", "The ferry came")
+    True
+    >>> continues("The ferry left at noon.", "The ferry came at ten.")
+    False
+    """
+    last = (before.rsplit(maxsplit=1) or [""])[-1]
+    return may_continue(text) and not before.isupper() and _BROKEN_OFF.fullmatch(last) is not None
+
+
+def introduces(text: str) -> bool:
+    """Whether a text ends by introducing what follows it: "To install it, run:"."""
+    return text.rstrip().endswith(_INTRODUCES)
+
+
+def may_continue(text: str) -> bool:
+    """Whether a text that is no list begins as the rest of a sentence does: with a word in small letters, in prose.
+
+    "iOS" and "eBay" begin sentences, too.
+    """
+    word = _WORD.match(text)
+    return word is not None and word[0].islower()
 
 
 def denies_before(text: str) -> bool:
@@ -45,7 +80,7 @@ def asks_german_was(question: str) -> bool:
     if found is None:
         return False
     german = next(known for known in reference_words().function_words if "der" in known)
-    verb, rest = found[1].casefold(), _WORD.findall(found[2].casefold())
+    verb, rest = found[1].casefold(), re.findall(r"\w+", found[2].casefold())
     in_german = sum(word in german - STOP_WORDS for word in rest)
     in_english = sum(word in STOP_WORDS - german for word in (verb, *rest))
     return verb in _GERMAN_VERBS or (verb not in STOP_WORDS and in_german > in_english)

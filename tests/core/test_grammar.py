@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.core.text.continuations import continues
+from quoteweave.core.text.grammar import continues
 
 
 @pytest.mark.parametrize(
