@@ -53,7 +53,7 @@ def test_importing_what_answers_questions_compiles_few() -> None:
     assert int(run.stdout) < 10
 
 
-def test_every_pattern_of_the_package_compiles() -> None:
+def test_every_pattern_of_the_package_compiles_and_none_of_text_does_so_where_it_is_imported() -> None:
     checked = 0
     for found in pkgutil.walk_packages(quoteweave.__path__, "quoteweave."):
         if found.name.endswith("__main__"):
@@ -61,6 +61,7 @@ def test_every_pattern_of_the_package_compiles() -> None:
         module = importlib.import_module(found.name)
         for value in vars(module).values():
             for each in value if isinstance(value, tuple | list) else [value]:
+                assert not (isinstance(each, re.Pattern) and isinstance(each.pattern, str)), f"{found.name}: {each}"
                 if isinstance(each, LazyRegex):
                     assert each.groups >= 0, found.name  # compiles it
                     checked += 1

@@ -325,11 +325,11 @@ class _Rules:
 
     def threshold(self, text: str) -> Threshold | None:
         """The number above or below which something is asked for; None for none, several, or one denied."""
-        match, *others = *self.limits.finditer(text), None
-        if match is None or others != [None] or denies_before(text[: match.start()]):
+        found = list(self.limits.finditer(text))
+        if len(found) != 1 or denies_before(text[: found[0].start()]):
             return None
-        above, included = match["over"] or match["least"], match["least"] or match["most"]
-        return Threshold(number=match["number"].strip(" .,"), is_lower_bound=bool(above), is_included=bool(included))
+        value, over, least, most = found[0].group("number", "over", "least", "most")
+        return Threshold(number=value.strip(" .,"), is_lower_bound=bool(over or least), is_included=bool(least or most))
 
     def extreme(self, text: str) -> Extreme | None:
         """Whether the highest or the lowest is asked for; "at least 5" asks for no lowest."""
