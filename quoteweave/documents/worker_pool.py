@@ -36,6 +36,9 @@ MEGABYTE = 1_000_000
 # A page read by OCR takes up to 450 MB, any other up to 190; the largest picture that is read, some 590.
 USUAL_MEMORY = 600 * MEGABYTE
 MIN_MEMORY = 300 * MEGABYTE
+# In times their usual memory: what all processes may take together. A text, or a document put together from its pages,
+# may take more than the usual by ten times its size; where that is little, it is read beside others.
+TOGETHER_FACTOR = 1.1
 
 
 def default_memory(count: int) -> int:
@@ -117,8 +120,8 @@ class _Allowance:
 class WorkerPool:
     """A pool of processes, each started when it is first needed, and again after it has ended.
 
-    Together they may take what their number times the usual limit comes to: a task that may take more waits until
-    others have ended, and runs alone where it may take as much by itself, or more.
+    Together they may take a tenth more than their number times the usual limit: a task that may take much more than the
+    usual waits until others have ended, and runs alone where it may take as much by itself, or more.
     """
 
     def __init__(self, count: int, limits: ProcessLimits | None = None) -> None:
@@ -126,7 +129,7 @@ class WorkerPool:
         limits = limits or ProcessLimits()
         memory = limits.memory or default_memory(max(1, count))
         self.limits = replace(limits, memory=memory)
-        self._allowance = _Allowance(memory * count)
+        self._allowance = _Allowance(int(TOGETHER_FACTOR * memory * count))
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="reading")
         self._mine = threading.local()  # the process of each thread
         self._lock = threading.Lock()

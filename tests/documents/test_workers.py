@@ -208,8 +208,8 @@ def sleeps(seconds: float) -> Iterator[float]:
     yield time.monotonic()
 
 
-@pytest.mark.parametrize(("share", "together"), [(1.0, True), (1.5, False), (9.0, False)])
-def test_processes_that_may_take_more_than_the_usual_memory_run_apart(share: float, *, together: bool) -> None:
+@pytest.mark.parametrize(("share", "together"), [(1.0, True), (1.05, True), (1.5, False), (9.0, False)])
+def test_processes_that_may_take_much_more_than_the_usual_memory_run_apart(share: float, *, together: bool) -> None:
     with WorkerPool(2, ROOMY) as workers:
         limits = ProcessLimits(memory=int(share * 300 * MEGABYTE), seconds=60)
         for _ in range(2):  # processes take a moment to start
