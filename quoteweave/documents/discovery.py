@@ -31,6 +31,7 @@ class FoundFile:
     location: str  # as a Path it would take five times the memory, and there may be very many
     root: Path
     name: str
+    real: str  # where it lies, whatever links lead there
     refused: str | None = None  # why it cannot be read, where that is known already
     is_folder: bool = False  # a folder that cannot be looked into: what lies below it is unknown
     below: str | None = None  # the path below the folder, where the document has another name
@@ -66,9 +67,10 @@ def find_files(
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # A link gives way to the file that it leads to.
         for file in sorted(walk.below(folder), key=_is_link):
-            found.setdefault(os.path.realpath(file.path), file)
+            found.setdefault(file.real, file)
     for path in alone:
-        found.setdefault(os.path.realpath(path), _found(path, path.parent.resolve(), path.name))
+        file = _found(path, path.parent.resolve(), path.name, os.path.realpath(path))
+        found.setdefault(file.real, file)
     if passed_over is not None:
         passed_over.update(walk.passed_over())
     return sorted(found.values(), key=lambda file: file.name)
@@ -88,7 +90,7 @@ def folders_among(paths: Sequence[Path]) -> list[Path]:
 
 
 def _is_link(file: FoundFile) -> bool:
-    return os.path.realpath(file.path) != str(file.root / file.name)
+    return file.real != str(file.root / file.name)
 
 
 def _is_folder(path: Path) -> bool:
@@ -131,7 +133,9 @@ class _Walk:
                 if self._passes_over_file(path, suffix):
                     continue
                 refused = None if suffix in SUFFIXES else f"{suffix} files are not read; {ADVICE[suffix]}"
-                yield _found(path, root, path.relative_to(folder).as_posix(), refused)
+                # `islink` answers in a folder that may be listed and not entered, too.
+                real = os.path.realpath(path) if os.path.islink(path) else str(Path(here, name))  # noqa: PTH114
+                yield _found(path, root, path.relative_to(folder).as_posix(), real, refused)
         yield from self._closed(folder, root, failed)
 
     def _is_collection(self, folder: str, files: Sequence[str]) -> bool:
@@ -167,15 +171,18 @@ class _Walk:
             path = Path(error.filename)
             if path == folder:
                 raise UsageError(f"{folder} cannot be read ({error.strerror})")
-            self._looked_into.add(os.path.realpath(path))
+            real = os.path.realpath(path)
+            self._looked_into.add(real)
             name = path.relative_to(folder).as_posix()
-            yield _found(path, root, name, f"this folder cannot be read ({error.strerror})", is_folder=True)
+            yield _found(path, root, name, real, f"this folder cannot be read ({error.strerror})", is_folder=True)
 
 
-def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_folder: bool = False) -> FoundFile:
+def _found(
+    path: Path, root: Path, name: str, real: str, refused: str | None = None, *, is_folder: bool = False
+) -> FoundFile:
     try:
         str(root / name).encode()
     except UnicodeEncodeError:
         refused = "its name, or that of a folder above it, is not valid UTF-8; rename it"
         name = name.encode("utf-8", "backslashreplace").decode()
-    return FoundFile(str(path), root, name, refused, is_folder)
+    return FoundFile(str(path), root, name, real, refused, is_folder)

@@ -197,7 +197,7 @@ class _Run:
         Where nothing is left in a folder of several documents, these stay: it may be a drive that is not there.
         """
         names = {file.name for file in files if not file.is_folder}
-        real_paths, within = {os.path.realpath(file.file) for file in files}, _below(roots)
+        real_paths, within = {file.real for file in files}, _below(roots)
         unknown = _below({file.file for file in files if file.is_folder})
         gone: dict[str, Path] = {}
         for name, origin in self._known.items():
@@ -255,7 +255,7 @@ class _Run:
     def _reading(self, one: _Unread) -> FileReading:
         file, options, collection = one.file, self._options, self._collection
         source = SourceFile(
-            file.name, file.path.resolve(), options.settings, collection.images, options.password, one.stamp
+            file.name, Path(file.real), options.settings, collection.images, options.password, one.stamp
         )
         return FileReading(source, self._origin(one), self._partial, collection.sources, self._unfinished_pages(one))
 
@@ -308,7 +308,7 @@ class _Run:
             return True
         if before.parser not in (origin.parser, self._partial):
             return False
-        folder = file.path.resolve().parent
+        folder = Path(file.real).parent
         if any(file_hash(folder / path) != content for path, content in before.linked_files.items()):
             return False
         if (before.root, before.path) != (origin.root, origin.path):  # its folder was moved, or one above it was added

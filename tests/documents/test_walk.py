@@ -49,7 +49,8 @@ def test_a_file_is_named_by_itself_whatever_it_is(tmp_path: Path) -> None:
     write(tmp_path, {".hidden.txt": "", "a.docx": "", "sub/x.bin": ""})
     paths = [tmp_path / ".hidden.txt", tmp_path / "a.docx", tmp_path / "sub" / "x.bin"]
     assert names(*paths) == [".hidden.txt", "a.docx", "x.bin"]
-    assert find_files(paths)[2] == FoundFile(str(paths[2]), tmp_path.resolve() / "sub", "x.bin")
+    found = find_files(paths)[2]
+    assert found == FoundFile(str(paths[2]), tmp_path.resolve() / "sub", "x.bin", str(paths[2].resolve()))
 
 
 @pytest.mark.parametrize(
