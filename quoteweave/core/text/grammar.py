@@ -7,10 +7,9 @@ import re
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_words import denials, question_languages
+from quoteweave.core.text.question_words import any_word_of, denials
 from quoteweave.core.text.reference_words import reference_words
 from quoteweave.core.text.tokens import RAISED, STOP_WORDS
-from quoteweave.core.text.word_patterns import alternation
 
 SENTENCE_END = lazy_regex(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
 """The end of a text that ends with a whole sentence, or introduces something."""
@@ -66,8 +65,7 @@ def denies_before(text: str) -> bool:
 
 @cache
 def _lacking() -> re.Pattern[str]:
-    found = [word for each in question_languages() for word in each.get("lacking", ())]
-    return re.compile(rf"(?<!\w){alternation(found)}(?!\w)", re.IGNORECASE)
+    return re.compile(any_word_of("lacking"), re.IGNORECASE)
 
 
 def asks_german_was(question: str) -> bool:

@@ -219,8 +219,13 @@ def colour_words() -> frozenset[str]:
 @cache
 def denials() -> re.Pattern[str]:
     """A pattern of the words of texts that negate, deny or doubt, of all languages: "denied", "nicht", "wasn't"."""
-    found = [word for each in question_languages() for word in each.get("denials", ())]
-    return re.compile(rf"(?<!\w){alternation(found)}(?!\w)|n['’]t\b", re.IGNORECASE)
+    return re.compile(rf"{any_word_of('denials')}|n['’]t\b", re.IGNORECASE)
+
+
+def any_word_of(key: str) -> str:
+    """The text of a pattern of the words that stand under `key`, of all languages, each by itself."""
+    found = [word for each in question_languages() for word in each.get(key, ())]
+    return rf"(?<!\w){alternation(found)}(?!\w)"
 
 
 @cache
