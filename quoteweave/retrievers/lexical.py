@@ -115,6 +115,8 @@ class LexicalRetriever(Bm25Retriever):
         known = [word for expansion in evidence.expansions for word in expansion.asked]
         known += [word for asked in evidence.spellings for word in words(asked)]
         rarities.update(dict.fromkeys((word for word in known if rarities.get(word) == 1.0), 0.5))
+        written = [word for spelled in evidence.spellings.values() for each in spelled for word in words(each)]
+        rarities.update({word: index.rarity(word) for word in written if word not in rarities})
         within = self._pages_within(index, _page_filter(where))
         pages = index.page_count if within is None else int(within.sum())
         return Explanation(

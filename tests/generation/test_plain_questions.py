@@ -29,6 +29,7 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("How can I sign up for a course?", "To register for a course, send an e-mail to a@b.example.", "a@b"),
         ("Where do I report bugs in the kiln?", "Send bug reports on the kiln to bugs@kiln.example.", "bugs@"),
         ("How many days a week can I work at home?", "All may work at home on up to three days a week.", "three"),
+        ("How long is the export licence valid?", "The export license is valid for two years.", "two years"),
         ("Who teaches the swimming lessons?", "The swimming lessons are given by Petra Hollmann.", "Petra Hollmann"),
     ],
 )

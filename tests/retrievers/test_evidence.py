@@ -532,6 +532,17 @@ def test_what_is_nowhere_as_asked_is_found_in_another_spelling(asked: str, writt
 
 
 @pytest.mark.parametrize(
+    ("asked", "written"), [("licence", "a license"), ("colors", "the coloured map"), ("organised", "organized in May")]
+)
+def test_british_and_american_spellings_count_on_pages_without_the_word_as_asked(
+    asked: str, written: str, tmp_path: Path
+) -> None:
+    quotes = [made_quote(written, page=0), made_quote("grain", page=1), made_quote(asked, page=2)]
+    quotes.append(made_quote(f"{written}, {asked}", page=3))
+    assert told(tmp_path, quotes, f"Where is {asked}?", "spelling") == [0]
+
+
+@pytest.mark.parametrize(
     ("asked", "written"),
     [
         ("12.5", "12 points"),  # "12.s" would be 12, as s is a stop word

@@ -358,3 +358,13 @@ def test_what_stands_first_under_the_name_of_a_thing_is_found_for_what_it_does(t
         hits = search(collection, "What does the purge valve do?", where=Filter(kind="text"))
     best = max(hit.score for hit in hits)
     assert "It lets air out of the boiler." in [hit.quote.text for hit in hits if hit.score == best]
+
+
+def test_how_rare_a_word_is_is_told_of_its_other_spelling_too(tmp_path: Path) -> None:
+    texts = [*(f"ship {number}" for number in range(9)), "the export license"]
+    quotes = [made_quote(text, page=page) for page, text in enumerate(texts)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        told, as_written = (LexicalRetriever(collection).explain(Query(text=f"licen{end}"), []) for end in ("ce", "se"))
+        assert told.spellings == {"licence": ("license",)}
+        assert told.rarity["licenc"] == 0.5, "as if rare, and not as if in no document"
+        assert told.rarity["licens"] == as_written.rarity["licens"] < 1

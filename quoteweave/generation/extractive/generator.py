@@ -25,6 +25,7 @@ from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.question_words import asked_thing, with_phrases_as_words
+from quoteweave.core.text.spelling_variants import in_spelling_of
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
@@ -305,11 +306,11 @@ def _located_answer(asked: str, context: Context, scores: SentenceScores, parts:
 
 
 def _in_words_of(context: Context, question: str) -> str:
-    """The question with words in place of phrases that the context lacks: "register" for "sign up"."""
-    texts = (
+    """The question in words that the context has: "register" for "sign up", "color" for "colour"."""
+    texts = [
         text for hit in context.hits for text in (hit.quote.text, hit.quote.section or "", hit.quote.caption or "")
-    )
-    return with_phrases_as_words(question, texts)
+    ]
+    return in_spelling_of(with_phrases_as_words(question, texts), texts)
 
 
 def _asks_of_several_documents(question: str, context: Context) -> bool:

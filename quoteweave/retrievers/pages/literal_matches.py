@@ -13,6 +13,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
+from quoteweave.core.text.spelling_variants import spelling_variants
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
@@ -145,13 +146,14 @@ class LiteralMatches:
 
         What no page searched has as it is asked is looked up otherwise: a word as OCR may have read it (l for 1), and
         as two words with a hyphen at a line's end between them; two words that follow one another, as one; a code or
-        telephone number with marks or spaces in other places.
+        telephone number with marks or spaces in other places. On pages without it, a word is looked up in British and
+        American spelling.
         """
         import numpy as np
 
         gained, sources = self._nothing(), Sources()
-        for word, parts in self._other_spellings(text, within):
-            quotes = self._quotes_with_spelling(parts, within)
+        for word, parts in (*_variants(text), *self._other_spellings(text, within)):
+            quotes = self._on_pages_without(words(word), self._quotes_with_spelling(parts, within))
             if len(quotes):
                 np.maximum(gained, SPELLING * self._rarity(self._pages(quotes), within), out=gained)
                 sources[f"{word} = {('-' if word.isalpha() else ' ').join(parts)}"] = quotes
@@ -209,6 +211,13 @@ class LiteralMatches:
             pattern = re.compile(rf"(?<!\w){between.join(map(re.escape, parts))}(?!\w)")
             found = found[[pattern.search(each.casefold()) is not None for each in self._texts(found)]]
         return found
+
+    def _on_pages_without(self, stems: Sequence[str], quotes: "Positions") -> "Positions":
+        """Those of the quotes whose pages have none that has all of these words."""
+        import numpy as np
+
+        pages = self._index.page_of
+        return quotes[~np.isin(pages[quotes], pages[self._index.quotes_with(stems)])] if len(quotes) else quotes
 
     def _has(self, stems: Sequence[str], within: "Mask | None") -> bool:
         """Whether a quote among the pages searched has all of these words."""
@@ -273,6 +282,13 @@ def has_literally(text: str, sought: str) -> bool:
 def plain(text: str) -> str:
     """A text in lower case, with one kind of dash, of quotation mark, and of space."""
     return " ".join(_QUOTATION_MARKS.sub("'", _DASHES.sub("-", text.casefold())).split())
+
+
+def _variants(text: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """Words of a question, each with its British or American spelling."""
+    for word in dict.fromkeys(words(text, stem=False)):
+        for variant in spelling_variants(word):
+            yield word, (variant,)
 
 
 def _misread(word: str) -> Iterator[str]:
