@@ -5,8 +5,7 @@ from importlib import resources
 
 import pytest
 
-from quoteweave.core.text.spelling_variants import in_spelling_of, spelling_variants
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import in_spelling_of, spelling_variants, words
 
 
 def test_each_pair_is_of_two_words_and_no_stem_is_listed_twice() -> None:

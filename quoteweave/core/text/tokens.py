@@ -11,10 +11,13 @@
 - English words are stemmed (Snowball "english") and English stop words left out.
 """
 
+import re
+import tomllib
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from importlib import resources
 from itertools import islice
 from pathlib import PurePosixPath
 
@@ -61,6 +64,11 @@ MAX_SYMBOL_RUN = 20
 """Most characters of a part of a run of symbols (`symbol_runs`)."""
 # More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
 _PILE = lazy_regex(r"([^\w\s]{30})[^\w\s]+")
+
+# An ending with an "s" in British and a "z" in American spelling, three letters or more before it, or "raise" would be
+# "raize". What is no word is in no text, so that there are no exceptions.
+_ISE = lazy_regex(r"(\w{3,}[iy])([sz])((?:e[srd]?|ers|ing|able|ations?|ational)$)")
+_LETTERS = lazy_regex(r"[^\W\d_]+")
 
 # Words whose stems are remembered, in some 8 MB: numbers and misspellings make ever new ones.
 _MAX_STEMS = 1 << 16
@@ -223,3 +231,45 @@ def _stemmer() -> Callable[[str], str]:
 
     stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
     return stem
+
+
+def spelling_variants(word: str) -> tuple[str, ...]:
+    """Other spellings of a word in lower case, in some form of it: stems tell whether a text has them.
+
+    >>> spelling_variants("licences"), spelling_variants("organised"), spelling_variants("table")
+    (('license',), ('organized',), ())
+    """
+    stem = next(iter(words(word)), "")
+    if stem in _spellings():
+        return (_spellings()[stem],)
+    changed = _ISE.fullmatch(word)
+    return () if changed is None else (f"{changed[1]}{'z' if changed[2] == 's' else 's'}{changed[3]}",)
+
+
+def in_spelling_of(question: str, texts: Iterable[str]) -> str:
+    """Spell words of a question as texts do that do not have them as they are asked.
+
+    >>> in_spelling_of("What colour is the licence?", ["The color is grey.", "Licences are free."])
+    'What color is the licence?'
+    """
+    variants = {word: spelling_variants(word.casefold()) for word in _LETTERS.findall(question)}
+    if not any(variants.values()):
+        return question
+    said = {word for text in texts for word in words(text)}
+
+    def spelled(found: re.Match[str]) -> str:
+        word = found[0]
+        if said.issuperset(words(word)):
+            return word
+        other = next((each for each in variants[word] if said.issuperset(words(each))), word)
+        return other.capitalize() if word[0].isupper() and other is not word else other
+
+    return _LETTERS.sub(spelled, question)
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """The other spelling of each word of the list, by its stem."""
+    text = resources.files(__package__).joinpath("spelling_variants.toml").read_text("utf-8")
+    pairs: list[list[str]] = tomllib.loads(text)["pairs"]
+    return {stem: other for pair in pairs for one, other in (pair, pair[::-1]) for stem in words(one)}

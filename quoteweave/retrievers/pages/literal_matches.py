@@ -13,8 +13,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
-from quoteweave.core.text.spelling_variants import spelling_variants
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import spelling_variants, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.index.lexical import LexicalIndex
