@@ -13,19 +13,23 @@ from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
     field_of_term,
     interrogative_words,
-    with_words_alike,
 )
 from quoteweave.core.text.question_words import asked_quantity, colour_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.answer_names import names_person, names_place
-from quoteweave.generation.extractive.asked_verbs import asks_what_it_does, tells_what_it_does
+from quoteweave.generation.extractive.asked_verbs import (
+    asks_what_it_does,
+    denies_unasked,
+    instructs,
+    tells_what_it_does,
+)
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
-from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, says_what
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.sentence_kinds import NO_NOUN, says_what
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
@@ -94,18 +98,7 @@ _OTHER_MONEY = lazy_regex(
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-_ANOTHER_WAY = lazy_regex(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
-_AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
-_WAY = lazy_regex(
-    r"\b(?:you|one|we)\s+(?:can|may|could|should|must|need\s+to|have\s+to|(?:should\s+)?(?:be|are|is)\s+able\s+to)\s+"
-    r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
-    re.IGNORECASE,
-)
-ASKED_ACT = lazy_regex(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
-_LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
-# "Whether it is so or not" denies nothing.
-_NEGATES = lazy_regex(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
 # "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
 _INTRODUCES = lazy_regex(
     r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
@@ -276,43 +269,12 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement begins like an instruction, or introduces code, and has no other aim ("To protect the hook").
+    """Whether a statement says how to do what is asked; "What should I do if …?" any sentence on that case may answer.
 
-    A step after the first of several is none by itself. What is done first must be asked for: "To see how the battery
-    is charged, look" does not say how to charge it.
     Items of lists are handled in `procedures`, by the heading above them.
     """
-    text = statement.text
-    if is_code(text):
-        return False
-    # "What should I do if …?" may be answered by any sentence on that case.
     any_may = question.analysis.asked_by.casefold().startswith("what") and _is_substantive(statement, question)
-    if any_may or _tells_way(statement, question):
-        return True
-    shows_code = any(part.form == "code" for part in statement.introduced)
-    if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or _negates(statement, question):
-        return False
-    if is_spread(text, subject_terms(question)) or _ANOTHER_WAY.search(text):
-        return False
-    aim = _AIM.match(text)
-    aimed = words(aim["leading"] or aim["trailing"]) if aim else []
-    if aim is None or not aimed:
-        return aim is None
-    told, above = with_words_alike(frozenset(aimed), question.terms), set(words(statement.quote.section or ""))
-    return set(subject_terms(question)) <= told | above and not told.isdisjoint(
-        with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
-    )
-
-
-def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says by what one can do what is asked: "You can recover it by running the command again"."""
-    told, asked = _WAY.search(statement.text), ASKED_ACT.match(question.analysis.text)
-    same = told is not None and asked is not None and not set(words(asked[1])).isdisjoint(words(told[1]))
-    return same and not _negates(statement, question)
-
-
-def _negates(statement: Statement, question: QuestionTerms) -> bool:
-    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.analysis.text) is None
+    return not is_code(statement.text) and (any_may or instructs(statement, question))
 
 
 def _settles(statement: Statement, question: QuestionTerms) -> bool:
@@ -350,7 +312,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
     part = part or _one_of_several(noun, statement.text, question)
     example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for
-    if part or example or _negates(statement, question) or _only_introduces(statement):
+    if part or example or denies_unasked(statement, question) or _only_introduces(statement):
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
     if statement.introduced and not quantity and (asked["kind"] or asked["ending"]):

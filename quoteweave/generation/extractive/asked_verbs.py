@@ -13,8 +13,8 @@ from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement, refers_back
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import begins_with
+from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
+from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with
 
 MIN_ONLY_CAUSES = 2
 """Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
@@ -36,6 +36,17 @@ _YES_OR_NO = lazy_regex(
 _PRONOUN = lazy_regex(r"(?:I|we|you|one|it|they|he|she|there|someone|anyone|people)\b", re.IGNORECASE)
 _OBJECT_PRONOUN = lazy_regex(r"\s+(?:it|them|this|these|one|ones|those)\b", re.IGNORECASE)
 _DONE = lazy_regex(rf"(?:\bbe\s+(?:\w+ly\s+)?|^\s*{_BE}\b.*?\b(?=\w+(?:ed|en)\b))(?P<verb>\w+)", re.IGNORECASE)
+ASKED_ACT = lazy_regex(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
+_WAY = lazy_regex(
+    r"\b(?:you|one|we)\s+(?:can|may|could|should|must|need\s+to|have\s+to|(?:should\s+)?(?:be|are|is)\s+able\s+to)\s+"
+    r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
+    re.IGNORECASE,
+)
+_ANOTHER_WAY = lazy_regex(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
+_AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
+_LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
+# "Whether it is so or not" denies nothing.
+_NEGATES = lazy_regex(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
 _CLAUSE = lazy_regex(r"[;:]\s")
 _CASES = lazy_regex(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
 _ASKS_CAUSE = lazy_regex(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
@@ -250,3 +261,39 @@ def _has(stems: list[str], text: str) -> bool:
 
 def _next_words(text: str, most: int) -> str:
     return " ".join(text.split()[:most])
+
+
+def instructs(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement begins like an instruction, or introduces code, and has no other aim ("To protect the hook").
+
+    Or says by what one does it. A step after the first of several is none by itself. What is done first must be asked
+    for: "To see how the battery is charged, look" does not say how to charge it.
+    """
+    text = statement.text
+    if _tells_way(statement, question):
+        return True
+    shows_code = any(part.form == "code" for part in statement.introduced)
+    if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or denies_unasked(statement, question):
+        return False
+    if is_spread(text, subject_terms(question)) or _ANOTHER_WAY.search(text):
+        return False
+    aim = _AIM.match(text)
+    aimed = words(aim["leading"] or aim["trailing"]) if aim else []
+    if aim is None or not aimed:
+        return aim is None
+    told, above = with_words_alike(frozenset(aimed), question.terms), set(words(statement.quote.section or ""))
+    return set(subject_terms(question)) <= told | above and not told.isdisjoint(
+        with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
+    )
+
+
+def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says by what one can do what is asked: "You can recover it by running the command again"."""
+    told, asked = _WAY.search(statement.text), ASKED_ACT.match(question.analysis.text)
+    same = told is not None and asked is not None and not set(words(asked[1])).isdisjoint(words(told[1]))
+    return same and not denies_unasked(statement, question)
+
+
+def denies_unasked(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement denies something, and the question does not."""
+    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.analysis.text) is None

@@ -23,8 +23,8 @@ from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.answer_kinds import ASKED_ACT
 from quoteweave.generation.extractive.asked_headings import asks_otherwise
+from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
     left_sentence,
