@@ -161,3 +161,23 @@ def test_a_sentence_below_a_heading_of_its_words_does_not_answer_beside_rows_tha
     answer = ask("What were repair charges in 2021?", table("Measures", twice, 27), texts=(beside,))
     assert answer.status == "located"
     assert answer.warnings == (TABLES_DIFFER,)
+
+
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [
+        ("What does a double room cost in winter?", "answered"),
+        ("What does a double room cost in spring?", "located"),
+        ("What does a double room cost at Easter?", "located"),
+        ("What does a double room cost?", "answered"),
+    ],
+)
+def test_a_whole_row_answers_only_what_lacks_nothing_of_the_question(question: str, status: str) -> None:
+    rates = image(
+        "What rooms cost", "Room | Summer | Winter\nDouble room | 48 € | 56 €\nDormitory | 29 € | 34 €", layout="table"
+    )
+    told = quote("What a room costs depends on the season.")
+    known = dict.fromkeys(["doubl", "room", "cost", "winter", "spring", "easter"], 0.7)  # other documents have them
+    given = context([told], [rates]).model_copy(update={"rarity": known})
+    answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
+    assert answer.status == status

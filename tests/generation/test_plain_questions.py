@@ -30,6 +30,8 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("Where do I report bugs in the kiln?", "Send bug reports on the kiln to bugs@kiln.example.", "bugs@"),
         ("How many days a week can I work at home?", "All may work at home on up to three days a week.", "three"),
         ("How long is the export licence valid?", "The export license is valid for two years.", "two years"),
+        ("How many members owe rent?", "Nine members owe rent.", "Nine"),
+        ("How many keys must be returned?", "All five keys are returned at the desk.", "five"),
         ("Who teaches the swimming lessons?", "The swimming lessons are given by Petra Hollmann.", "Petra Hollmann"),
     ],
 )

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from harbour_quotes import context, quote
+from harbour_quotes import context, image, quote
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
@@ -33,6 +33,11 @@ def status(question: str, text: str) -> str:
         ("How long does the battery last?", "In a long life, charge the battery once in 6 months.", False),
         ("How heavy is the bike?", "Weight of the bike: 21 kg.", True),
         ("How heavy is the bike?", "Length of the bike: 180 cm.", False),
+        ("How fast is the bike?", "The bike carries 2 persons and 18 bags.", False),
+        ("How fast is the bike?", "The bike reaches 25 km/h.", True),
+        ("How fast does the bike go?", "On a slope the bike has a speed of 25 km an hour.", True),
+        ("How large is each bike?", "A bike costs 900 euros to build.", False),
+        ("How large is each bike?", "Each bike measures 2 by 1 metres.", True),
         ("How far did the range of the bike fall in May?", "The range of the bike was 60 km in May.", False),
     ],
 )
@@ -48,3 +53,19 @@ def test_a_small_document_that_names_the_quantity_is_about_the_question(tmp_path
         add(made, [path])
         answer = Rag(Search(LexicalRetriever(made), collection=made), ExtractiveGenerator()).answer(FAR)
     assert (answer.status != "abstained" and "60 km" in answer.text) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "heads", "answers"),
+    [
+        ("How old is Ada Byron?", "Goals | Games", False),
+        ("How old is Ada Byron?", "Age | Games", True),
+        ("How fast is Ada Byron?", "Goals | Games", False),
+        ("How fast is Ada Byron?", "Speed (km/h) | Games", True),
+    ],
+)
+def test_cells_tell_a_quantity_that_they_name(question: str, heads: str, answers: bool) -> None:
+    table = image("Players", f"Player | {heads}\nAda Byron | 17 | 22\nGrace Hale | 15 | 21", layout="table")
+    given = context([quote("Ada Byron is a player.")], [table])
+    answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
+    assert (answer.status == "answered" and "17" in answer.text) == answers

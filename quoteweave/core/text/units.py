@@ -67,6 +67,7 @@ psi 1 psi
 sound 1 dB decibel
 rotation 1 rpm
 speed 1 mph
+speed 1.150779 knot
 inch 1 inch inches
 yard 1 yd yard
 pound 1 lb
@@ -83,6 +84,10 @@ SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9,
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 _LETTERS = {"k": 3, "m": 6, "b": 9}
 _NAME = lazy_regex(r"[^\W\d_]+")
+_SPEED = lazy_regex(
+    r"\d\s?(?:km/h|kmh|kph|m/s|kn|[kMG]?bit/s|[KMG]bps|(?:\w+\s)?[^\W\d]+\s(?:an?|per)\s(?:hour|minute|second))\b",
+    re.IGNORECASE,
+)
 # A longer run of digits is no amount.
 _AMOUNT = lazy_regex(
     r"(?<![\w.,$€£¥])(?P<sign>(?:US)?[$€£¥] ?)?"
@@ -137,7 +142,8 @@ def dimensions_in(text: str) -> frozenset[str]:
     """
     named = [match["unit"] or "" for match in _AMOUNT.finditer(text)]
     named += [word for word in _NAME.findall(text) if len(word) > 2]
-    return frozenset(unit.dimension for name in named if (unit := find_unit(name)) is not None)
+    found = {unit.dimension for name in named if (unit := find_unit(name)) is not None}
+    return frozenset(found | ({"speed"} if _SPEED.search(text) else set()))
 
 
 def amount_spellings(amount: str) -> list[str]:

@@ -102,6 +102,7 @@ _YEAR = lazy_regex(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
 _NO_STATEMENT = lazy_regex(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
 _CLAUSE = lazy_regex(r"[,;:](?=\s)")
+_IN_SEASON = lazy_regex(r"\b(?:in|during)\s+(?:the\s+)?(spring|summer|autumn|winter)\b", re.IGNORECASE)
 _NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
 _NOUN = lazy_regex(
@@ -130,6 +131,8 @@ class AnswerCriteria:
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
         self._titles = {document: title_words(context, document) for document in context.titles}
         nouns = {word for match in _NOUN.finditer(question.analysis.text) for word in words(match[1])}
+        seasons = _IN_SEASON.findall(question.analysis.text)
+        self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
     def answers(self, statement: Statement, *, clearly_first: bool = False) -> bool:
@@ -212,6 +215,10 @@ class AnswerCriteria:
             return False
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
+        if self._gives_whole_rows(statement) and coverage(self._subject, held | beside) < ALL * sum(
+            self._subject.values()
+        ):
+            return False  # what is lacking may name a column that the table has not
         total = sum(self._subject.values())
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
@@ -219,6 +226,12 @@ class AnswerCriteria:
         with_above = coverage(self._subject, held | beside)
         introduced = inside >= self._least_introduced() * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
+
+    def _gives_whole_rows(self, statement: Statement) -> bool:
+        """Whether cells are all those of rows, as the question names none of their columns."""
+        headings = [name for row in statement.cells for name, _ in row.cells]
+        several = any(len(row.cells) > 1 for row in statement.cells)
+        return several and not set(words(" ".join(headings))).intersection(self._question.terms)
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which is not said in each of its sentences.
@@ -325,7 +338,7 @@ class AnswerCriteria:
         own = with_quantity(frozenset(statement.words), self._question, statement.text)
         own |= self._if_computed(statement)
         around = with_words_alike(beside | own, self._subject)
-        lacking = self._question.names - self._named(statement, own, around)
+        lacking = self._named_too - self._named(statement, own, around)
         if lacking:
             most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
             if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):

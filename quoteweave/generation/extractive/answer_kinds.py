@@ -14,7 +14,7 @@ from quoteweave.core.text.question_analysis import (
     field_of_term,
     interrogative_words,
 )
-from quoteweave.core.text.question_words import asked_quantity, colour_words
+from quoteweave.core.text.question_words import Quantity, asked_quantity, colour_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_code
@@ -40,7 +40,7 @@ _COUNTED = lazy_regex(
     r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
 )
 _ENDS_COUNTED = lazy_regex(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every"
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|must|should|may|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every"
     r"|gab|gibt|hat|haben|sind|waren|wurden?|im|am|bei|von|auf|de|du|des|en|y|il|a|ont|sont|était|étaient|hay|tiene|son|fueron)"
     r"\b|[,;?.]",
     re.IGNORECASE,
@@ -171,7 +171,7 @@ def _counts(statement: Statement, question: QuestionTerms) -> bool:
 def _following(amount: Amount, text: str) -> list[str]:
     """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
     words_alone = normalize_notation(text)
-    place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone)
+    place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone, re.IGNORECASE)
     found: list[str] = []
     following = _JOINED.sub(r"\1 ", words_alone[place.start() :]) if place else ""
     for word in following.split()[1 : 1 + COUNTED_WORDS]:
@@ -191,12 +191,20 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     # How high a thing is is no distance.
     told = _EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
+    if statement.is_row and wanted is not None and not _names_quantity(statement, wanted):
+        return False
     if statement.is_row:
         return bool(amounts) or bool(_facts(statement, question)[0].clocks)  # 0:29 h
     if wanted is None or not wanted.dimensions:
         return bool(amounts)
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
     return not wanted.dimensions.isdisjoint(measured | dimensions_in(told))
+
+
+def _names_quantity(statement: Statement, wanted: Quantity) -> bool:
+    """Whether cells are of a quantity, by their unit or by what names them: nobody's age is his goals and games."""
+    above = f"{statement.text}\n{statement.quote.caption or ''}\n{statement.quote.section or ''}"
+    return not (wanted.in_rows.isdisjoint(words(above)) and wanted.dimensions.isdisjoint(dimensions_in(above)))
 
 
 def _of_subject(statement: Statement, question: QuestionTerms) -> str:

@@ -51,6 +51,8 @@ _SAYS_DIRECTLY = lazy_regex(
     r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
     r"(?P<number>[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b))"
 )
+_EXTENTS = frozenset({"how large", "how big", "how high", "how steep"})
+_COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
 _APPOSED = lazy_regex(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
@@ -129,6 +131,8 @@ def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     if group is None or not subject or statement.is_row:
         return False
     said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
+    if question.analysis.asked_by.casefold() in _EXTENTS:  # no wall is as large as it is dear
+        said = [one for one in said if not _COSTS.match(one[0])]
     said += _APPOSED.finditer(statement.text) if group == "name" else ()
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
