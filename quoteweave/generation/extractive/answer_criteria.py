@@ -32,13 +32,13 @@ from functools import lru_cache
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS, Quote
-from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike
 from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
-from quoteweave.generation.extractive.answer_names import says_where, tells_another, tells_of_one
+from quoteweave.generation.extractive.answer_names import costs_another, says_where, tells_another, tells_of_one
 from quoteweave.generation.extractive.asked_verbs import tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, picture_text, refers_back, title_words
@@ -95,8 +95,6 @@ _MAY_ASK_OF_ONE = lazy_regex(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGN
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _WHO_IS = lazy_regex(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
-_COST = "cost"
-_COSTS = lazy_regex(r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE)
 _COMPOUND = lazy_regex(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
@@ -188,18 +186,6 @@ class AnswerCriteria:
         open_question = analysis.asks != "yes_or_no" and not has_denying_word(analysis.text)
         return open_question and not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
 
-    def _costs_another(self, statement: Statement) -> bool:
-        """Whether a statement says what another thing costs than the one that the whole document is about.
-
-        "How much does the kiln cost?" is not answered by "Spare elements cost 84 euros" of the manual of the kiln.
-        """
-        known = self._known(statement)
-        found = _COSTS.search(statement.text)
-        if found is None or not self._subject.keys() - words_alike(_COST) - {_COST} <= known:
-            return False
-        named = words(found[1])
-        return bool(named) and set(named).isdisjoint(self._subject.keys() | known)
-
     def _least_introduced(self) -> float:
         """The least share of the subject's weight in a sentence under a heading that has all the rest."""
         return MIN_COVERAGE if self._question.analysis.asks == "yes_or_no" else MIN_INTRODUCED
@@ -211,7 +197,7 @@ class AnswerCriteria:
             beside = _words_above(statement.quote, is_row=statement.is_row) | self._title(statement)
         if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
             return False  # the document tells of it, and elsewhere
-        if asks == "money" and self._costs_another(statement):
+        if asks == "money" and costs_another(statement, self._subject, self._known(statement)):
             return False
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike
+from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike, words_alike
 from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement, refers_back
@@ -192,6 +192,10 @@ _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percen
 _PART = lazy_regex(
     r"\b(?!Operating|Reportable|Each|All|Total)[A-Z]\w+ (?:Segment|Division|Region|Subsidiary)\b(?! [A-Z])"
 )
+_COST = "cost"
+_COSTS_MONEY = lazy_regex(
+    r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE
+)
 _FIRST = lazy_regex(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
 _IN_NAME = r"\s+(?:\w+\s+)?in\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
 # "Lines 1, 2 and " before 6.
@@ -303,3 +307,15 @@ def _is_one_of_a_place(
         return False
     told = re.compile(rf"[^.!?]*{first}(?!{_IN_NAME})[^.!?]*")
     return any(set(terms).issubset(words(sentence)) for other in texts for sentence in told.findall(other))
+
+
+def costs_another(statement: Statement, subject: Collection[str], known: frozenset[str]) -> bool:
+    """Whether a statement says what another thing costs than the one that the whole document is about.
+
+    "How much does the kiln cost?" is not answered by "Spare elements cost 84 euros" of the manual of the kiln.
+    """
+    found = _COSTS_MONEY.search(statement.text)
+    if found is None or not set(subject) - words_alike(_COST) - {_COST} <= known:
+        return False
+    named = words(found[1])
+    return bool(named) and set(named).isdisjoint(known.union(subject))
