@@ -30,6 +30,15 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("Where do I report bugs in the kiln?", "Send bug reports on the kiln to bugs@kiln.example.", "bugs@"),
         ("How many days a week can I work at home?", "All may work at home on up to three days a week.", "three"),
         ("How long is the export licence valid?", "The export license is valid for two years.", "two years"),
+        ("How long is the warranty?", "Norvik grants a warranty of 36 months from the day of purchase.", "36 months"),
+        ("How much is the deposit?", "The tenants pay a deposit of £1,770 before they move in.", "£1,770"),
+        ("Why is no poison used?", "No poison is used, since hedgehogs live on the site.", "hedgehogs"),
+        ("Why was plot 19 split?", "Plot 19 was split because it was too large.", "too large"),
+        ("How often is the catalogue backed up?", "The catalogue is backed up every Sunday.", "every Sunday"),
+        ("How late is the museum open on Thursdays?", "The museum is open on Thursdays until 20:00.", "20:00"),
+        ("Are dogs allowed?", "Dogs need the written consent of the landlord.", "consent"),
+        ("Who supervised the thesis?", "Supervisor of the thesis: Prof. Pierre Lemaire.", "Lemaire"),
+        ("When did the trial run?", "The trial ran from May 2017 to April 2019.", "May 2017"),
         ("How many members owe rent?", "Nine members owe rent.", "Nine"),
         ("How many keys must be returned?", "All five keys are returned at the desk.", "five"),
         ("Who teaches the swimming lessons?", "The swimming lessons are given by Petra Hollmann.", "Petra Hollmann"),
@@ -39,6 +48,47 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
     answer = ask(question, context([text]))
     assert answer.status == "answered"
     assert says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How long is the warranty?", "Norvik grants a discount of 36 months."),
+        ("How much is the fee?", "A cancellation fee of £25 is charged."),
+        ("Why is no poison used?", "No poison is used, since 2019."),
+        ("How often is the catalogue backed up?", "The catalogue is backed up in 3 files."),
+        ("How late is the museum open on Thursdays?", "The museum is open on Thursdays in 2 rooms."),
+        ("Why did the bars in the chart rise?", "The bars in the chart rise because prices rose."),
+    ],
+)
+def test_a_sentence_of_another_form_does_not_answer(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "text", "status"),
+    [
+        ("Is the red lentil soup vegan?", "Red lentil soup", "This soup is vegan.", "answered"),
+        (
+            "How long can the red lentil soup be frozen?",
+            "Red lentil soup",
+            "The soup can be frozen for 3 months.",
+            "answered",
+        ),
+        ("Is the red lentil soup vegan?", "Red lentils and soup bowls", "This soup is vegan.", "located"),
+        ("Is the red lentil soup vegan?", "Red lentil soup", "The soup spoon is vegan.", "located"),
+        ("Is water included in the rent?", "4. Rent", "Water is included.", "answered"),
+        ("Is water included in the rent?", "Rent of boats", "Water is included.", "located"),
+        (
+            "Which parts are not covered by the warranty?",
+            "Warranty",
+            "Seals are wearing parts, not covered.",
+            "answered",
+        ),
+    ],
+)
+def test_what_the_heading_says_need_not_be_said_again(question: str, heading: str, text: str, status: str) -> None:
+    assert ask(question, context([quote(text, section=heading)])).status == status
 
 
 def test_what_a_title_names_need_not_stand_in_each_sentence() -> None:

@@ -41,7 +41,13 @@ from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colou
 from quoteweave.generation.extractive.answer_names import costs_another, says_where, tells_another, tells_of_one
 from quoteweave.generation.extractive.asked_verbs import tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import Statement, picture_text, refers_back, title_words
+from quoteweave.generation.extractive.statements import (
+    Statement,
+    picture_text,
+    refers_back,
+    title_words,
+    words_of_heading_meant,
+)
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
@@ -100,6 +106,7 @@ _YEAR = lazy_regex(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
 _NO_STATEMENT = lazy_regex(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
 _CLAUSE = lazy_regex(r"[,;:](?=\s)")
+_CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)
 _IN_SEASON = lazy_regex(r"\b(?:in|during)\s+(?:the\s+)?(spring|summer|autumn|winter)\b", re.IGNORECASE)
 _NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
@@ -124,6 +131,8 @@ class AnswerCriteria:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
+        charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" may be none
+        self._may_mean_chart = charted or _CHART.search(question.analysis.text) is not None
         self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
@@ -186,9 +195,14 @@ class AnswerCriteria:
         open_question = analysis.asks != "yes_or_no" and not has_denying_word(analysis.text)
         return open_question and not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
 
-    def _least_introduced(self) -> float:
-        """The least share of the subject's weight in a sentence under a heading that has all the rest."""
-        return MIN_COVERAGE if self._question.analysis.asks == "yes_or_no" else MIN_INTRODUCED
+    def _least_introduced(self, quote: Quote) -> float:
+        """The least share of the subject's weight in a sentence under a heading that has all the rest.
+
+        Lower where the heading says nothing else: "Water is included", under "Rent".
+        """
+        heading = {word for word in words(quote.section or "") if not word.isdecimal()}
+        says_else = self._question.analysis.asks == "yes_or_no" and not heading <= self._subject.keys()
+        return MIN_COVERAGE if says_else else MIN_INTRODUCED
 
     def _covers(self, statement: Statement, held: frozenset[str], *, clearly_first: bool) -> bool:
         """Whether a statement that has the words `held` covers what the question is about, with what is above it."""
@@ -201,16 +215,14 @@ class AnswerCriteria:
             return False
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
-        if self._gives_whole_rows(statement) and coverage(self._subject, held | beside) < ALL * sum(
-            self._subject.values()
-        ):
-            return False  # what is lacking may name a column that the table has not
         total = sum(self._subject.values())
+        if self._gives_whole_rows(statement) and coverage(self._subject, held | beside) < ALL * total:
+            return False  # what is lacking may name a column that the table has not
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
         inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
         with_above = coverage(self._subject, held | beside)
-        introduced = inside >= self._least_introduced() * total and with_above >= ALL * total
+        introduced = inside >= self._least_introduced(statement.quote) * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
     def _gives_whole_rows(self, statement: Statement) -> bool:
@@ -251,7 +263,7 @@ class AnswerCriteria:
     def _may_be_introduced(self, statement: Statement) -> bool:
         """Whether what the question is about may stand in the heading alone: "Tomasz Wren is in charge" of the move."""
         analysis, text = self._question.analysis, statement.text
-        told = analysis.asks in _INTRODUCED_KINDS and not analysis.asks_front
+        told = (analysis.asks in _INTRODUCED_KINDS or analysis.asks_denied) and not analysis.asks_front
         return told and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _held(self, statement: Statement) -> frozenset[str]:
@@ -260,7 +272,7 @@ class AnswerCriteria:
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         analysis = self._question.analysis
-        before = self._words_before(statement) | self._if_computed(statement)
+        before = self._words_before(statement) | self._if_computed(statement) | words_of_heading_meant(statement)
         if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
             return with_words_alike(before | own, self._subject)
@@ -305,7 +317,7 @@ class AnswerCriteria:
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False
-        if "chart" in analysis.picture_types and layout != "chart":
+        if "chart" in analysis.picture_types and layout != "chart" and self._may_mean_chart:
             return False
         first = words(statement.text.partition(" ")[0])  # "zoo objects", of the manual of zoo
         named = bool(first) and set(first) <= set(name_words(statement.quote.document))

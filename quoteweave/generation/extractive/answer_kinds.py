@@ -47,7 +47,7 @@ _ENDS_COUNTED = lazy_regex(
 )
 _REASON = lazy_regex(
     r"\b(?:because|due to|owing to|as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?"
-    r"|weil|wegen|parce|porque)\b",
+    r"|weil|wegen|parce|porque)\b|,\s+since\s+(?!\d|then\b)(?-i:[a-z])",
     re.IGNORECASE,
 )
 _DEFINES = lazy_regex(
@@ -92,6 +92,18 @@ _EXTENT = lazy_regex(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
     re.IGNORECASE,
 )
+_FREQUENCY = lazy_regex(
+    r"\b(?:every|each|hourly|daily|weekly|monthly|quarterly|yearly|annually|once|twice|times|always|never|(?:an?|per)\s+"
+    r"(?:hour|day|night|week|month|quarter|season|year))\b",
+    re.IGNORECASE,
+)
+_CLOCK = lazy_regex(
+    r"\b\d{1,2}(?:[:.]\d\d\b|\s?[ap]\.?m\b)|\b(?:noon|midnight|(?:hour|minute|day|week)s?)\b"
+    r"|\b(?:at|from|until|till|to)\s+(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?!\s+\w+s\b)",
+    re.IGNORECASE,
+)
+_FORMS = {"how often": _FREQUENCY, "how late": _CLOCK, "how early": _CLOCK}
+"""What answers a question of a form that asks for no mere number."""
 # Pounds are weighed too, so that they are no unit of a single kind.
 _OTHER_MONEY = lazy_regex(
     r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
@@ -193,6 +205,8 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
     if statement.is_row and wanted is not None and not _names_quantity(statement, wanted):
         return False
+    if (form := _FORMS.get(analysis.asked_by.casefold())) is not None and not statement.is_row:
+        return form.search(told) is not None
     if statement.is_row:
         return bool(amounts) or bool(_facts(statement, question)[0].clocks)  # 0:29 h
     if wanted is None or not wanted.dimensions:

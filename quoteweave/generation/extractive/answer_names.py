@@ -51,6 +51,11 @@ _SAYS_DIRECTLY = lazy_regex(
     r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
     r"(?P<number>[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b))"
 )
+_OF_NUMBER = lazy_regex(
+    r"\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
+    r"(?:(?:[$€£]|(?-i:[A-Z]{3})\s)?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b)",
+    re.IGNORECASE,
+)
 _EXTENTS = frozenset({"how large", "how big", "how high", "how steep"})
 _COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
@@ -124,6 +129,7 @@ def _names_doer(text: str, question: QuestionTerms) -> bool:
 def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement begins with the one thing that a question is about, and goes straight on with what is asked.
 
+    Or calls it one of so much: "a warranty of three years".
     "How long is the warranty?" is answered by "The warranty lasts three years", "Who are the hosts?" by "Your hosts are
     Ada and Carl Byron".
     """
@@ -134,6 +140,8 @@ def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     if question.analysis.asked_by.casefold() in _EXTENTS:  # no wall is as large as it is dear
         said = [one for one in said if not _COSTS.match(one[0])]
     said += _APPOSED.finditer(statement.text) if group == "name" else ()
+    if group == "number" and any(set(words(one[1])) == subject for one in _OF_NUMBER.finditer(statement.text)):
+        return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
 

@@ -61,6 +61,9 @@ _REFERS_BACK = lazy_regex(
     r"|leads?|ensures?|includes?)|(?:Er|Sie|Es)\s+(?:ist|war|wurde|hat|hatte|liegt|lag|kostete?|dauerte?|wiegt|wog)"
     r"|(?:Il|Elle)\s+(?:a|est(?!\s+\w+\s+(?:de|que)\b)|était|fut|dure|durait|coûte|coûtait|pèse))\b"
 )
+_NOUN_ALONE = lazy_regex(
+    r"(?:This|These|The)\s+([^\W\d_]+)\s+(?:is|are|was|were|can|may|must|will|should|has|have|had|does|do|did)\b"
+)
 _EFFECT = lazy_regex(r"\b(?:causes?|leads? to|led to|therefore|thus|as a result)\b", re.IGNORECASE)
 _AFTER_LABEL = " .:–—-|：．"
 _ALTERNATIVES = lazy_regex(r"[,;/&]|\b(?:and|or|und|oder|et|ou|y|o)\b", re.IGNORECASE)
@@ -106,6 +109,16 @@ def refers_back(text: str) -> bool:
 def tells_effect(text: str) -> bool:
     """Whether it tells what the sentence before it leads to ("This will cause"), and gives no reason for that."""
     return refers_back(text) and _EFFECT.search(text) is not None
+
+
+def words_of_heading_meant(statement: Statement) -> frozenset[str]:
+    """The words of the heading above a sentence that begins with its noun alone: "This soup is", "The soup can".
+
+    Under "Lentil soup" that is what such a sentence is about.
+    """
+    noun, heading = _NOUN_ALONE.match(statement.text), words(statement.quote.section or "")
+    meant = noun is not None and heading and words(noun[1]) == heading[-1:]
+    return frozenset(heading) if meant else frozenset()
 
 
 class IntroducedPart(Record):
