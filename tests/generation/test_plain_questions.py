@@ -39,6 +39,7 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("Are dogs allowed?", "Dogs need the written consent of the landlord.", "consent"),
         ("Who supervised the thesis?", "Supervisor of the thesis: Prof. Pierre Lemaire.", "Lemaire"),
         ("When did the trial run?", "The trial ran from May 2017 to April 2019.", "May 2017"),
+        ("How many modules must students take?", "All students take 2 modules.", "2 modules"),
         ("How many members owe rent?", "Nine members owe rent.", "Nine"),
         ("How many keys must be returned?", "All five keys are returned at the desk.", "five"),
         ("Who teaches the swimming lessons?", "The swimming lessons are given by Petra Hollmann.", "Petra Hollmann"),
@@ -53,6 +54,8 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
 @pytest.mark.parametrize(
     ("question", "text"),
     [
+        ("How many modules must students take?", "For example, students take 2 modules if one is approved."),
+        ("How many modules must students take?", "Students whose results are poor take 3 modules a year."),
         ("How long is the warranty?", "Norvik grants a discount of 36 months."),
         ("How much is the fee?", "A cancellation fee of £25 is charged."),
         ("Why is no poison used?", "No poison is used, since 2019."),
@@ -503,3 +506,20 @@ def test_what_answers_is_given_though_its_word_is_rare_in_the_collection() -> No
     given = given.model_copy(update={"rarity": {"dip": 0.99}, "pages": 900})
     assert ask("What does dip stand for?", given).status == "answered"
     assert ask("What is the price of dip?", given).status == "abstained"
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "text", "answers"),
+    [
+        ("What should I do if the kiln does not start?", "The kiln does not start", "Check the fuse.", True),
+        ("What should I do if the kiln does not stop?", "The kiln does not start", "Check the fuse.", False),
+        ("What should I do if the kiln starts?", "The kiln does not start", "Check the fuse.", False),
+        ("Why is firing slow?", "Firing is slow", "Change the fuse, because it is old.", True),
+        ("Why is firing slow?", "Firing is slow", "Change the fuse.", False),
+    ],
+)
+def test_a_heading_that_is_the_case_asked_of_is_answered_below_it(
+    question: str, heading: str, text: str, answers: bool
+) -> None:
+    answer = ask(question, context([quote(text, section=heading)]))
+    assert (answer.status == "answered") == answers

@@ -254,3 +254,18 @@ def test_a_command_further_down_is_not_the_way_that_a_section_begins_with() -> N
         part("scope --gauge", 3, section="Reading the gauge"),
     ]
     assert "Under “Reading the gauge”" not in ask("How do I read the gauge?", quotes).text
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "answers"),
+    [
+        ("How do I descale the machine?", "Descaling", True),
+        ("How do I descale my device?", "2. Descaling", True),
+        ("How do I descale the kettle?", "Descaling", False),
+        ("How do I descale the machine?", "Descaling filters", False),
+        ("How do I connect the machine to the tap?", "Connecting", False),
+    ],
+)
+def test_a_section_of_a_manual_is_about_what_the_manual_is_of(question: str, heading: str, answers: bool) -> None:
+    steps = [step("1. Fill the tank.", 1, section=heading), step("2. Press the button.", 2, section=heading)]
+    assert (ask(question, steps).status == "answered") == answers

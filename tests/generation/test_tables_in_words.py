@@ -2,7 +2,7 @@
 
 import pytest
 from cells_said import cells_in_words
-from harbour_quotes import DUES, TRAINS
+from harbour_quotes import DUES, TRAINS, ask, context, image, quote
 
 from quoteweave.generation.extractive.tables.cells import find_cells, read_rows
 from quoteweave.generation.extractive.tables.heads import head_places, split_header
@@ -227,3 +227,24 @@ def test_totals_end_a_group() -> None:
 def test_a_mark_between_its_rows_does_not_end_a_group() -> None:
     table = GROUPED.replace("Abroad | 14", "(1)\nAbroad | 14")
     assert said(table, "asset", "abroad", "2022") == "Assets: Abroad (2022: 14)"
+
+
+FLOWS = "Pump | Max. flow (l/min) | Max. head (m) | Weight (kg)\nP 10 | 120 | 6.5 | 4.8\nP 20 | 165 | 8.0 | 5.6"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["maximum", "flow", "p", "20"], "P 20 (Max. flow (l/min): 165)"),
+        (["maximum", "head", "p", "20"], "P 20 (Max. head (m): 8.0)"),
+        (["weight", "p", "20"], "P 20 (Weight (kg): 5.6)"),
+    ],
+)
+def test_a_column_is_named_without_its_unit_and_by_another_word(words: list[str], expected: str) -> None:
+    assert said(FLOWS, *words) == expected
+
+
+def test_the_minimum_is_not_the_maximum_that_a_table_has() -> None:
+    given = context([quote("P 20 is a pump.")], [image("Pumps", FLOWS, layout="table")])
+    assert ask("What is the maximum flow of the P 20?", given).status == "answered"
+    assert ask("What is the minimum flow of the P 20?", given).status != "answered"

@@ -110,6 +110,7 @@ _OTHER_MONEY = lazy_regex(
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
+_NUMBER_KINDS = frozenset({"count", "amount", "money", "percent"})
 _EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 # "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
 _INTRODUCES = lazy_regex(
@@ -117,7 +118,8 @@ _INTRODUCES = lazy_regex(
 )
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 _FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
-_IN_A_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where)\b", re.IGNORECASE)
+# "Students whose results are poor must take three modules" does not tell how many students must take.
+_IN_A_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
@@ -144,10 +146,12 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the kind of answer asked for: a count, a percentage, a date, a name, a reason…
 
     For a question of no such kind, the statement must not merely introduce what follows it. What is so in one case
-    alone ("If they cannot agree, …") tells neither how many there are nor who does something.
+    alone ("If they cannot agree, …") tells neither how many there are nor who does something, and an example no number.
     """
     asks, text = question.analysis.asks, question.analysis.text
     if asks in {"count", "person", "definition"} and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
+        return False
+    if asks in _NUMBER_KINDS and _EXAMPLE.match(statement.text) and not _EXAMPLE.search(text):
         return False
     return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
 

@@ -21,6 +21,7 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import asked_thing, describes_thing, light_words
 from quoteweave.core.text.tokens import name_words, words
+from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading
@@ -33,6 +34,18 @@ MAX_BEFORE = 2
 _NUMBER = lazy_regex(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
 # Of these kinds is no question for steps in other words, as "How can the strap be replaced?" is.
 _PLAIN_KINDS = frozenset({"definition", "reason", "count", "percent", "money", "date", "person"})
+_ASKS_OF_CASE = lazy_regex(
+    r"\W*(?:what\s+(?:should|must|can|could|do)\s+(?:I|you|we|one)\s+(?:have\s+to\s+)?do\s+(?:if|when)"
+    r"|why(?:\s+(?:is|are|does|do))?)\s+(.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+MIN_CASE = 2
+"""Words of a heading by which it names a case."""
+_ITS_THING = lazy_regex(
+    r"\b(?:the|my|this|your|our)\s+(machine|device|appliance|product|program(?:me)?|app(?:lication)?|software|unit|system|tool"
+    r"|instrument|equipment)\W*$",
+    re.IGNORECASE,
+)
 _ASKS_NOUN = lazy_regex(
     r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
@@ -89,7 +102,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
         known = frozenset(name_words(document)) | title_words(context, document)
         text = frozenset(word for one in under for word in one.words)
         own = [one for one in under if one.quote.text.strip() != heading]
-        if own and asks_same(heading, question, known, text):
+        if own and (asks_same(heading, question, known, text) or _is_case_asked(heading, question, own)):
             asking.append(own)
         elif own and _is_noun_asked(heading, question, known, own):
             naming.append(own)
@@ -97,6 +110,32 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
             describing.append(told)
     found = asking[:1] or (naming if len(naming) == 1 else describing[:1])
     return sorted(found[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if found else []
+
+
+def known_of_manual(document: str, heading: str, question: QuestionTerms) -> set[str]:
+    """The words of a question that the document, by its name, says of all its sections.
+
+    Also "the machine" or the like, under a heading that has no other words than the question: what a manual is of.
+    """
+    named, thing = set(name_words(document)), _ITS_THING.search(question.analysis.text)
+    said = {word for word in words(heading) if not word.isdecimal()}
+    return named.union(words(thing[1])) if thing and said <= set(question.terms) else named
+
+
+def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statement]) -> bool:
+    """Whether a heading is the very case of which a question asks what to do, or why it is so: "Import is slow".
+
+    The text under it must give a reason where one is asked for.
+    """
+    asked, text = _ASKS_OF_CASE.match(question.analysis.text), _without_number(heading)
+    case = words(asked[1]) if asked else []
+    if (
+        len(case) < MIN_CASE
+        or set(case) != set(words(text))
+        or has_denying_word(text) != has_denying_word(asked[1] if asked else "")
+    ):
+        return False
+    return question.analysis.asks != "reason" or any(has_answer_kind(one, question) for one in under)
 
 
 def _headings_of(statement: Statement, context: Context) -> list[str]:

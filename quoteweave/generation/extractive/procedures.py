@@ -21,9 +21,9 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
-from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.asked_headings import asks_otherwise
+from quoteweave.generation.extractive.asked_headings import asks_otherwise, known_of_manual
 from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
@@ -134,7 +134,7 @@ def _find_procedure(
         if _is_about_something_else(question.analysis.text, heading):
             continue
         held = with_words_alike(frozenset(words(heading)), question.terms)
-        named = set(name_words(hits[0][1].quote.document))
+        named = known_of_manual(hits[0][1].quote.document, heading, question)
         beside = held | named
         # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
         rest = weights.keys() - named

@@ -24,7 +24,7 @@ from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import RAISED, words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.tables.cells import cell_of, read_rows
+from quoteweave.generation.extractive.tables.cells import UNIT, cell_of, read_rows
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
@@ -70,7 +70,6 @@ _MEASURES = {
 }  # fmt: skip
 """What is the highest or lowest where one thing is "the heaviest" of several."""
 _MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
-_UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
 # The unit of "Price per kg", "Price (€/kg)" and "Price (EUR bn)" is no such unit alone.
 _OF_MORE = lazy_regex(r"(?i)/|\b(?:per|je|pro|par|por)\b|\([^()]*\s[^()]*\)\s*$")
 _DIGITS = lazy_regex(r"[\d.,]+")
@@ -207,7 +206,7 @@ def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerm
 
 def _is_named(name: str, terms: Set[str]) -> bool:
     """Whether the question contains all words of a name, except a unit in brackets and those that only ask."""
-    own = set(words(_UNIT.sub("", name))) - interrogative_words()
+    own = set(words(UNIT.sub("", name))) - interrogative_words()
     return bool(own) and own <= terms
 
 
@@ -269,7 +268,7 @@ def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str
 
 def _unit_of(heading: str) -> Unit | None:
     """The unit that stands alone in brackets at the end of a column's name, "Price (€)"; None for "(€ bn)"."""
-    named = _UNIT.search(heading)
+    named = UNIT.search(heading)
     text = normalize_notation(f"1 {named[0].strip(' ()')}") if named else ""
     amounts = read_amounts(text)
     return amounts[0].unit if len(amounts) == 1 and amounts[0].text == text else None

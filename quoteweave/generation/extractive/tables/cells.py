@@ -31,6 +31,7 @@ MAX_COLUMNS = 6
 
 _LEADERS = lazy_regex(r"\s*(?<![.·…])[.·…]{3,}$")
 _NOTE = lazy_regex(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
+UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
 OTHER = "other"
 """A stop word which, asked for, is one of the words of a question for cells."""
 FISCAL = "fiscal"
@@ -39,8 +40,7 @@ _OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
 _CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
 _TOTAL = lazy_regex(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\b", re.IGNORECASE)
 _TOTAL_ALONE = lazy_regex(rf"{_TOTAL.pattern}\W*", re.IGNORECASE)
-# The mark of a note that stands in a line of its own, "(1)", names nothing.
-_MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")
+_MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")  # of a note, alone in its line, which names nothing
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 _ROMAN = lazy_regex("[ivx]+")
 
@@ -359,17 +359,18 @@ def _best_matching_names(
     names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float
 ) -> list[int]:
     """Indices of the names that match the question best, in order."""
-    worth = {}
+    worth, said = dict[int, float](), {*asked, *(other for word in asked for other in words_alike(word))}
     for at, name in enumerate(names):
         own = name_of_row(name)
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
-        if common and not numbers and not _is_of_others(name, asked) and len(common) >= least * len(own):
+        whole = least < 1 and name_of_row(UNIT.sub("", name)) <= said  # "maximum flow" has all of "Max. flow (l/min)"
+        enough = len(common) >= least * len(own) or whole
+        if common and not numbers and not _is_of_others(name, asked) and enough:
             worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
     best = max(worth.values(), default=0.0)
-    # A question may name several columns equally well, such as years.
-    return [at for at, value in worth.items() if value >= 0.8 * best]
+    return [at for at, value in worth.items() if value >= 0.8 * best]  # of several, such as years, all
 
 
 def _is_of_others(name: str, asked: Collection[str]) -> bool:
