@@ -269,3 +269,14 @@ def test_a_command_further_down_is_not_the_way_that_a_section_begins_with() -> N
 def test_a_section_of_a_manual_is_about_what_the_manual_is_of(question: str, heading: str, answers: bool) -> None:
     steps = [step("1. Fill the tank.", 1, section=heading), step("2. Press the button.", 2, section=heading)]
     assert (ask(question, steps).status == "answered") == answers
+
+
+def test_bullets_of_a_symbol_font_are_items_that_go_on_in_the_next_paragraph() -> None:
+    first = step("\x99 Open the buckle \x99 Push the lever with", 1)
+    second = step("the small tool \x99 Align the strap, if it is new", 2)
+    answer = ask("How do I replace the strap?", [first, second, step("Straps of leather are dear.", 3)])
+    assert answer.text.splitlines()[2:5] == [
+        "- Open the buckle [1].",
+        "- Push the lever with the small tool [1, 2].",
+        "- Align the strap, if it is new [2].",
+    ]

@@ -17,11 +17,13 @@ from quoteweave.core.text.question_analysis import (
     analyse_question,
     has_opposite_word,
     interrogative_words,
+    request_words,
     with_words_alike,
 )
 from quoteweave.core.text.question_words import asked_thing, describes_thing, light_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
+from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
 from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading
@@ -39,6 +41,8 @@ _ASKS_OF_CASE = lazy_regex(
     r"|why(?:\s+(?:is|are|does|do))?)\s+(.+)",
     re.IGNORECASE | re.DOTALL,
 )
+MAX_SMALL_WORD = 4
+"""Characters of words that titles write small among capitals."""
 MIN_CASE = 2
 """Words of a heading by which it names a case."""
 _ITS_THING = lazy_regex(
@@ -46,6 +50,10 @@ _ITS_THING = lazy_regex(
     r"|instrument|equipment)\W*$",
     re.IGNORECASE,
 )
+_TROUBLE = lazy_regex(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
+_OF_NAME = lazy_regex(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
+_PARTICLE = lazy_regex(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
+_MAKES = frozenset({"make", "find"})
 _ASKS_NOUN = lazy_regex(
     r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
@@ -172,3 +180,36 @@ def _tells(statement: Statement, heading: str) -> bool:
 def tells_use(statement: Statement, thing: frozenset[str]) -> bool:
     """Whether a statement begins with a thing, so that it may say what this does or is for."""
     return thing <= frozenset(statement.words[: len(thing) + MAX_BEFORE])
+
+
+def is_about_something_else(question: str, heading: str) -> bool:
+    """Whether a heading is about the opposite of the question, or about troubleshooting."""
+    particles = (frozenset(_PARTICLE.findall(text.casefold())) for text in (question, heading))
+    trouble = _TROUBLE.search(heading) is not None and _TROUBLE.search(question) is None
+    return (
+        trouble
+        or has_opposite_word(question, heading)
+        or len(set(particles)) > 1
+        or _does_something_else(question, heading)
+        or _is_of_one_case(question, heading)
+    )
+
+
+def _does_something_else(question: str, heading: str) -> bool:
+    """Whether a heading begins with another act than the question ("Delete" for "How do I list …?").
+
+    Only where the question's act is a word that asks elsewhere, such as "list", which counts for nothing.
+    """
+    asked = ASKED_ACT.match(question)
+    if asked is None or asked[1].casefold() not in request_words() - _MAKES:
+        return False
+    first = heading.partition(" ")[0]
+    return not set(words(asked[1])) & set(words(heading)) and not set(words(first)) & set(words(question))
+
+
+def _is_of_one_case(question: str, heading: str) -> bool:
+    """Whether a heading is about the case of a name alone that the question does not ask for ("on Windows")."""
+    rest = heading.split()[1:]
+    if any(word[:1].islower() and len(word) > MAX_SMALL_WORD for word in rest):  # no title in capitals
+        return any(not set(words(name)) & set(words(question)) for name in _OF_NAME.findall(heading))
+    return False

@@ -20,11 +20,10 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
+from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.asked_headings import asks_otherwise, known_of_manual
-from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
+from quoteweave.generation.extractive.asked_headings import asks_otherwise, is_about_something_else, known_of_manual
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
     left_sentence,
@@ -56,21 +55,17 @@ MIN_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
 MAX_LISTS = 3
 """Most lists of what is denied."""
-MAX_SMALL_WORD = 4
-"""Characters of words that titles write small among capitals."""
 
-_TROUBLE = lazy_regex(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 # "2 eggs" and "12 V" are no steps.
 _STEP = lazy_regex(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
 _INNER_STEP = lazy_regex(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
+# Bullets of symbol fonts, which have no character of their own: "\x99 Fill the tank \x99 Press Start".
+_INNER_ITEM = lazy_regex(r"(?<=\s)(?=[\x80-\x9f\ue000-\uf8ff]\s)")
 _INTRODUCED = lazy_regex(r"((?:To|How to)\s.{1,150}?)\s*:")
-_OF_NAME = lazy_regex(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
-_PARTICLE = lazy_regex(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
 _AIM_OR_PROHIBITION = lazy_regex(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = lazy_regex(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
-_ITEM = lazy_regex(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
+_ITEM = lazy_regex(r"\s*(?:[•◦▪■●‣⁃·*–—>Â\x80-\x9f\ue000-\uf8ff-]|[a-z][.)])\s+")
 _OPENS = lazy_regex(f"{_STEP.pattern}|{_ITEM.pattern}")
-_MAKES = frozenset({"make", "find"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,7 @@ def _find_procedure(
     for heading, hits in _sections(context):
         if not hits or asks_otherwise(heading, question) or is_spread(heading, subject):
             continue
-        if _is_about_something_else(question.analysis.text, heading):
+        if is_about_something_else(question.analysis.text, heading):
             continue
         held = with_words_alike(frozenset(words(heading)), question.terms)
         named = known_of_manual(hits[0][1].quote.document, heading, question)
@@ -238,39 +233,6 @@ def _composed(found: Procedure, context: Context, before: int) -> str:
     return "\n".join(lines)
 
 
-def _is_about_something_else(question: str, heading: str) -> bool:
-    """Whether a heading is about the opposite of the question, or about troubleshooting."""
-    particles = (frozenset(_PARTICLE.findall(text.casefold())) for text in (question, heading))
-    trouble = _TROUBLE.search(heading) is not None and _TROUBLE.search(question) is None
-    return (
-        trouble
-        or has_opposite_word(question, heading)
-        or len(set(particles)) > 1
-        or _does_something_else(question, heading)
-        or _is_of_one_case(question, heading)
-    )
-
-
-def _does_something_else(question: str, heading: str) -> bool:
-    """Whether a heading begins with another act than the question ("Delete" for "How do I list …?").
-
-    Only where the question's act is a word that asks elsewhere, such as "list", which counts for nothing.
-    """
-    asked = ASKED_ACT.match(question)
-    if asked is None or asked[1].casefold() not in request_words() - _MAKES:
-        return False
-    first = heading.partition(" ")[0]
-    return not set(words(asked[1])) & set(words(heading)) and not set(words(first)) & set(words(question))
-
-
-def _is_of_one_case(question: str, heading: str) -> bool:
-    """Whether a heading is about the case of a name alone that the question does not ask for ("on Windows")."""
-    rest = heading.split()[1:]
-    if any(word[:1].islower() and len(word) > MAX_SMALL_WORD for word in rest):  # no title in capitals
-        return any(not set(words(name)) & set(words(question)) for name in _OF_NAME.findall(heading))
-    return False
-
-
 def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
     """Group text quotes by their headings, and by introduced aims ("To replace it:").
 
@@ -325,7 +287,7 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
     ) <= len(numbered):
         return numbered
     plain = [replace(part, number=None) for part in parts]
-    items = [part for part in plain if part.is_item]
+    items = [part for part in _with_ends(plain) if part.is_item]
     mostly = 2 * sum(INSTRUCTION.match(part.text) is not None for part in items) >= len(items)
     if len(items) >= MIN_ITEMS and mostly:
         return items
@@ -385,11 +347,29 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
     return replace(step, text=" ".join(part.text for part in (step, *parts)), marks=marks)
 
 
+def _split_text(text: str) -> list[str]:
+    """Split running text at the numbers of steps and at bullets."""
+    return [part for step in _INNER_STEP.split(text) for part in _INNER_ITEM.split(step)]
+
+
+def _with_ends(parts: Sequence[Step]) -> list[Step]:
+    """Items with the paragraphs in which they go on, as these begin with a small letter; other parts as they are."""
+    joined: list[Step] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        goes_on = part.number is None and not part.is_item and part.text[:1].islower()
+        if last is not None and last.is_item and goes_on and not last.text.endswith((".", "!", ":")):
+            joined[-1] = _joined(last, [part])
+        else:
+            joined.append(part)
+    return joined
+
+
 def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
     """Split a list into its items, with continuation lines joined, and other text before numbered steps."""
     allowed, found = without_denied(quote.text), list[Step]()
     is_list = quote.layout == "list"
-    texts = split_items(allowed, lambda line: _OPENS.match(line) is not None) if is_list else _INNER_STEP.split(allowed)
+    texts = split_items(allowed, lambda line: _OPENS.match(line) is not None) if is_list else _split_text(allowed)
     for text in texts:
         step = _STEP.match(text)
         begun = step or _ITEM.match(text)
