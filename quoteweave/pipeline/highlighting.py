@@ -49,9 +49,13 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
         if quote is None:
             continue
         end = context.sentence_ends.get(quote.id, "")
-        spans = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
-        placed = tuple(located.span(quote, start, end) for start, end in spans)
-        regions = located.regions(quote, placed)
+        supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
+        # The quote's own words, and how far the support goes on in the next text; to its sentence's end if not known.
+        length, beyond = len(quote.text), len(with_end(quote.text, end)) - len(end)
+        spans = [(start, min(last, length) if end else last) for start, last in supporting if start < length or not end]
+        reach = max((last for _, last in supporting), default=0) - beyond if end else None
+        placed = tuple(located.span(quote, start, last) for start, last in spans)
+        regions = located.regions(quote, placed, reach)
         update = {
             "quoted": text_of(quote),
             "page_size": located.page_size(quote),
@@ -64,11 +68,10 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
 
 
 def _supporting(claim: str, quote: Quote, end: str) -> list[tuple[int, int]]:
-    """The words of a quote that support a claim; `end` is what the next text adds to its last sentence."""
+    """The words of a quote that support a claim, also those of `end`, which the next text adds to its last sentence."""
     if not end:
         return find_highlights(claim, quote)
-    whole, length = quote.model_copy(update={"text": with_end(quote.text, end)}), len(quote.text)
-    return [(start, min(last, length)) for start, last in find_highlights(claim, whole) if start < length]
+    return find_highlights(claim, quote.model_copy(update={"text": with_end(quote.text, end)}))
 
 
 def quote_regions(quote: Quote, pages: PageSource) -> tuple[Region, ...]:
@@ -128,12 +131,15 @@ class _QuoteLocations:
         boxes = aligned.boxes(start, end)
         return Span(start=start, end=end, boxes=boxes, estimated=bool(boxes) and aligned.estimated())
 
-    def regions(self, quote: Quote, spans: Sequence[Span]) -> tuple[Region, ...]:
-        """The region of the quote; then those of other columns or pages where a supporting sentence begins or ends."""
+    def regions(self, quote: Quote, spans: Sequence[Span], reach: int | None = None) -> tuple[Region, ...]:
+        """The region of the quote; then those of other columns or pages where a supporting sentence begins or ends.
+
+        `reach`: how many characters of the text after belong to it, at most; None for all of the sentence.
+        """
         here = self._region(quote, spans)
         if here is None:
             return ()
-        elsewhere = [self._beginning(quote, spans[0]), self._end(quote, spans[-1])] if spans else []
+        elsewhere = [self._beginning(quote, spans[0]), self._end(quote, spans[-1], reach)] if spans else []
         return (here, *(region for region in elsewhere if region is not None))
 
     def _beginning(self, quote: Quote, span: Span) -> Region | None:
@@ -147,13 +153,15 @@ class _QuoteLocations:
         start = unfinished_sentence(before.text)
         return None if start is None else self._region(before, (self.span(before, start, len(before.text)),))
 
-    def _end(self, quote: Quote, span: Span) -> Region | None:
+    def _end(self, quote: Quote, span: Span, reach: int | None) -> Region | None:
         """The part of the sentence of a span that stands in the text after, which goes on with the quote."""
         unfinished = unfinished_sentence(text_of(quote))
         after = self._neighbour(quote, 1) if unfinished is not None and span.end > unfinished else None
         if after is None or not _goes_on(after, quote):
             return None
-        return self._region(after, (self.span(after, 0, split_sentences(after.text)[0].end),))
+        end = split_sentences(after.text)[0].end
+        end = end if reach is None else min(end, reach)
+        return self._region(after, (self.span(after, 0, end),)) if end > 0 else None
 
     def page_size(self, quote: Quote) -> tuple[float, float] | None:
         page = self._page(quote.document, quote.page) if quote.has_pages else None

@@ -356,19 +356,24 @@ def test_a_long_quote_is_searched_in_a_thread(harbour: Collection, monkeypatch: 
     assert threading.get_ident() not in threads
 
 
-def test_a_sentence_over_two_pages_is_one_answer_with_a_region_on_each(tmp_path: Path) -> None:
+def two_pages(path: Path, first: list[str], then: list[str]) -> None:
+    """Write a PDF with these lines on two pages."""
     from reportlab.pdfgen.canvas import Canvas
 
-    first = ["The harbour was dredged in the spring of that year, and the pilots were told of it by letter."] * 12
-    cut = ["The lighthouse on the northern mole was built by the brothers Holm with"]
-    then = ["granite from the quarry at Skarn, and it cost 48,000 crowns in 1871.", "Its lamp was lit each evening."]
-    canvas = Canvas(str(tmp_path / "mole.pdf"))
-    for lines in ([*first, *cut], then):
+    canvas = Canvas(str(path))
+    for lines in (first, then):
         for at, line in enumerate(lines):
             canvas.setFont("Helvetica", 11)
             canvas.drawString(72, 760 - 14 * at, line)
         canvas.showPage()
     canvas.save()
+
+
+def test_a_sentence_over_two_pages_is_one_answer_with_a_region_on_each(tmp_path: Path) -> None:
+    first = ["The harbour was dredged in the spring of that year, and the pilots were told of it by letter."] * 12
+    cut = ["The lighthouse on the northern mole was built by the brothers Holm with"]
+    then = ["granite from the quarry at Skarn, and it cost 48,000 crowns in 1871.", "Its lamp was lit each evening."]
+    two_pages(tmp_path / "mole.pdf", [*first, *cut], then)
     with Collection.create(tmp_path / "made") as made:
         add(made, [tmp_path / "mole.pdf"])
         search = Search(LexicalRetriever(made), collection=made)
@@ -378,3 +383,21 @@ def test_a_sentence_over_two_pages_is_one_answer_with_a_region_on_each(tmp_path:
     assert answer.text.startswith(f"{cut[0]} {then[0]}".rstrip("."))
     assert [region.page for region in answer.citations[0].regions] == [0, 1]
     assert then[0] in shown.text
+
+
+def test_of_a_sentence_that_is_cut_on_the_next_page_no_more_is_marked_than_is_said(tmp_path: Path) -> None:
+    first = [
+        "The dam of the Osk reservoir was built by two brothers over eleven years, and when it was finished",
+        "in 1934 the valley with its two villages, its mill, its narrow railway and the old stone bridge over",
+        "the river was flooded within five months, so that four hundred and twelve people of both villages",
+    ]
+    then = ["had to move to the new town of Oskby, which the board had built for them on the eastern shore."]
+    two_pages(tmp_path / "dam.pdf", first, then)
+    with Collection.create(tmp_path / "made") as made:
+        add(made, [tmp_path / "dam.pdf"])
+        search = Search(LexicalRetriever(made), collection=made)
+        answer = Rag(search, ExtractiveGenerator(), gate=Gate(pages=made)).answer("When was the Osk dam finished?")
+    assert "eastern" not in answer.text
+    _, after = answer.citations[0].regions
+    (box,) = after.words
+    assert box[2] - box[0] < 0.7 * (after.bbox[2] - after.bbox[0])
