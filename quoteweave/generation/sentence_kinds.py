@@ -15,6 +15,7 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import imperative_verbs
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import split_sentences
 
@@ -221,3 +222,36 @@ def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
         if quote.id in context.introduced.get(hit.quote.id, ()) and ends_by_denying(hit.quote.text):
             return number, hit
     return None
+
+
+_FREQUENCY = lazy_regex(
+    r"\b(?:every|each|hourly|daily|weekly|monthly|quarterly|yearly|annually|once|twice|times|always|never|(?:an?|per)\s+"
+    r"(?:hour|day|night|week|month|quarter|season|year))\b",
+    re.IGNORECASE,
+)
+_CLOCK = lazy_regex(
+    r"\b\d{1,2}(?:[:.]\d\d\b|\s?[ap]\.?m\b)|\b(?:noon|midnight|(?:hour|minute|day|week)s?)\b"
+    r"|\b(?:at|from|until|till|to)\s+(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?!\s+\w+s\b)",
+    re.IGNORECASE,
+)
+# "Three plots" are of no size, and "a team of nine" is.
+_SIZE = lazy_regex(
+    r"\b(?:of|has|have|had|with|numbers?|comprises?|counts?|employs?|holds?|seats?)\s+"
+    r"(?:(?:about|over|nearly|only|up to)\s+)?"
+    r"(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred)\b)"
+    r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
+    re.IGNORECASE,
+)
+_TELLS_HOW = {"how often": _FREQUENCY, "how late": _CLOCK, "how early": _CLOCK, "how large": _SIZE, "how big": _SIZE}
+
+
+def tells_how(asked_by: str, text: str) -> bool | None:
+    """Whether a text tells what "how often" and the like ask for, which no mere number does; None for other questions.
+
+    >>> tells_how("How often", "It is cleaned every Sunday."), tells_how("How large", "It has a garden and 3 doors.")
+    (True, False)
+    """
+    form = _TELLS_HOW.get(asked_by.casefold())
+    if form is None:
+        return None
+    return form.search(text) is not None or (form is _SIZE and bool(dimensions_in(text)))

@@ -29,7 +29,7 @@ from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import NO_NOUN, says_what
+from quoteweave.generation.sentence_kinds import NO_NOUN, says_what, tells_how
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
@@ -92,18 +92,6 @@ _EXTENT = lazy_regex(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
     re.IGNORECASE,
 )
-_FREQUENCY = lazy_regex(
-    r"\b(?:every|each|hourly|daily|weekly|monthly|quarterly|yearly|annually|once|twice|times|always|never|(?:an?|per)\s+"
-    r"(?:hour|day|night|week|month|quarter|season|year))\b",
-    re.IGNORECASE,
-)
-_CLOCK = lazy_regex(
-    r"\b\d{1,2}(?:[:.]\d\d\b|\s?[ap]\.?m\b)|\b(?:noon|midnight|(?:hour|minute|day|week)s?)\b"
-    r"|\b(?:at|from|until|till|to)\s+(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?!\s+\w+s\b)",
-    re.IGNORECASE,
-)
-_FORMS = {"how often": _FREQUENCY, "how late": _CLOCK, "how early": _CLOCK}
-"""What answers a question of a form that asks for no mere number."""
 # Pounds are weighed too, so that they are no unit of a single kind.
 _OTHER_MONEY = lazy_regex(
     r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
@@ -130,6 +118,12 @@ _ASKS_WHEN_ALLOWED = lazy_regex(r"when\s+(?:may|can|should|must|could)\b", re.IG
 _CONDITION = lazy_regex(
     r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than"
     r"|or\s+(?:longer|shorter|more|less)|from|where|only)\b",
+    re.IGNORECASE,
+)
+# "Included" names no subject, so that any sentence on both things would have all words of the question.
+_ASKS_INCLUDED = lazy_regex(r"\b(?:is|are|was|were|does|do|did)\b.*\binclud(?:e|ed)\b", re.IGNORECASE)
+_INCLUDES = lazy_regex(
+    r"\b(?:(?:inclu|exclu|cover|contain|compris|separate|additional)\w*|extra|free|part of|in the price|on top)\b",
     re.IGNORECASE,
 )
 _ASKS_IF_MAY, _SHOULD = lazy_regex(r"(?:can|may)\b", re.IGNORECASE), lazy_regex(r"\bshould\b", re.IGNORECASE)
@@ -209,8 +203,8 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
     if statement.is_row and wanted is not None and not _names_quantity(statement, wanted):
         return False
-    if (form := _FORMS.get(analysis.asked_by.casefold())) is not None and not statement.is_row:
-        return form.search(told) is not None
+    if not statement.is_row and (tells := tells_how(analysis.asked_by, told)) is not None:
+        return tells
     if statement.is_row:
         return bool(amounts) or bool(_facts(statement, question)[0].clocks)  # 0:29 h
     if wanted is None or not wanted.dimensions:
@@ -306,6 +300,8 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
 def _settles(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
     if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_row or _ADVISES.search(statement.text)):
+        return False
+    if _ASKS_INCLUDED.search(question.analysis.text) and not _INCLUDES.search(statement.text):
         return False
     asked = _HYPOTHETICAL.search(question.analysis.text) is not None
     # "It should not hold two" settles whether it may.

@@ -56,7 +56,7 @@ _OF_NUMBER = lazy_regex(
     r"(?:(?:[$€£]|(?-i:[A-Z]{3})\s)?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b)",
     re.IGNORECASE,
 )
-_EXTENTS = frozenset({"how large", "how big", "how high", "how steep"})
+_HOW_MUCH = lazy_regex(r"how much|wie ?viel|combien", re.IGNORECASE)
 _COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
 _APPOSED = lazy_regex(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
@@ -137,7 +137,7 @@ def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     if group is None or not subject or statement.is_row:
         return False
     said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
-    if question.analysis.asked_by.casefold() in _EXTENTS:  # no wall is as large as it is dear
+    if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # dear is not large
         said = [one for one in said if not _COSTS.match(one[0])]
     said += _APPOSED.finditer(statement.text) if group == "name" else ()
     if group == "number" and any(set(words(one[1])) == subject for one in _OF_NUMBER.finditer(statement.text)):
