@@ -155,3 +155,16 @@ def test_a_footnote_number_is_no_part_of_the_number_of_a_cell() -> None:
     answer = computed("What is the highest in 2021?", noted)
     assert answer == "in 2021, Container is the highest of 3 rows: 1,204¹, before Grain with 486²"
     assert "is 718" in computed("What is the difference between container and grain in 2021?", noted)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who scored the most goals?", "in Goals, Ada Byron is the highest of 3 rows: 17, before Ida Holm with 15"),
+        ("Who scored the fewest goals?", ""),
+        ("Who won the most games?", ""),
+    ],
+)
+def test_who_has_the_most_is_told_by_a_table_of_the_best(question: str, expected: str) -> None:
+    table = "Player | Goals | Games\nAda Byron | 17 | 22\nIda Holm | 15 | 21\nOla Ros | 9 | 20"
+    assert computed(question, table) == expected

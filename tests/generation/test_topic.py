@@ -219,3 +219,10 @@ def test_what_a_document_is_about_is_shown_by_its_beginning() -> None:
     asked = run_sync(ExtractiveGenerator().answer(Query(text="What is this document about?"), two))
     assert asked.status == "abstained"
     assert "Which document" in asked.text
+
+
+def test_a_contact_that_is_asked_for_alone_is_told_by_its_form() -> None:
+    given = context([quote("Ada Byron, Quay 4, Merrow, +41 22 555 01 77")])
+    assert about("What is her telephone number?", given, telephon=1.0)
+    assert not about("What is her telephone number?", context([quote("Ada Byron, Quay 4")]), telephon=1.0)
+    assert not about("What is the telephone number of Toyota Denmark?", given, telephon=1.0, toyota=1.0, denmark=1.0)

@@ -46,6 +46,7 @@ from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names, without_places
 from quoteweave.core.text.question_analysis import (
+    CONTACT,
     QuestionAnalysis,
     calculation_words,
     interrogative_words,
@@ -123,9 +124,17 @@ def topic_margin(question: QuestionTerms, context: Context) -> float:
         return float("inf")
     if not hits or not question.terms:
         return float("-inf")
+    if _asks_contact_alone(question) and any(CONTACT.search(text_of(hit.quote)) for hit in hits):
+        return float("inf")
     if not _subject(question, context) or any(_is_named(question.analysis, hit.quote) for hit in hits):
         return float("inf")
     return topic_evidence(question, context).margin
+
+
+def _asks_contact_alone(question: QuestionTerms) -> bool:
+    """Whether a question names nothing but a contact, "What is her number?", which texts give without a name."""
+    analysis = question.analysis
+    return analysis.asks == "contact" and set(subject_terms(question)) <= {*words(analysis.asked_by), *words("address")}
 
 
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:

@@ -58,7 +58,7 @@ _OVER_ALL = lazy_regex(
 _PERCENT = lazy_regex(r"%|\bper\s?cent\b|\bprozent\b", re.IGNORECASE)
 # "Which programme uses the most water?" says by its verb only what the name of the column does.
 _HAS_MOST = lazy_regex(
-    r"\b(uses?|used|has|have|had|needs?|needed|takes?|took|consumes?|consumed|gets?|got|contains?|contained|requires?"
+    r"\b(scores?|scored|uses?|used|has|have|had|needs?|needed|takes?|took|consumes?|consumed|gets?|got|contains?|contained|requires?"
     r"|required)\s+(?:the\s+)?(?:most|least|fewest|highest|lowest|largest|smallest)\s+[^\W\d_]",
     re.IGNORECASE,
 )
@@ -119,7 +119,9 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     asked = [way for way in (analysis.extreme, calculation, analysis.threshold) if way is not None]
     sums = calculation == "sum" and analysis.asks in _OF_SUMS
     limits = analysis.threshold is not None and analysis.asks in _OF_LIMITS
-    if not (analysis.asks == "calculation" or sums or limits or of_all) or len(asked) != 1:
+    # "Who scored the most goals?" may be told by a list of the best, who scored the fewest by no such list.
+    best = analysis.asks == "person" and analysis.extreme == "highest" and bool(_HAS_MOST.search(analysis.text))
+    if not (analysis.asks == "calculation" or sums or limits or of_all or best) or len(asked) != 1:
         return ""
     terms = _naming_terms(question, of_all, drop_verbs=sums or limits)
     named = terms <= with_words_alike(frozenset(around), terms)
