@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Layout, Query, Quote
-from quoteweave.generation.extractive.generator import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import STEPS_GO_ON, ExtractiveGenerator
 
 STRAP = "Replacing the strap"
 
@@ -280,3 +280,12 @@ def test_bullets_of_a_symbol_font_are_items_that_go_on_in_the_next_paragraph() -
         "- Push the lever with the small tool [1, 2].",
         "- Align the strap, if it is new [2].",
     ]
+
+
+@pytest.mark.parametrize(("texts", "other", "warned"), [(8, [], True), (8, ["Charging"], False), (7, [], False)])
+def test_unnumbered_steps_may_go_on_where_all_that_was_found_is_of_their_section(
+    texts: int, other: list[str], warned: bool
+) -> None:
+    own = [step(f"Push lever {at} inwards.", at) for at in range(texts)]
+    answer = ask("How do I replace the strap?", [*own, *(step("Plug it in.", 9, section=one) for one in other)])
+    assert (answer.status, STEPS_GO_ON in answer.warnings) == ("answered", warned)

@@ -33,7 +33,7 @@ from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import MAX_STATEMENTS, headed_statements, tells_use
 from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
-from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
+from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures, may_go_on
 from quoteweave.generation.extractive.selection import (
     SentenceScores,
     StatementCoverage,
@@ -76,6 +76,7 @@ UNCERTAIN_HEAD = (
 )
 TABLES_DIFFER = "Rows of this name have different values here: compare what they are of."
 SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
+STEPS_GO_ON = "The section may have more steps than were found: read on at its page or heading."
 DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}
 """What documents disagree on, by what a question asks for; else on numbers."""
 WHICH_DOCUMENT = (
@@ -194,7 +195,8 @@ class ExtractiveGenerator:
         steps = find_procedures(asked[0], context, parts[0].weights, self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
-        return build_answer(question, compose_procedures(steps, context), context, model=EXTRACTIVE, status="answered")
+        text, warnings = compose_procedures(steps, context), (STEPS_GO_ON,) if may_go_on(steps, context) else ()
+        return build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings, status="answered")
 
     def _compose(self, asked: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
         """Return the answer of the statements that answer each part, or else of the places that bear on the whole.

@@ -53,6 +53,8 @@ MIN_IN_HEADING = 0.6
 """Least share that the heading contains by itself."""
 MIN_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
+MANY_TEXTS = 8
+"""Texts of one section, and of no other, from which on it may have more than was found."""
 MAX_LISTS = 3
 """Most lists of what is denied."""
 
@@ -111,6 +113,13 @@ def find_procedures(
         return _find_denied(question, context, limit)
     found = _find_procedure(question, context, weights, limit) if weights else None
     return [] if found is None else [found]
+
+
+def may_go_on(found: Sequence[Procedure], context: Context) -> bool:
+    """Whether there may be more steps than these, which have no numbers: all texts found are of their section."""
+    unnumbered = any(step.number is None for one in found for step in one.steps)
+    sections = {(hit.quote.document, hit.quote.section) for hit in context.texts}
+    return unnumbered and len(sections) == 1 and len(context.texts) >= MANY_TEXTS
 
 
 def _find_procedure(
