@@ -15,7 +15,7 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import imperative_verbs
 from quoteweave.core.text.tokens import words
-from quoteweave.core.text.units import dimensions_in
+from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import split_sentences
 
@@ -242,6 +242,7 @@ _SIZE = lazy_regex(
     r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
     re.IGNORECASE,
 )
+_DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
 _TELLS_HOW = {"how often": _FREQUENCY, "how late": _CLOCK, "how early": _CLOCK, "how large": _SIZE, "how big": _SIZE}
 
 
@@ -254,4 +255,7 @@ def tells_how(asked_by: str, text: str) -> bool | None:
     form = _TELLS_HOW.get(asked_by.casefold())
     if form is None:
         return None
-    return form.search(text) is not None or (form is _SIZE and bool(dimensions_in(text)))
+    if form is not _SIZE:
+        return form.search(text) is not None
+    measured = dimensions_in(text) - (CURRENCIES if _DEAR.search(text) else frozenset())  # no size is a price
+    return bool(measured) or (form.search(text) is not None and not _DEAR.search(text))

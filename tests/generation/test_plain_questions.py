@@ -40,6 +40,7 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("Who supervised the thesis?", "Supervisor of the thesis: Prof. Pierre Lemaire.", "Lemaire"),
         ("When did the trial run?", "The trial ran from May 2017 to April 2019.", "May 2017"),
         ("How many modules must students take?", "All students take 2 modules.", "2 modules"),
+        ("How large is the outer quay?", "The outer quay is longer than 15 metres.", "15 metres"),
         ("How large is the team of Ada Byron?", "Ada Byron leads a team of nine.", "nine"),
         ("How large is the flat of Ada Byron?", "The flat of Ada Byron measures 74 square metres.", "74"),
         ("How large is the debt of Merrow?", "The debt of Merrow reached $3.2 million.", "3.2"),
@@ -60,6 +61,9 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
     [
         ("How many modules must students take?", "For example, students take 2 modules if one is approved."),
         ("How many modules must students take?", "Students whose results are poor take 3 modules a year."),
+        ("How large is the science wing?", "The science wing was opened in 2022 and cost £3.2 million."),
+        ("How large is the outer quay?", "Boats longer than 15 metres moor at the outer quay."),
+        ("How long does a tour of the mole take?", "Those who take a tour of the mole of more than 3 hours pay extra."),
         ("How large is plot 19?", "Plot 19 is shared by three members."),
         ("How long is a wall?", "A wall costs 14,500 euros to build and 1,900 euros a year."),
         ("Is the bridge included in the reserve?", "The reserve will fall because the bridge must be paid."),

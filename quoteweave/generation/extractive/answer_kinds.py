@@ -97,6 +97,12 @@ _OTHER_MONEY = lazy_regex(
     r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
+# "Boats longer than 15 metres moor at the quay" tells nothing of the quay.
+_OF_SOME = lazy_regex(
+    r"(\b(?!(?:is|are|was|were|be|been|no|not|much|far|even|slightly)\b)[^\W\d_]+)\s+"
+    r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
+    re.IGNORECASE,
+)
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 _NUMBER_KINDS = frozenset({"count", "amount", "money", "percent"})
 _EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
@@ -196,7 +202,7 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
-    told, analysis = _of_subject(statement, question), question.analysis
+    told, analysis = _OF_SOME.sub(r"\1", _of_subject(statement, question)), question.analysis
     wanted = asked_quantity(analysis.asked_by, analysis.text)
     # How high a thing is is no distance.
     told = _EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
