@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from quoteweave.collection.catalog.stored_documents import RecentQuotes
 from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import words_of_page
-from quoteweave.collection.filters import require_documents, select_rows
+from quoteweave.collection.filters import require_documents, select_rows, unread_files_note
 from quoteweave.collection.folder import CollectionFolder, check_format, make_folder
 from quoteweave.collection.prepared import escape_invalid_unicode
 from quoteweave.collection.records import CollectionCounts, Failure, IndexState, Origin
@@ -238,6 +238,11 @@ class Collection:
         with self._catalog.read() as db:
             found = db.execute("SELECT record FROM checked_failures ORDER BY name")
             return [Failure.model_validate_json(record) for (record,) in found]
+
+    def unread_files_note(self, where: Filter | None = None) -> str | None:
+        """A note on how many files that the filter may admit could not be read; None where all were."""
+        with self._catalog.read() as db:
+            return unread_files_note(db, where, self.root)
 
     def pages(self, name: str) -> list[Page]:
         """A document's pages, in order."""

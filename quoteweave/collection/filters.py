@@ -1,12 +1,14 @@
-"""Which quotes pass a filter, and what to say of documents that do not exist."""
+"""Which quotes pass a filter, and what to say of documents that do not exist and of files that could not be read."""
 
 import json
+import shlex
 import sqlite3
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import similar_names
+from quoteweave.core.errors import UsageError, note_text
+from quoteweave.core.messages import pluralize, similar_names
 from quoteweave.core.records import HEADERS_AND_FOOTERS, Filter
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ WHERE (:documents IS NULL OR documents.name IN (SELECT value FROM json_each(:doc
   AND (:layouts IS NULL OR quotes.layout IN (SELECT value FROM json_each(:layouts)))
   AND quotes.layout NOT IN (SELECT value FROM json_each(:left_out))
 """
+_UNREAD = "SELECT count(*) FROM failures WHERE ?1 IS NULL OR name IN (SELECT value FROM json_each(?1))"
 
 
 def select_rows(
@@ -51,6 +54,21 @@ def select_rows(
     rows = np.fromiter((row for (row,) in db.execute(_SELECT, parameters)), dtype=np.int64)
     rows.sort()
     return rows
+
+
+def unread_files_note(db: sqlite3.Connection, where: Filter | None, root: Path) -> str | None:
+    """A note on how many files could not be read, of those that the filter's names admit; None where all were read.
+
+    Metadata is no reason to leave a file out: that of a file that could not be read is not known.
+    """
+    (count,) = db.execute(_UNREAD, (None if where is None else _json(where.documents),)).fetchone()
+    if not count:
+        return None
+    what = "what it says is missing here" if count == 1 else "what they say is missing here"
+    return note_text(
+        f"{pluralize(count, 'file')} could not be read: {what}",
+        remedy=f"see which with: quoteweave status -c {shlex.quote(str(root))}",
+    )
 
 
 def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:

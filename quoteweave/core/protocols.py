@@ -58,14 +58,14 @@ class RunsInline(Protocol):
 class ReportsWarnings(Protocol):
     """A retriever that can warn about quotes that it cannot find."""
 
-    def warnings(self) -> tuple[str, ...]:
-        """One sentence for each warning; empty if everything in the collection can be found."""
+    def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
+        """One sentence for each warning about a search with this filter; empty if everything can be found."""
 
 
-def collect_warnings(*retrievers: Retriever) -> tuple[str, ...]:
-    """Collect the warnings of these retrievers, each sentence once."""
+def collect_warnings(*retrievers: Retriever, where: Filter | None = None) -> tuple[str, ...]:
+    """Collect the warnings of these retrievers about a search with this filter, each sentence once."""
     reporting = (retriever for retriever in retrievers if isinstance(retriever, ReportsWarnings))
-    return tuple(dict.fromkeys(warning for retriever in reporting for warning in retriever.warnings()))
+    return tuple(dict.fromkeys(warning for retriever in reporting for warning in retriever.warnings(where)))
 
 
 class Reason(Record):

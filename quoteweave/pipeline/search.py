@@ -153,6 +153,7 @@ class Search:
             with state.timed("search"):
                 structured = await self._run(query, structure_context, query.text, self._collection, where)
             if structured is not None:
+                self._note_warnings(state, where)
                 state.interpretation.append("asks what the document consists of")
                 return [structured] * len(sizes), self._trace(state)
         await self._expand(state, where)
@@ -202,8 +203,8 @@ class Search:
         self, state: "_SearchState", wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
     ) -> list[Sequence[Hit]]:
         """Return the `k` best hits of each filter, `distinct` ones if wanted; an empty list where `k` is 0."""
-        for note in collect_warnings(self._retriever):
-            state.add_note(note)
+        # Filters that are searched together differ in the kind of quotes alone.
+        self._note_warnings(state, wanted[0][1])
         with state.timed("search"):
             # In one call: with many questions at once, each filter would otherwise queue up again, and the first
             # question would be searched no sooner than the last.
@@ -219,6 +220,10 @@ class Search:
         if self._explain:
             self._note_missing_reasons(state, any(ranked))
         return ranked
+
+    def _note_warnings(self, state: "_SearchState", where: Filter | None) -> None:
+        for note in collect_warnings(self._retriever, where=where):
+            state.add_note(note)
 
     async def _run(self, query: Query, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that searches: here where that takes little time, else in a thread."""

@@ -144,9 +144,9 @@ class FusedRetriever:
         self._names = names or [type(retriever).__name__ for retriever in retrievers]
         self._depth = depth
 
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
         """Those of its retrievers."""
-        return collect_warnings(*self._retrievers)
+        return collect_warnings(*self._retrievers, where=where)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain each hit by what each retriever adds to its score, with the reasons of those that give any.
@@ -237,9 +237,9 @@ class SplitHybrid:
     def __init__(self, text: Retriever, visual: Retriever) -> None:
         self._text, self._visual = text, visual
 
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
         """Those of its retrievers."""
-        return collect_warnings(self._text, self._visual)
+        return collect_warnings(self._text, self._visual, where=where)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query. Raises as `Retriever.search` of each."""

@@ -94,15 +94,16 @@ class Bm25Retriever:
                     remedy=f"see what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}",
                 )
 
-    def warnings(self) -> tuple[str, ...]:
-        """A sentence where there is nothing to find, or where another version made the index, whose rules differ."""
+    def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
+        """A sentence each where nothing is there, files could not be read, or another version made the index."""
         index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
-        if not index.rows.size:
-            return (NOTHING_THERE,)
-        if not self._collection.has_older_segments():
-            return ()
-        summary = f"{OTHER_VERSION}: some of what the documents say may not be found"
-        return (note_text(summary, remedy=renewal_advice(self._collection.root)),)
+        warnings = [] if index.rows.size else [NOTHING_THERE]
+        if (unread := self._collection.unread_files_note(where)) is not None:
+            warnings.append(unread)
+        if index.rows.size and self._collection.has_older_segments():
+            summary = f"{OTHER_VERSION}: some of what the documents say may not be found"
+            warnings.append(note_text(summary, remedy=renewal_advice(self._collection.root)))
+        return tuple(warnings)
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":  # noqa: ARG002
         """(n,) scores, right for the best `k` quotes that pass the filter and all that tie with them; others are lower.

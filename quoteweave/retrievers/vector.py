@@ -96,10 +96,10 @@ class VectorRetriever:
                 rows[i] = top_items
         return rows
 
-    def warnings(self) -> tuple[str, ...]:
-        """What searches cannot find, one sentence each: documents that the index lacks."""
-        lacking = self.encoder_index.missing_documents_note()
-        return () if lacking is None else (lacking,)
+    def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
+        """What searches cannot find, a sentence each: files that could not be read, documents that the index lacks."""
+        notes = self.collection.unread_files_note(where), self.encoder_index.missing_documents_note()
+        return tuple(note for note in notes if note is not None)
 
     def _current(self) -> OpenedIndex:
         with self._opening:

@@ -11,10 +11,13 @@ from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import EndpointUnreachable, QuestionEmpty
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.composition.make_search import make_search
+from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import RetrievedContext, Search
-from quoteweave.pipeline.settings import AnswerSettings
+from quoteweave.pipeline.settings import AnswerSettings, RetrievalSettings
+from quoteweave.retrievers.lexical import LexicalRetriever
 
 QUERY = Query(text="grain")
 
@@ -223,3 +226,35 @@ def test_what_search_knows_by_another_spelling_is_not_declined(question: str, to
         answer = make_rag(collection, AnswerSettings()).answer(question)
     assert (answer.status == "abstained") == (told is None)
     assert told is None or told in answer.text
+
+
+@pytest.mark.parametrize("question", ["How much grain came?", "How many pages does the document have?"])
+def test_files_that_could_not_be_read_are_told_once_beside_what_was_found(question: str, tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.md": ["Grain came by ship.", "More grain came."]}) as collection:
+        rag = Rag(LexicalRetriever(collection), ExtractiveGenerator())
+        assert rag.answer_with_context(question).trace.notes == ()
+        with collection.writer() as writer:
+            for name in ("b.pdf", "c.pdf"):
+                writer.fail(name, root=tmp_path, reason="is damaged", content=None)
+        told = (
+            "2 files could not be read: what they say is missing here; "
+            f"see which with: quoteweave status -c {collection.root}"
+        )
+        assert rag.answer_with_context(question).trace.notes == (told,)
+        search = make_search(collection, RetrievalSettings(retriever=("bm25", "tfidf"), fusion="rrf"))
+        assert asyncio.run(search.find(Query(text=question), 5)).trace.notes == (told,)
+
+
+def test_files_that_a_filter_excludes_by_their_names_are_not_told(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.md": ["Grain came by ship."]}) as collection:
+        with collection.writer() as writer:
+            for name in ("a.md", "b.pdf"):  # a.md has changed, and can no longer be read
+                writer.fail(name, root=tmp_path, reason="is damaged", content=None)
+        search = make_search(collection, RetrievalSettings())
+        (note,) = asyncio.run(search.find(QUERY, 5, where=Filter(documents=("a.md",)))).trace.notes
+        assert note.startswith("1 file could not be read: what it says is missing here")
+        (note,) = asyncio.run(search.find(QUERY, 5, where=Filter(metadata={"year": "2024"}))).trace.notes
+        assert note.startswith("2 files")
+        with collection.writer() as writer:
+            writer.clear_failure("a.md")
+        assert asyncio.run(search.find(QUERY, 5, where=Filter(documents=("a.md",)))).trace.notes == ()

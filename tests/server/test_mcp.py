@@ -13,6 +13,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from live_server import LiveServer, Serve
+from made_collections import make_collection
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ImageContent, TextContent, Tool
@@ -144,6 +145,14 @@ def test_an_answer_has_its_citations_with_words_boxes_and_urls(live: LiveServer)
     shown = live.client.get(str(citation.url), headers={"accept": "application/json"})
     assert shown.json()["quote"]["id"] == citation.quote_id
     assert found(live, "fetch", id=f"port/{citation.quote_id}")["text"] == citation.quoted
+
+
+def test_an_answer_says_what_its_search_lacks(serve: Serve, tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.md": ["Grain came by ship."]}) as collection, collection.writer() as writer:
+        writer.fail("b.pdf", root=tmp_path, reason="is damaged", content=None)
+    server = serve(collections={"port": tmp_path / "collection"})
+    told = "1 file could not be read: what it says is missing here"
+    assert found(server, "ask", question="How did grain come?")["warnings"][0] == told
 
 
 def test_the_images_that_an_answer_shows_come_with_it(live: LiveServer) -> None:

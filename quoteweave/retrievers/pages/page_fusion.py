@@ -56,9 +56,9 @@ class PageFusion:
         self._names = names or [type(other).__name__ for other in others]
         self._weights, self._depth = tuple(weights), depth
 
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
         """The warnings of its retrievers."""
-        return collect_warnings(self._evidence, *self._others)
+        return collect_warnings(self._evidence, *self._others, where=where)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain hits by the evidence for their pages and by what each other retriever adds, in units of evidence.

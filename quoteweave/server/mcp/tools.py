@@ -190,9 +190,12 @@ TOOLS: Mapping[str, ToolEntry] = {
 
 
 async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
-    """Return the answer, or the problem that ended it. A cancelled call closes the stream, so that the model stops."""
+    """Return the answer, with the notes of its search among its warnings, or the problem that ended it.
+
+    A cancelled call closes the stream, so that the model stops.
+    """
     answer: Answer | None = None
-    written = 0
+    written, notes = 0, tuple[str, ...]()
     async with aclosing(prepared.events()) as events:
         async for event in events:
             if isinstance(event, ErrorEvent):
@@ -200,6 +203,7 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
             if isinstance(event, AnswerEvent):
                 answer = event.answer
             elif isinstance(event, SourcesEvent):
+                notes = event.trace.notes
                 found = len(event.context.texts) + len(event.context.images)
                 await call.progress.notify(f"{pluralize(found, 'quote')} found; the answer is being written")
             elif isinstance(event, ThoughtEvent):
@@ -209,7 +213,7 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
                 await call.progress.notify(f"{pluralize(written, 'character')} written")
     if answer is None:
         raise RuntimeError("the stream of the answer ended without the answer")
-    return answer
+    return answer.model_copy(update={"warnings": (*notes, *answer.warnings)})
 
 
 async def _shown_images(
