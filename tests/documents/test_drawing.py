@@ -5,6 +5,7 @@ import pytest
 from made_pages import GREY, WHITE, canvas, fill, grid, ink_words, line, picture, prose, scatter
 
 from quoteweave.core.boxes import Box, iou
+from quoteweave.documents.layout.analyse import analyse_layout
 from quoteweave.documents.layout.drawing import MAX_CLUSTERS, find_graphics
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -109,6 +110,18 @@ def test_a_pattern_of_hundreds_of_pieces_is_bounded() -> None:
         for y in range(5, 770, 34):
             fill(pixels, (x, y, x + 23, y + 23))
     assert len(find_graphics(picture(pixels), []).clusters) == MAX_CLUSTERS
+
+
+@pytest.mark.parametrize(("side", "told"), [(6, True), (1, False)], ids=["dots", "dust"])
+def test_small_drawings_beyond_the_limit_are_told_and_dust_is_not(side: int, told: bool) -> None:
+    pixels = canvas()
+    for x in range(5, 570, 24):
+        for y in range(5, 770, 24):
+            fill(pixels, (x, y, x + side, y + side))
+    layout = analyse_layout([], picture(pixels), (600.0, 800.0))
+    count = len(range(5, 570, 24)) * len(range(5, 770, 24)) - MAX_CLUSTERS
+    said = (f"has more than {MAX_CLUSTERS} small drawings: the {count} smallest were left out",)
+    assert layout.left_out == (said if told else ())
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3000), (3000, 1), (5, 7)])

@@ -145,6 +145,21 @@ def test_a_picture_follows_its_paragraph_with_its_caption(page: Path, images: Im
     assert parsed.warnings == ()
 
 
+@pytest.mark.parametrize("source", ["src=gone.png", "src=check.svg", "src=icon.png", ""])
+def test_where_a_picture_is_no_quote_its_words_stand_in_the_text(source: str, page: Path, images: ImageStore) -> None:
+    (page.parent / "check.svg").write_text("<svg/>")
+    page.write_text(
+        f"<p>With <img {source} alt='x &lt;  2'>, the plan<img {source} alt=Gold><img {source} alt=''> fits.</p>"
+        f"<table><tr><th>Refund<td><img {source} alt=yes title=Tick></table>"
+    )
+    parsed = parse_html(page, images)
+    assert [(quote.layout, quote.text) for quote in parsed.quotes] == [
+        ("paragraph", "With x < 2, the plan Gold fits."),
+        ("table", "Refund | yes"),
+    ]
+    assert len(parsed.warnings) == (source in ("src=gone.png", "src=check.svg"))
+
+
 def test_a_picture_that_is_loaded_late_is_one_too(page: Path, images: ImageStore) -> None:
     blank = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
     others = "<img src=icon.png data-src=plot.png><img data-original=plot.png><img srcset='plot.png 2x, y.png 3x'>"

@@ -89,7 +89,7 @@ def test_a_formula_in_a_quotation_or_list_ends_with_it(file: Path, images: Image
 
 def test_pictures_are_read_from_beside_the_file(file: Path, images: ImageStore) -> None:
     text = "![A plot](<my plot.png>)\n\n![Gone](gone.png) ![Up](../secret.png) ![Web](https://127.0.0.1/a.png)\n"
-    assert said(file, images, text) == [("figure", "")]
+    assert said(file, images, text) == [("figure", ""), ("paragraph", "Gone Up Web")]
     parsed = parse_markdown(file, images)
     assert parsed.quotes[0].caption == "A plot"
     assert parsed.quotes[0].image is not None

@@ -1,6 +1,6 @@
 """Layout analysis of one page from lines and pixels: tables, figures and blocks of text, in reading order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from quoteweave.core.boxes import Box, area, hull, inside, union_area
 from quoteweave.core.messages import pluralize
 from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_rows, usual_size
 from quoteweave.documents.layout.chart_parts import find_legends
-from quoteweave.documents.layout.drawing import MAX_CLUSTERS, find_graphics
+from quoteweave.documents.layout.drawing import MAX_CLUSTERS, PageGraphics, find_graphics
 from quoteweave.documents.layout.figures import ChartParts, Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.tables.adjoining import tables_below_years, with_adjoining_rows
@@ -81,13 +81,15 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     blocks = group_lines(_lines_outside(lines, [*tables, *figures]))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
-    left_out = []
-    if drawing.left_out:
-        smallest = pluralize(drawing.left_out, "smallest was", "smallest were")
-        left_out.append(f"has more than {MAX_CLUSTERS} drawings: the {smallest} left out")
-    if has_more:
-        left_out.append("has more legends of charts than are looked for: a chart may be without its own")
-    return PageLayout(in_reading_order([*tables, *figures, *blocks]), tuple(left_out))
+    more = ("has more legends of charts than are looked for: a chart may be without its own",) if has_more else ()
+    return PageLayout(in_reading_order([*tables, *figures, *blocks]), (*_left_out(drawing), *more))
+
+
+def _left_out(drawing: PageGraphics) -> Iterator[str]:
+    for count, what in ((drawing.left_out, "drawings"), (drawing.specks_left_out, "small drawings")):
+        if count:
+            smallest = pluralize(count, "smallest was", "smallest were")
+            yield f"has more than {MAX_CLUSTERS} {what}: the {smallest} left out"
 
 
 def _names_rows(block: LineBlock, numbers: Mapping[int, str]) -> bool:

@@ -151,6 +151,8 @@ GAP = 10.0
 MIN_SIDE = 22.0
 # A page with more clusters than this is a pattern; the largest are kept.
 MAX_CLUSTERS = 300
+# Points of the shorter side of a small drawing, such as a letter or the dot of a chart; what is smaller may be dust.
+MIN_SPECK = 3.0
 # How far a colour channel must be from the background's to count as ink: above JPEG noise, below a pale table header.
 INK = 28
 # Points of the shorter side of a bar, and share of its ink that lies in areas of that size.
@@ -176,6 +178,7 @@ class PageGraphics:
     specks: tuple[Box, ...] = ()  # what is drawn and small: dots of a chart, letters drawn as outlines, bullets
     bars: tuple[tuple[Box, ...], ...] = ()  # those of clusters that are bars on one base line
     left_out: int = 0  # smallest clusters of more than are looked at
+    specks_left_out: int = 0  # smallest specks of more than are looked at, dust excluded
 
 
 def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
@@ -190,12 +193,14 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     near = SpatialIndex(lines)
     clusters, specks = _clusters(drawn, scale)
     clusters, left_out = clusters[:MAX_CLUSTERS], len(clusters[MAX_CLUSTERS:])
+    unseen = sum(_shorter_side(box) >= MIN_SPECK for box in specks[MAX_CLUSTERS:])
+    specks = specks[:MAX_CLUSTERS]
     families = (own for own in bars_on_one_base((*clusters, *specks)) if not are_cells(own, near))
     bars = tuple(tuple(own) for own in families if all(_is_solid(ink, bar, picture.scale) for bar in own))
     taken = {bar for family in bars for bar in family}
     clusters = (*map(hull, bars), *(box for box in clusters if box not in taken))
     specks = tuple(box for box in specks if box not in taken)
-    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks, bars, left_out)
+    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks, bars, left_out, unseen)
 
 
 def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
@@ -297,5 +302,9 @@ def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ..
     large: list[Box] = []
     small: list[Box] = []
     for box in sorted(boxes, key=lambda box: -area(box)):
-        (large if min(box[2] - box[0], box[3] - box[1]) >= MIN_SIDE else small).append(box)
-    return tuple(large), tuple(small[:MAX_CLUSTERS])
+        (large if _shorter_side(box) >= MIN_SIDE else small).append(box)
+    return tuple(large), tuple(small)
+
+
+def _shorter_side(box: Box) -> float:
+    return min(box[2] - box[0], box[3] - box[1])

@@ -266,10 +266,14 @@ class _Reader:
     def _picture(self, attributes: Mapping[str, str]) -> None:
         addresses = _addresses(attributes)
         picture = self._pictures.at_one_of(addresses) if self._pictures and addresses else None
+        alt, title = (" ".join(attributes.get(name, "").split()) for name in ("alt", "title"))
         if picture and min(picture.width, picture.height) >= MIN_FIGURE_PIXELS:
-            caption = " ".join((attributes.get("alt") or attributes.get("title") or "").split()) or None
+            caption = alt or title or None
             size = (picture.width, picture.height)
             self._outline.add_figure(FlowBlock(layout="figure", caption=caption, image=picture.key, size=size))
+        elif alt:  # stands in the text in place of the picture, as in browsers
+            follows_word = bool(self._text) and self._text[-1][-1:].isalnum()
+            self._text.append(f" {alt}" if follows_word else alt)
 
     def _end_paragraph(self) -> None:
         joined = "".join(self._text)
