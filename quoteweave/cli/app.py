@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from io import TextIOWrapper
 from types import ModuleType
@@ -16,7 +16,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from quoteweave.cli.console import printable
-from quoteweave.core.errors import QuoteweaveError, UsageError
+from quoteweave.cli.setting_names import setting_name
+from quoteweave.core.errors import QuoteweaveError, UsageError, settings_named_by
 from quoteweave.core.urls import without_credentials
 
 
@@ -69,6 +70,11 @@ def _import_quickly(name: str) -> ModuleType:
 
 class Command(TyperCommand):
     """A command whose help lists its options under the headings that they name (`rich_help_panel`)."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; errors advise the options and keys of files that it has."""
+        with settings_named_by(partial(setting_name, self.params)):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The lists of arguments and of options."""

@@ -81,6 +81,7 @@ class QuoteweaveError(Exception):
 
 
 _CAPITAL = lazy_regex(r"(?<=[a-z])(?=[A-Z])")
+_names: ContextVar[Callable[[str], str | None] | None] = ContextVar("_names", default=None)
 _log_instead: ContextVar[Callable[[str], None] | None] = ContextVar("_log_instead", default=None)
 
 
@@ -107,6 +108,41 @@ def note_text(summary: str, *, remedy: str | None) -> str:
         return text
     log(text)
     return summary
+
+
+@contextmanager
+def settings_named_by(names: Callable[[str], str | None]) -> Iterator[None]:
+    """Within the block, remedies say of a setting, by its name in Python, how it is given; None where it cannot be."""
+    token = _names.set(names)
+    try:
+        yield
+    finally:
+        _names.reset(token)
+
+
+def by_setting(advice: str, setting: str, *, in_python: str | None = None) -> str | None:
+    """Return the advice with how the setting is given in place of `{}`; None where it cannot be given.
+
+    `in_python`: what Python calls it, where that is not the setting's name alone.
+
+    >>> by_setting("wait longer: {}", "timeout_s")
+    'wait longer: timeout_s'
+    """
+    names = _names.get()
+    name = in_python or setting if names is None else names(setting)
+    return None if name is None else advice.format(name)
+
+
+def join_ways(*ways: str | None) -> str | None:
+    """Join what can be done, in order; None where nothing can.
+
+    >>> join_ways("ask again", None, "wait longer"), join_ways("a", "b", "c"), join_ways(None)
+    ('ask again, or wait longer', 'a, b, or c', None)
+    """
+    possible = [way for way in ways if way is not None]
+    if len(possible) < 2:
+        return possible[0] if possible else None
+    return f"{', '.join(possible[:-1])}, or {possible[-1]}"
 
 
 def error_reason(error: Exception) -> str:

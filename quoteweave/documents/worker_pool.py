@@ -15,7 +15,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
-from quoteweave.core.errors import ProcessError
+from quoteweave.core.errors import ProcessError, by_setting, join_ways
 from quoteweave.documents.worker_process import Message
 
 if TYPE_CHECKING:
@@ -213,7 +213,9 @@ class _Process:
             nowhere = isinstance(error, FileNotFoundError)
             raise ProcessError(
                 f"no process can be started to read files ({error.strerror or error})",
-                remedy="start again in another" if nowhere else "end others, or take fewer (--processes)",
+                remedy="start again in another"
+                if nowhere
+                else join_ways("end others", by_setting("take fewer: {}", "processes")),
             ) from error
         self._pipe, self._watched = self._process.pipe, self._process.watched
         self._fresh = True

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, TypedDict, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
+from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, by_setting, join_ways
 from quoteweave.endpoints.address import EndpointAddress, is_own
 from quoteweave.endpoints.errors import endpoint_error, error_in_body, one_line
 from quoteweave.endpoints.http_client import BoundedClient, shared_client
@@ -144,8 +144,7 @@ class Connection:
                 raise EndpointUnreachable(
                     f"{self.address.shown} timed out: nothing of its answer for the model {self.model} came for "
                     f"{self._retry_policy.timeout_s:g} s",
-                    remedy="ask again, look into its log, or wait longer: --timeout, "
-                    "or timeout_s in the file of --config",
+                    remedy=join_ways("ask again", "look into its log", by_setting("wait longer: {}", "timeout_s")),
                 ) from None
             left -= time.monotonic() - started
             yield event
@@ -162,7 +161,7 @@ class Connection:
             return EndpointUnreachable(
                 f"{self.address.shown} did not end its answer for the model {self.model} within "
                 f"{self._retry_policy.limit_s:g} s, the limit of a call with all its attempts",
-                remedy="ask again, or raise the limit: --call-limit, or call_limit_s in the file of --config",
+                remedy=join_ways("ask again", by_setting("raise the limit: {}", "call_limit_s")),
             )
         if isinstance(error, ResponseTooLarge):
             return self.wrong(f"{error}, which is more than is read of an answer")

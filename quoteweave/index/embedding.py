@@ -15,7 +15,7 @@ from quoteweave.collection.stores.generations import build_command
 from quoteweave.collection.stores.vectors import StoredVectors, shard_key
 from quoteweave.collection.views import CROP_VIEWS, VISUAL_VIEWS, ItemView, item_views
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError, error_reason
+from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError, by_setting, error_reason
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Encoder, ImageProvider, SuggestsCallSize
 from quoteweave.core.records import Filter, Record
@@ -74,7 +74,7 @@ def check_vectors(
             advice = "the weights may be damaged, or the dtype too narrow for them"
             raise ModelFailed(
                 f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}",
-                remedy="try --dtype float32 or bfloat16",
+                remedy=by_setting("try {} float32 or bfloat16", "dtype"),
             )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quoteweave.core.errors import ModelFailed
+from quoteweave.core.errors import ModelFailed, by_setting, join_ways
 from quoteweave.core.messages import pluralize
 
 if TYPE_CHECKING:
@@ -72,8 +72,12 @@ def catch_out_of_memory(name: str) -> Iterator[None]:
             raise
         raise ModelFailed(
             f"{name} does not fit into memory: {_first_line(error)}",
-            remedy="try a smaller --batch-size, --dtype bfloat16 (half the memory), another --device, or a smaller "
-            "model",
+            remedy=join_ways(
+                by_setting("try a smaller {}", "batch_size"),
+                by_setting("{} bfloat16 (half the memory)", "dtype"),
+                by_setting("another {}", "device"),
+                "a smaller model",
+            ),
         ) from error
 
 
@@ -119,5 +123,5 @@ def _checked(matrix: "np.ndarray[Any, Any]", number: int, items: Sequence[Any], 
     advice = "the weights are damaged, or the dtype is too narrow for them"
     raise ModelFailed(
         f"{name} gave numbers that are not finite (NaN or infinite) for {what}: {advice}",
-        remedy="try --dtype float32 or bfloat16",
+        remedy=by_setting("try {} float32 or bfloat16", "dtype"),
     )

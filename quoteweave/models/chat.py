@@ -15,7 +15,7 @@ from typing import Any
 from quoteweave.core.answers import Completion, CompletionDelta, Usage
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.usage import LOCAL_PREFIX
-from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.core.errors import ModelFailed, UsageError, by_setting
 from quoteweave.core.files.pictures import UnfitPicture, from_data_url, opened, unpack
 from quoteweave.models.batches import catch_out_of_memory
 from quoteweave.models.checkpoints import (
@@ -313,7 +313,7 @@ class LocalChat:
         if any(part["type"] != "text" for part in parts):
             raise UsageError(
                 f"{self._checkpoint} sees no pictures; give it words alone (images = false), or name a model that sees",
-                remedy="on the command line: --no-images",
+                remedy=by_setting("turn pictures off: {}", "images"),
             )
         return plain("\n\n".join(part["text"] for part in parts))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from quoteweave.core.chat.usage import LOCAL_PREFIX
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import UsageError, by_setting, join_ways
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
@@ -48,7 +48,9 @@ def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent:
         if chats.default is None:
             raise UsageError(
                 "which chat model? none is set that could be used",
-                remedy="write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL",
+                remedy=join_ways(
+                    "write chat:MODEL@URL", by_setting("name one: {}", "model"), "name one in QUOTEWEAVE_MODEL"
+                ),
             )
         return chats.default
     if not text.startswith("chat:"):

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.generations import try_read_manifest
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import UsageError, by_setting
 from quoteweave.core.protocols import Encoder, ImageProvider, Retriever, ScoresPages
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
@@ -149,7 +149,7 @@ def _made(text: str, collection: Collection, resources: Resources) -> Retriever:
         raise UsageError(
             f"{text!r} pairs two retrievers of {'pictures' if all(visual) else 'text'}; a hybrid takes one of each. "
             "To fuse any retrievers, name each by itself",
-            remedy="on the command line: with a --retriever each",
+            remedy=by_setting("give {} once for each", "retriever"),
         )
     first, second = made
     return SplitHybrid(text=second, visual=first) if visual[0] else SplitHybrid(text=first, visual=second)

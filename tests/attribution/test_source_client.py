@@ -459,7 +459,7 @@ def test_what_one_sentence_waits_for_a_source_is_limited_in_all_requests_togethe
         assert "Semantic Scholar" in said
         assert "was given up after 3.5 s" in said
         assert "429" in said
-        assert "--source-timeout" in said
+        assert "SourceOptions.timeout_s" in said
 
     asyncio.run(sentence())
     assert len(script.asked) == 4

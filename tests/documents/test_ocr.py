@@ -47,7 +47,7 @@ def test_nothing_is_read_where_nothing_is_written() -> None:
 
 
 def test_an_unknown_language_is_refused_with_a_way_out() -> None:
-    with pytest.raises(UsageError, match=r"'klingon'.*--ocr-language ch"):
+    with pytest.raises(UsageError, match=r"'klingon'.*ocr_language ch"):
         RapidOcr("klingon").read(written(("Depth", 20, 20)))
 
 

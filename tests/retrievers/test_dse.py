@@ -145,7 +145,7 @@ def test_a_checkpoint_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["dse-wikiss", "dse-docmatix"])
 def test_a_checkpoints_own_code_is_not_run_unasked(name: str) -> None:
-    with pytest.raises(UsageError, match=rf"{name} runs Python code .* Tevatron/dse-phi3-.* --trust-remote-code"):
+    with pytest.raises(UsageError, match=rf"{name} runs Python code .* Tevatron/dse-phi3-.* trust_remote_code=True"):
         make_encoder(catalogue()[name], CPU)
 
 

@@ -192,7 +192,7 @@ def test_the_last_layer_of_a_model_that_reads_it_may_not_be_missing(tmp_path: Pa
 @needs_engine
 def test_code_of_a_checkpoint_is_not_run_unasked(checkpoint: Callable[[str], Path]) -> None:
     path = str(checkpoint("own_code"))
-    with pytest.raises(UsageError, match=r"tomoro-colqwen3-8b runs Python code .*own_code.*--trust-remote-code"):
+    with pytest.raises(UsageError, match=r"tomoro-colqwen3-8b runs Python code .*own_code.*trust_remote_code=True"):
         make_encoder(catalogue()["tomoro-colqwen3-8b"], CPU, path)
     with pytest.raises(ModelFailed, match="own_code"):
         make_encoder(catalogue()["colqwen-omni"], CPU, path).encode_queries(["grain"])

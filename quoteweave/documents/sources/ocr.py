@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from quoteweave.collection.checksums import bytes_checksum
 from quoteweave.core.boxes import Box
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import UsageError, by_setting
 from quoteweave.documents.sources.lines import Line, TextRun, Word, lines_of
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -124,5 +124,5 @@ def _engine(language: str) -> Callable[..., Any]:
         return Engine(language)
     except Exception as error:
         # RapidOCR raises ValueError for unknown languages, and several kinds when a model cannot be downloaded.
-        remedy = "use --ocr-language ch, which needs no download"
+        remedy = by_setting("{} ch needs no download", "ocr_language")
         raise UsageError(f"OCR cannot read language {language!r}: {error}", remedy=remedy) from error

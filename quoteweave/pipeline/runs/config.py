@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import UsageError, by_setting
 from quoteweave.core.examples import Task
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.files.toml import read_toml
@@ -20,8 +20,8 @@ from quoteweave.pipeline.settings import AnswerSettings, Limits
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NOT_IN_FILES = {
     "api_key": "a key does not belong in a file; set OPENAI_API_KEY",
-    "trust_remote_code": "code of a checkpoint is run only where the command itself says --trust-remote-code",
-    "explain": "it is asked of one question: give --explain",
+    "trust_remote_code": "code of a checkpoint is run only where the command itself allows it",
+    "explain": "it is asked of one question",
 }
 """Settings that a file may not hold, as files are passed on, and why."""
 
@@ -192,7 +192,7 @@ def _tables(path: Path) -> tuple[object, list[dict[str, object]]]:
     settings = [{**content, **own} for own in several] if several is not None else [content]
     for key, why in NOT_IN_FILES.items():
         if any(key in own for own in settings):
-            raise UsageError(f"{path}: {key}: {why}")
+            raise UsageError(f"{path}: {key}: {why}", remedy=by_setting("give {} instead", key))
     return limits, settings
 
 

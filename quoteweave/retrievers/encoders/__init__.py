@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import UsageError, by_setting, join_ways
 from quoteweave.core.protocols import Encoder
 from quoteweave.models.checkpoints import Hardware, is_local, locate_checkpoint, read_config, tensor_shapes
 from quoteweave.retrievers.catalogue import Loader, ModelRow
@@ -56,8 +56,14 @@ def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = Non
         raise UsageError(
             f"{row.name} runs Python code that comes with its checkpoint {used.checkpoint}, revision {used.revision}, "
             "and can do on this machine whatever you can",
-            remedy="read its .py files first; then allow it with --trust-remote-code, or trust_remote_code=True of "
-            "Hardware. dse-qwen2 and colqwen2.5 need none",
+            remedy=join_ways(
+                by_setting(
+                    "read its .py files first, then allow it: {}",
+                    "trust_remote_code",
+                    in_python="trust_remote_code=True of Hardware",
+                ),
+                "take one that needs none, such as dse-qwen2 and colqwen2.5",
+            ),
         )
     module, name = CLASSES[row.loader]
     made: Callable[[ModelRow, Hardware, str | None], Encoder] = getattr(

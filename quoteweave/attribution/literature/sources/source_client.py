@@ -19,7 +19,14 @@ from quoteweave.attribution.literature.sources.service import (
     reply_key,
     shared_pace,
 )
-from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable
+from quoteweave.core.errors import (
+    SourceBadResponse,
+    SourceError,
+    SourceRefused,
+    SourceUnreachable,
+    by_setting,
+    join_ways,
+)
 from quoteweave.endpoints.address import EndpointAddress, same_origin
 from quoteweave.endpoints.errors import one_line
 from quoteweave.endpoints.http_client import retry_after_s
@@ -218,8 +225,10 @@ class SourceClient:
     def _given_up(self, reason: str) -> SourceUnreachable:
         return SourceUnreachable(
             f"{self.service.name} ({self.address.shown}) was given up after {self._limits.in_all_s:g} s: "
-            f"{reason.rstrip('.')}. Wait longer with --source-timeout (SourceOptions.timeout_s), or try again "
-            "later. Your own documents can be searched without it."
+            f"{reason.rstrip('.')}. Your own documents can be searched without it",
+            remedy=join_ways(
+                "try again later", by_setting("wait longer: {}", "source_timeout", in_python="SourceOptions.timeout_s")
+            ),
         )
 
     def _prepared(self, client: "BoundedClient", url: "URL", body: Mapping[str, object] | None) -> "Request":
