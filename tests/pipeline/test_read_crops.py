@@ -104,6 +104,22 @@ def test_who_may_not_write_reads_all_the_same(
     assert len(reads) == 2
 
 
+@pytest.mark.parametrize("part", ["ocr_texts", "ocr_texts/shelf"])
+def test_what_was_read_is_not_kept_behind_a_link(
+    part: str, collection: Collection, tmp_path: Path, reads: list[str]
+) -> None:
+    quote = put(collection, tmp_path, "ch")
+    assert quote.image is not None
+    link = collection.root / part.replace("shelf", quote.image.partition("/")[0])
+    link.parent.mkdir(exist_ok=True)
+    (tmp_path / "user").mkdir()
+    link.symlink_to(tmp_path / "user", target_is_directory=True)
+    for _ in range(2):
+        assert CollectionPictures(collection).ocr_text(quote) == "pool"
+    assert list((tmp_path / "user").iterdir()) == []
+    assert reads == ["ch", "ch"]
+
+
 def test_what_was_read_goes_with_its_document(collection: Collection, tmp_path: Path, reads: list[str]) -> None:
     CollectionPictures(collection).ocr_text(put(collection, tmp_path, "ch"))
     with collection.writer() as writer:

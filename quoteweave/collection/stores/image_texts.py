@@ -13,7 +13,7 @@ from quoteweave.collection.checksums import record_checksum, sealed_bytes, unsea
 from quoteweave.collection.storage_errors import guard_writing, repair_command
 from quoteweave.collection.stores.content import ContentStore, atomic_write
 from quoteweave.core.answers import Usage
-from quoteweave.core.errors import CollectionError
+from quoteweave.core.errors import CollectionError, StorageError
 from quoteweave.core.records import Record
 
 DESCRIPTIONS = "descriptions.jsonl"
@@ -132,10 +132,14 @@ class OcrTextStore(ContentStore):
     def put(self, image: str, language: str, text: str) -> None:
         """Keep what OCR read on the crop of that key, unless a writer that ends is in the way.
 
-        Raises StorageError where the disk is full or refuses.
+        Raises StorageError where the disk is full or refuses, or the folder is a link: what is behind that is not the
+        collection's.
         """
         # A writer that ends removes the files of crops that are gone, and those that are not whole yet.
         path = self.path(_key(image, language))
+        link = next((folder for folder in (self.root, path.parent) if folder.is_symlink()), None)
+        if link is not None:
+            raise StorageError(f"{link} is a link, and nothing is written through it")
         with suppress(FileNotFoundError), atomic_write(path) as file:
             file.write(sealed_bytes(text.encode(), name=path.name))
 
