@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -83,6 +83,18 @@ def alternation(words: Iterable[str]) -> str:
 
 def _behind(beginnings: Mapping[str, Any]) -> str:
     """What may follow what has been matched."""
-    branches = [re.escape(letter) + _behind(others) for letter, others in beginnings.items() if letter]
+    branches = [_branch(letter, others) for letter, others in beginnings.items() if letter]
     found = f"(?:{'|'.join(branches)})" if len(beginnings) > 1 else "".join(branches)
     return f"{found}?" if branches and "" in beginnings else found
+
+
+def _branch(letter: str, others: Mapping[str, Any]) -> str:
+    """A letter with what may follow it: without a call for each of the thousands of letters at which no words part."""
+    written = [_escaped(letter)]
+    while len(others) == 1 and "" not in others:
+        ((letter, others),) = others.items()
+        written.append(_escaped(letter))
+    return "".join(written) + _behind(others)
+
+
+_escaped = cache(re.escape)
