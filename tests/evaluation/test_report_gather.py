@@ -8,6 +8,8 @@ from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, ques
 
 from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.metrics.answers.bleu import Bleu
 from quoteweave.evaluation.report.labels import SELECTION
 from quoteweave.evaluation.report.runs import Report, make_report
 from quoteweave.evaluation.report.sections import sections
@@ -23,6 +25,7 @@ from quoteweave.evaluation.report.tables import (
     undefined_table,
 )
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
+from quoteweave.evaluation.statistics.aggregates import Row
 from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 
@@ -220,3 +223,16 @@ def test_crossed_groups_are_a_table_and_correlations_too(tmp_path: Path) -> None
     ]
     (table,) = parts["correlations"].tables
     assert table.rows[0][1].text == "1.00"
+
+
+def test_answers_are_scored_once_by_each_convention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scored = []
+    row = Bleu.row
+
+    def counted(self: Bleu, prediction: Prediction, example: Example) -> Row:
+        scored.append(example.id)
+        return row(self, prediction, example)
+
+    monkeypatch.setattr(Bleu, "row", counted)
+    report = gathered(tmp_path, {"good.jsonl": GOOD})
+    assert sorted(scored) == sorted(2 * list(report.runs[0].examples))

@@ -11,12 +11,11 @@ from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.report.labels import MAIN
 from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores, run_names
 from quoteweave.evaluation.scoring.saved_runs import (
-    BOTH_CONVENTIONS,
     HEADLINE,
-    OTHER_CONVENTION,
     LoadedRun,
     ScoringRequest,
     load_run,
+    score_otherwise,
     score_run,
     scoring_notes,
 )
@@ -112,11 +111,10 @@ def _scored(
     sources: ScoringRequest, loaded: LoadedRun, name: str, *, intervals: Intervals, prices: PriceLookup
 ) -> RunReport:
     scored = score_run(loaded, sources, intervals=intervals, prices=prices)
-    selection = sources.model_copy(update={"metrics": BOTH_CONVENTIONS, "by": ()})
-    other = score_run(loaded, selection, convention=OTHER_CONVENTION[sources.convention]).scores
+    other = score_otherwise(loaded, sources)
     # What the two conventions make of the figures stands in a table of its own.
     apart = convention_differences(scored.scores, other, HEADLINE)
-    notes = tuple(note for note in scoring_notes(scored.scores, loaded, sources) if note not in apart)
+    notes = tuple(note for note in scoring_notes(scored.scores, other, loaded, sources) if note not in apart)
     return RunReport(
         path=sources.run,
         scores=scored.scores.model_copy(update={"name": name, "notes": notes}),

@@ -19,7 +19,7 @@ from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.scorer import only_whole_pages
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate, few_clusters
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 _LONGER = 5
@@ -184,4 +184,24 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
             f"this file has {pluralize(len(asked), 'excerpt')}; published figures are of {PUBLISHED_EXCERPTS}, and of "
             "which is not told"
         )
+    return notes
+
+
+def figure_notes(scores: Scores, by: Sequence[str]) -> list[str]:
+    """Few documents, which of two figures called F1 was published, and breakdowns asked for that have no groups."""
+    has_intervals = any(estimate.bounds is not None for estimate in scores.figures.values())
+    few = few_clusters((one.cluster for one in scores.questions), scores.clusters) if has_intervals else ""
+    notes = [few] if few else []
+    overall, kinds = (scores.figures.get(name) for name in ("overall.f1", "overall.mean_of_kinds_f1.pooled"))
+    if overall and kinds and overall.value is not None and kinds.value is not None:
+        notes.append(
+            f"overall.f1 ({overall.value:.4f}) is the mean over questions of the F1 on the union of image and text "
+            "quotes, as MMDocRAG published it; its section 4.1 describes the mean of the image and the text F1, "
+            f"overall.mean_of_kinds_f1.pooled ({kinds.value:.4f})"
+        )
+    notes += [
+        f"nothing is broken down by {name}: the dataset, or this file of it, does not tell it of any question"
+        for name in by
+        if name not in scores.breakdowns
+    ]
     return notes

@@ -36,7 +36,7 @@ from quoteweave.evaluation.scoring.matching import (
     run_names_references,
     select_scope,
 )
-from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, ranking_notes, search_notes
+from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, figure_notes, ranking_notes, search_notes
 from quoteweave.evaluation.scoring.scorer import (
     BOX_METRICS,
     CORRELATIONS,
@@ -50,7 +50,7 @@ from quoteweave.evaluation.scoring.scorer import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, few_clusters
+from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals
 from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS
 from quoteweave.evaluation.text.responses import MarkGrammar
 
@@ -177,7 +177,8 @@ def score(
     """
     loaded = load_run(request, examples)
     scored = score_run(loaded, request, intervals=intervals, prices=prices)
-    notes = scoring_notes(scored.scores, loaded, request)
+    headline = any(name in scored.figures for name in HEADLINE)
+    notes = scoring_notes(scored.scores, score_otherwise(loaded, request) if headline else None, loaded, request)
     return replace(scored, scores=scored.scores.model_copy(update={"notes": notes}))
 
 
@@ -289,8 +290,17 @@ def _metrics(loaded: LoadedRun) -> Sequence[str]:
     return [name for name in METRICS if name not in BOX_METRICS or not only_whole_pages(loaded.predictions)]
 
 
-def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
-    """Notes for readers: how failures were counted, what the other convention gives, what is not comparable."""
+def score_otherwise(loaded: LoadedRun, request: ScoringRequest) -> Scores:
+    """Score a loaded run by the convention that `request` does not name, as far as the two may differ."""
+    selection = request.model_copy(update={"metrics": BOTH_CONVENTIONS, "by": ()})
+    return score_run(loaded, selection, convention=OTHER_CONVENTION[request.convention]).scores
+
+
+def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
+    """Notes for readers: how failures were counted, what the other convention gives, what is not comparable.
+
+    `other` are the scores by that convention; None where there is no headline figure to compare.
+    """
     notes = [cut] if (cut := _cut(request.run)) else []
     notes += _missing_verdicts(loaded, request)
     published = scores.convention == "published"
@@ -309,12 +319,10 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
     notes += box_notes(scores, loaded.examples)
     notes += search_notes(loaded.examples, loaded.predictions, scores.convention)
     notes += answer_notes(scores, loaded.examples, loaded.predictions, request.grammar)
-    if any(name in scores.figures for name in HEADLINE):
-        selection = request.model_copy(update={"metrics": BOTH_CONVENTIONS, "by": ()})
-        other = score_run(loaded, selection, convention=OTHER_CONVENTION[scores.convention]).scores
+    if other is not None:
         asked = scores.figures.keys() - (set(OF_WORDS) - other.figures.keys())
         notes += convention_differences(scores, other, [name for name in HEADLINE if name in asked])
-    notes += _notes_on_figures(scores, request.by or ())
+    notes += figure_notes(scores, request.by or ())
     notes += ranking_notes(loaded.examples, loaded.predictions)
     answered = any(one.response is not None or one.error is not None for one in loaded.predictions)
     if scores.marks == "own" and answered and any(one.task not in WITHOUT_WORDS for one in loaded.examples):
@@ -363,26 +371,6 @@ def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str
     else:
         how = "what is missing counts 0, what is off the scale as it is" if convention == "published" else "left out"
     return [f"{pluralize(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}"]
-
-
-def _notes_on_figures(scores: Scores, by: Sequence[str]) -> list[str]:
-    """Few documents, which of two figures called F1 was published, and breakdowns asked for that have no groups."""
-    has_intervals = any(estimate.bounds is not None for estimate in scores.figures.values())
-    few = few_clusters((one.cluster for one in scores.questions), scores.clusters) if has_intervals else ""
-    notes = [few] if few else []
-    overall, kinds = (scores.figures.get(name) for name in ("overall.f1", "overall.mean_of_kinds_f1.pooled"))
-    if overall and kinds and overall.value is not None and kinds.value is not None:
-        notes.append(
-            f"overall.f1 ({overall.value:.4f}) is the mean over questions of the F1 on the union of image and text "
-            "quotes, as MMDocRAG published it; its section 4.1 describes the mean of the image and the text F1, "
-            f"overall.mean_of_kinds_f1.pooled ({kinds.value:.4f})"
-        )
-    notes += [
-        f"nothing is broken down by {name}: the dataset, or this file of it, does not tell it of any question"
-        for name in by
-        if name not in scores.breakdowns
-    ]
-    return notes
 
 
 def _load_judgements(path: Path) -> dict[str, Judgement]:

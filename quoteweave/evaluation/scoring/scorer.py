@@ -121,10 +121,8 @@ def _question(
 ) -> ScoredQuestion:
     row: dict[str, float | None] = {}
     scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
-    for metric in metrics:
-        if example.task in WITHOUT_WORDS and _says(metric, "compares_words"):
-            continue
-        if convention == "published" or _is_computed(metric, prediction):
+    for metric in metrics if convention == "published" else _strictly_computed(metrics, prediction):
+        if example.task not in WITHOUT_WORDS or not _says(metric, "compares_words"):
             row |= metric.row(scored, example)
     return ScoredQuestion(
         example=example.id,
@@ -135,11 +133,12 @@ def _question(
     )
 
 
-def _is_computed(metric: Metric, prediction: Prediction) -> bool:
-    """Whether the strict convention computes the metric for a prediction."""
+def _strictly_computed(metrics: Sequence[Metric], prediction: Prediction) -> list[Metric]:
+    """Those of `metrics` that the strict convention computes for a prediction."""
     if prediction.error is not None:
-        return _says(metric, "counts_failures")
-    return not _says(metric, "compares_words") or not does_not_answer(prediction)
+        return [metric for metric in metrics if _says(metric, "counts_failures")]
+    wordless = does_not_answer(prediction)
+    return [metric for metric in metrics if not (wordless and _says(metric, "compares_words"))]
 
 
 def _says(metric: Metric, what: Literal["compares_words", "counts_failures"]) -> bool:
