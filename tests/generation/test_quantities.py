@@ -38,6 +38,13 @@ def status(question: str, text: str) -> str:
         ("How fast does the bike go?", "On a slope the bike has a speed of 25 km an hour.", True),
         ("How large is each bike?", "A bike costs 900 euros to build.", False),
         ("How large is each bike?", "Each bike measures 2 by 1 metres.", True),
+        ("How high is the wall of the shed?", "The wall of the shed is 30 cm thick.", False),
+        ("How high is the wall of the shed?", "The wall of the shed has a thickness of 30 cm.", False),
+        ("What is the height of the wall of the shed?", "The wall of the shed is 30 cm thick.", False),
+        ("How high is the wall of the shed?", "The wall of the shed is 30 cm thick and 2 m high.", True),
+        ("How tall is the wall of the shed?", "The wall of the shed has a height of 2 m.", True),
+        ("How long does the tunnel ride take?", "The tunnel ride takes 9 minutes and is 20 m deep.", True),
+        ("Wie tief ist das Becken?", "Das Becken ist 25 Meter lang.", False),
         ("How far did the range of the bike fall in May?", "The range of the bike was 60 km in May.", False),
     ],
 )

@@ -226,3 +226,11 @@ def test_a_contact_that_is_asked_for_alone_is_told_by_its_form() -> None:
     assert about("What is her telephone number?", given, telephon=1.0)
     assert not about("What is her telephone number?", context([quote("Ada Byron, Quay 4")]), telephon=1.0)
     assert not about("What is the telephone number of Toyota Denmark?", given, telephon=1.0, toyota=1.0, denmark=1.0)
+
+
+def test_what_somebody_did_need_not_be_said_where_the_rest_is() -> None:
+    table = quote("Player | Goals | Assists\nAda Berg | 14 | 3\nOle Krog | 12 | 9", layout="table")
+    given = context([table]).model_copy(update={"rarity": {"score": 1.0, "goal": 0.5}, "pages": 1})
+    assert is_on_topic(question_terms("Who scored the most goals?"), given)
+    none = given.model_copy(update={"rarity": {"score": 1.0, "save": 1.0}})
+    assert not is_on_topic(question_terms("Who scored the most saves?"), none)

@@ -8,6 +8,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike, words_alike
 from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -195,6 +196,20 @@ _OTHER_THING = lazy_regex(
     r"|restaurant|bar|caf[eé]|shop|pool|spa|museum|branch|annexe?|(?:Schwester|Tochter|Mutter|Partner|Nachbar)\w*|Filiale)\b)"
 )
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
+# What tells how high, thick, wide, deep or long a thing is: "30 cm thick", "a thickness of 30 cm".
+_EXTENTS = (
+    ("high", "tall", "height", "hoch", "höhe"),
+    ("thick", "thickness", "dick", "dicke"),
+    ("wide", "broad", "width", "breadth", "breit", "breite"),
+    ("deep", "depth", "tief", "tiefe"),
+    ("long", "length", "lang", "länge"),
+)
+_EXTENT_OF = {word: extent[0] for extent in _EXTENTS for word in extent}
+_EXTENT = rf"({'|'.join(_EXTENT_OF)})"
+_MEASURED = lazy_regex(
+    rf"\d[\s-]?[^\W\d_]{{1,12}}[\s-]+{_EXTENT}\b|\b{_EXTENT}\s*(?::|of|is|was|von|ist|war|beträgt)\s*\d", re.IGNORECASE
+)
+_HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_EXTENT}\b|\b(?:what|which|was)\b.*?\b{_EXTENT}\b", re.IGNORECASE)
 _RATE = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
 _PART = lazy_regex(
@@ -225,7 +240,9 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     if _is_of_what_is_before(statement, question, terms) or _is_of_its_own(statement, question, terms):
         return True
-    if question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms):
+    if _is_measured_otherwise(asked, text) or (
+        question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
+    ):
         return True
     which = _WHICH.match(asked)
     if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
@@ -258,6 +275,17 @@ def _is_of_its_own(statement: Statement, question: QuestionAnalysis, terms: Sequ
         return False
     own = frozenset(words(owned[1]))
     return bool(own) and own.isdisjoint(with_words_alike(frozenset(terms), own))
+
+
+def _is_measured_otherwise(asked: str, text: str) -> bool:
+    """Whether a text tells how thick a thing is, say, and not how high, which a question asks for.
+
+    How long a thing takes may be told beside how deep it is.
+    """
+    wanted = {_EXTENT_OF[word.casefold()] for found in _HOW_LONG.findall(asked) for word in found if word}
+    wanted -= {"long"} if "time" in dimensions_in(text) else set()
+    told = {_EXTENT_OF[word.casefold()] for found in _MEASURED.findall(text) for word in found if word}
+    return bool(wanted and told) and wanted.isdisjoint(told)
 
 
 def _tells_of_its_property(asked: str, text: str) -> bool:

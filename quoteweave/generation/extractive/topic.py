@@ -79,6 +79,8 @@ DEFAULT_RARITY = 0.6
 """Rarity of a word that some quote contains, where the retriever does not know it; other words have 1."""
 UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
 _NAME = lazy_regex(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
+# What somebody did, which a table of what they did does not say.
+_WHO_DID = lazy_regex(r"\W*who\s+(?:has\s+)?(\w+)", re.IGNORECASE)
 _SUPERLATIVE = lazy_regex(r"\bthe\s+(\w{4,}est)\b")
 _CALLED = lazy_regex(
     r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|(?:co-?op(?:erative)?)|society"
@@ -159,7 +161,8 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         margin = _weight(held, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
         return TopicEvidence(held, missing, absent, margin - UNKNOWN_THRESHOLD)
     times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
-    verbs = verbs_of(question.analysis.text) - question.names
+    did = _WHO_DID.match(question.analysis.text)
+    verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ()) - question.names
     lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - verbs)
     margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
