@@ -24,6 +24,11 @@ def ask(question: str, *texts: str) -> Answer:
             "This file contains information about the copyright and licence of the upstream sources.",
         ),
         (
+            "When did the plant in Merrow open?",
+            "The plants in Skaw and Merrow opened in May 1998.",
+            "The plant in Skaw opened in May 1998; the plant in Tolland opened in 2004.",
+        ),
+        (
             "When was Harbour 8 released?",
             "Harbour 8 was released on 3 May 2019.",
             "Posters were released from 8 to 14 July 2012, with a Harbour Day on 7 July.",

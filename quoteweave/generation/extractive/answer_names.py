@@ -196,6 +196,7 @@ _OTHER_THING = lazy_regex(
     r"|restaurant|bar|caf[eé]|shop|pool|spa|museum|branch|annexe?|(?:Schwester|Tochter|Mutter|Partner|Nachbar)\w*|Filiale)\b)"
 )
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
+_THING_IN = lazy_regex(r"([a-zß-ÿ]{3,})\s+in\s+(?:the\s+)?([A-ZÀ-Þ][\w-]+)")
 # What tells how high, thick, wide, deep or long a thing is: "30 cm thick", "a thickness of 30 cm".
 _EXTENTS = (
     ("high", "tall", "height", "hoch", "höhe"),
@@ -240,9 +241,8 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     if _is_of_what_is_before(statement, question, terms) or _is_of_its_own(statement, question, terms):
         return True
-    if _is_measured_otherwise(asked, text) or (
-        question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
-    ):
+    of_rate = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
+    if of_rate or _is_measured_otherwise(asked, text) or _is_in_another_place(asked, text):
         return True
     which = _WHICH.match(asked)
     if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
@@ -286,6 +286,18 @@ def _is_measured_otherwise(asked: str, text: str) -> bool:
     wanted -= {"long"} if "time" in dimensions_in(text) else set()
     told = {_EXTENT_OF[word.casefold()] for found in _MEASURED.findall(text) for word in found if word}
     return bool(wanted and told) and wanted.isdisjoint(told)
+
+
+def _is_in_another_place(asked: str, text: str) -> bool:
+    """Whether a text tells of a thing in other places than the question names: of "the plant in Skaw" alone."""
+    for thing, place in _THING_IN.findall(asked):
+        named, about = words(place), words(thing)
+        if not named or not about or is_of_date(named[0]) or not set(named).isdisjoint(words(text)):
+            continue
+        others = [words(other) for told, other in _THING_IN.findall(text) if words(told) == about]
+        if any(other and not is_of_date(other[0]) for other in others):
+            return True
+    return False
 
 
 def _tells_of_its_property(asked: str, text: str) -> bool:
