@@ -44,8 +44,9 @@ def test_variants_are_told_by_the_stem_or_by_the_ending(word: str, others: tuple
     [
         ("What colour is the harbour?", ["The harbor is in color."], "What color is the harbor?"),
         ("What colour is it?", ["Its colour is named here.", "Its color is grey."], "What colour is it?"),
-        ("What does the Harbour Act say?", ["The harbor is closed."], "What does the Harbor Act say?"),
+        ("What does the Harbour Act say?", ["The harbor is closed."], "What does the Harbour Act say?"),
         ("What colour is it?", ["Nothing of that."], "What colour is it?"),
+        ("Harbour dues: what are they?", ["The harbor has dues."], "Harbor dues: what are they?"),
         ("When does it open?", ["It opens at ten."], "When does it open?"),
     ],
 )

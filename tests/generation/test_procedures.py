@@ -271,6 +271,31 @@ def test_a_section_of_a_manual_is_about_what_the_manual_is_of(question: str, hea
     assert (ask(question, steps).status == "answered") == answers
 
 
+def test_the_machine_is_that_of_a_manual_which_alone_was_found() -> None:
+    steps = [step(f"{n}. {text}", n, section="Cleaning") for n, text in ((1, "Fill the tank."), (2, "Press Start."))]
+    other = quote("The coffee machine is on page 3.", document="coffee.pdf", page=3)
+    assert ask("How do I clean the machine?", steps).status == "answered"
+    assert ask("How do I clean the machine?", [*steps, other]).status == "located"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lacks"),
+    [
+        ("\x99 Open the buckle \x99 Push the lever", "or, never, cut the strap with a knife", "never"),
+        ("\x99 Open the buckle \x99 Push the lever and", "never cut the strap with a knife", "never"),
+        ("\x99 Open the buckle \x99 Push the lever", "www.harbour.org has more on straps", "www"),
+    ],
+)
+def test_a_paragraph_that_is_no_end_of_an_item_is_no_part_of_it(first: str, second: str, lacks: str) -> None:
+    answer = ask("How do I replace the strap?", [step(first, 1), step(second, 2)])
+    assert lacks not in answer.text or answer.status != "answered"
+
+
+def test_what_stands_before_the_first_bullet_is_not_lost() -> None:
+    answer = ask("How do I replace the strap?", [step("Open the buckle \uf0b7 Push the lever \uf0b7 Close it", 1)])
+    assert answer.status != "answered" or "Open the buckle" in answer.text
+
+
 def test_bullets_of_a_symbol_font_are_items_that_go_on_in_the_next_paragraph() -> None:
     first = step("\x99 Open the buckle \x99 Push the lever with", 1)
     second = step("the small tool \x99 Align the strap, if it is new", 2)

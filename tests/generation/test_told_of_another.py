@@ -24,6 +24,16 @@ def ask(question: str, *texts: str) -> Answer:
             "This file contains information about the copyright and licence of the upstream sources.",
         ),
         (
+            "How long is the warranty?",
+            "The pump has a warranty of three years.",
+            "Unlike others, the maker refuses a warranty of three years.",
+        ),
+        (
+            "Why was the line closed?",
+            "The line was closed in 1990, since nobody used it.",
+            "The line was closed in 1990, since when a bus runs.",
+        ),
+        (
             "When did the plant in Merrow open?",
             "The plants in Skaw and Merrow opened in May 1998.",
             "The plant in Skaw opened in May 1998; the plant in Tolland opened in 2004.",

@@ -247,7 +247,7 @@ def spelling_variants(word: str) -> tuple[str, ...]:
 
 
 def in_spelling_of(question: str, texts: Iterable[str]) -> str:
-    """Spell words of a question as texts do that do not have them as they are asked.
+    """Spell words of a question, names excepted, as texts do that do not have them as they are asked.
 
     >>> in_spelling_of("What colour is the licence?", ["The color is grey.", "Licences are free."])
     'What color is the licence?'
@@ -259,7 +259,8 @@ def in_spelling_of(question: str, texts: Iterable[str]) -> str:
 
     def spelled(found: re.Match[str]) -> str:
         word = found[0]
-        if said.issuperset(words(word)):
+        is_name = word[0].isupper() and question[: found.start()].strip() != ""
+        if is_name or said.issuperset(words(word)):
             return word
         other = next((each for each in variants[word] if said.issuperset(words(each))), word)
         return other.capitalize() if word[0].isupper() and other is not word else other

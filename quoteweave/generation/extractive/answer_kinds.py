@@ -47,7 +47,7 @@ _ENDS_COUNTED = lazy_regex(
 )
 _REASON = lazy_regex(
     r"\b(?:because|due to|owing to|as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?"
-    r"|weil|wegen|parce|porque)\b|,\s+since\s+(?!\d|then\b)(?-i:[a-z])",
+    r"|weil|wegen|parce|porque)\b|,\s+since\s+(?!\d|then\b|when\b|which\b|\w+ed\b)(?-i:[a-z])",
     re.IGNORECASE,
 )
 _DEFINES = lazy_regex(

@@ -57,6 +57,8 @@ _OF_NUMBER = lazy_regex(
     r"(?:(?:[$€£]|(?-i:[A-Z]{3})\s)?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b)",
     re.IGNORECASE,
 )
+# Who refuses or asks for a warranty of three years has none.
+_ONLY_WANTED = lazy_regex(r"\b(?:refus|declin|reject|request|propos|demand|ask(?:s|ed|ing)?\b|want)", re.IGNORECASE)
 _HOW_MUCH = lazy_regex(r"how much|wie ?viel|combien", re.IGNORECASE)
 _COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
@@ -141,7 +143,12 @@ def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # dear is not large
         said = [one for one in said if not _COSTS.match(one[0])]
     said += _APPOSED.finditer(statement.text) if group == "name" else ()
-    if group == "number" and any(set(words(one[1])) == subject for one in _OF_NUMBER.finditer(statement.text)):
+    wanted = _ONLY_WANTED.search(statement.text) is not None
+    if (
+        group == "number"
+        and not wanted
+        and any(set(words(one[1])) == subject for one in _OF_NUMBER.finditer(statement.text))
+    ):
         return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)

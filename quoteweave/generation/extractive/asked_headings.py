@@ -120,14 +120,15 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
     return sorted(found[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if found else []
 
 
-def known_of_manual(document: str, heading: str, question: QuestionTerms) -> set[str]:
+def known_of_manual(document: str, heading: str, question: QuestionTerms, *, alone: bool) -> set[str]:
     """The words of a question that the document, by its name, says of all its sections.
 
-    Also "the machine" or the like, under a heading that has no other words than the question: what a manual is of.
+    Also "the machine" or the like, under a heading that has no other words than the question: what a manual is of,
+    where that is `alone` in what was found.
     """
     named, thing = set(name_words(document)), _ITS_THING.search(question.analysis.text)
     said = {word for word in words(heading) if not word.isdecimal()}
-    return named.union(words(thing[1])) if thing and said <= set(question.terms) else named
+    return named.union(words(thing[1])) if alone and thing and said <= set(question.terms) else named
 
 
 def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statement]) -> bool:

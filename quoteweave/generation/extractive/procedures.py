@@ -40,6 +40,7 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import (
     INSTRUCTION,
+    denies,
     denying_hit,
     heading_denies,
     introduces_denied,
@@ -63,11 +64,17 @@ _STEP = lazy_regex(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-Z
 _INNER_STEP = lazy_regex(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 # Bullets of symbol fonts, which have no character of their own: "\x99 Fill the tank \x99 Press Start".
 _INNER_ITEM = lazy_regex(r"(?<=\s)(?=[\x80-\x9f\ue000-\uf8ff]\s)")
+# The end of an item that goes on in the next paragraph.
+_UNFINISHED = lazy_regex(
+    r"(?:,|\b(?:and|or|of|the|an?|to|with|without|in|on|at|for|by|from|into|onto|until|that|which|your|its|und|oder|der|die|das))$",
+    re.IGNORECASE,
+)
 _INTRODUCED = lazy_regex(r"((?:To|How to)\s.{1,150}?)\s*:")
 _AIM_OR_PROHIBITION = lazy_regex(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = lazy_regex(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = lazy_regex(r"\s*(?:[•◦▪■●‣⁃·*–—>Â\x80-\x9f\ue000-\uf8ff-]|[a-z][.)])\s+")
 _OPENS = lazy_regex(f"{_STEP.pattern}|{_ITEM.pattern}")
+_OPENS_OR_ENDS = lazy_regex(rf"{_ITEM.pattern}|[a-zß-ÿ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +139,14 @@ def _find_procedure(
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
     found: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
+    alone = len({hit.quote.document for hit in context.hits}) == 1
     for heading, hits in _sections(context):
         if not hits or asks_otherwise(heading, question) or is_spread(heading, subject):
             continue
         if is_about_something_else(question.analysis.text, heading):
             continue
         held = with_words_alike(frozenset(words(heading)), question.terms)
-        named = known_of_manual(hits[0][1].quote.document, heading, question)
+        named = known_of_manual(hits[0][1].quote.document, heading, question, alone=alone)
         beside = held | named
         # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
         rest = weights.keys() - named
@@ -358,7 +366,9 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
 
 def _split_text(text: str) -> list[str]:
     """Split running text at the numbers of steps and at bullets."""
-    return [part for step in _INNER_STEP.split(text) for part in _INNER_ITEM.split(step)]
+    found = _INNER_STEP.split(text)
+    # What stands before the first bullet would be no item, and be lost, unless it ends one of the text before.
+    return [part for one in found for part in (_INNER_ITEM.split(one) if _OPENS_OR_ENDS.match(one) else [one])]
 
 
 def _with_ends(parts: Sequence[Step]) -> list[Step]:
@@ -367,7 +377,7 @@ def _with_ends(parts: Sequence[Step]) -> list[Step]:
     for part in parts:
         last = joined[-1] if joined else None
         goes_on = part.number is None and not part.is_item and part.text[:1].islower()
-        if last is not None and last.is_item and goes_on and not last.text.endswith((".", "!", ":")):
+        if last is not None and last.is_item and goes_on and _UNFINISHED.search(last.text) and not denies(part.text):
             joined[-1] = _joined(last, [part])
         else:
             joined.append(part)
