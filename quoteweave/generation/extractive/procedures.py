@@ -64,17 +64,13 @@ _STEP = lazy_regex(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-Z
 _INNER_STEP = lazy_regex(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 # Bullets of symbol fonts, which have no character of their own: "\x99 Fill the tank \x99 Press Start".
 _INNER_ITEM = lazy_regex(r"(?<=\s)(?=[\x80-\x9f\ue000-\uf8ff]\s)")
-# The end of an item that goes on in the next paragraph.
-_UNFINISHED = lazy_regex(
-    r"(?:,|\b(?:and|or|of|the|an?|to|with|without|in|on|at|for|by|from|into|onto|until|that|which|your|its|und|oder|der|die|das))$",
-    re.IGNORECASE,
-)
+# How a paragraph begins in which an item goes on: no address, and no unit.
+_GOES_ON = lazy_regex(r"[a-zß-ÿ][^\W\d_]*(?:['’-][^\W\d_]+)*[,;.]?(?:\s(?!\d)|$)")
 _INTRODUCED = lazy_regex(r"((?:To|How to)\s.{1,150}?)\s*:")
 _AIM_OR_PROHIBITION = lazy_regex(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = lazy_regex(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = lazy_regex(r"\s*(?:[•◦▪■●‣⁃·*–—>Â\x80-\x9f\ue000-\uf8ff-]|[a-z][.)])\s+")
 _OPENS = lazy_regex(f"{_STEP.pattern}|{_ITEM.pattern}")
-_OPENS_OR_ENDS = lazy_regex(rf"{_ITEM.pattern}|[a-zß-ÿ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,10 +361,13 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
 
 
 def _split_text(text: str) -> list[str]:
-    """Split running text at the numbers of steps and at bullets."""
-    found = _INNER_STEP.split(text)
-    # What stands before the first bullet would be no item, and be lost, unless it ends one of the text before.
-    return [part for one in found for part in (_INNER_ITEM.split(one) if _OPENS_OR_ENDS.match(one) else [one])]
+    """Split running text at numbers of steps and at bullets; an instruction before the first bullet has one, too."""
+    found: list[str] = []
+    for step in _INNER_STEP.split(text):
+        first, *items = _INNER_ITEM.split(step)
+        lacks_bullet = items and INSTRUCTION.match(first) and not _OPENS.match(first)
+        found += [f"• {first}" if lacks_bullet else first, *items]
+    return found
 
 
 def _with_ends(parts: Sequence[Step]) -> list[Step]:
@@ -376,8 +375,8 @@ def _with_ends(parts: Sequence[Step]) -> list[Step]:
     joined: list[Step] = []
     for part in parts:
         last = joined[-1] if joined else None
-        goes_on = part.number is None and not part.is_item and part.text[:1].islower()
-        if last is not None and last.is_item and goes_on and _UNFINISHED.search(last.text) and not denies(part.text):
+        goes_on = part.number is None and not part.is_item and _GOES_ON.match(part.text) and not denies(part.text)
+        if last is not None and last.is_item and goes_on and not last.text.endswith((".", "!", ":")):
             joined[-1] = _joined(last, [part])
         else:
             joined.append(part)
