@@ -233,17 +233,17 @@ def _stemmer() -> Callable[[str], str]:
     return stem
 
 
-def spelling_variants(word: str) -> tuple[str, ...]:
-    """Other spellings of a word in lower case, in some form of it: stems tell whether a text has them.
+def spelling_variant(word: str) -> str | None:
+    """The British or American spelling of a word in lower case, in some form of it: stems tell whether a text has it.
 
-    >>> spelling_variants("licences"), spelling_variants("organised"), spelling_variants("table")
-    (('license',), ('organized',), ())
+    >>> spelling_variant("licences"), spelling_variant("organised"), spelling_variant("table")
+    ('license', 'organized', None)
     """
     stem = next(iter(words(word)), "")
     if stem in _spellings():
-        return (_spellings()[stem],)
+        return _spellings()[stem]
     changed = _ISE.fullmatch(word)
-    return () if changed is None else (f"{changed[1]}{'z' if changed[2] == 's' else 's'}{changed[3]}",)
+    return None if changed is None else f"{changed[1]}{'z' if changed[2] == 's' else 's'}{changed[3]}"
 
 
 def in_spelling_of(question: str, texts: Iterable[str]) -> str:
@@ -252,18 +252,17 @@ def in_spelling_of(question: str, texts: Iterable[str]) -> str:
     >>> in_spelling_of("What colour is the licence?", ["The color is grey.", "Licences are free."])
     'What color is the licence?'
     """
-    variants = {word: spelling_variants(word.casefold()) for word in _LETTERS.findall(question)}
+    variants = {word: spelling_variant(word.casefold()) for word in _LETTERS.findall(question)}
     if not any(variants.values()):
         return question
     said = {word for text in texts for word in words(text)}
 
     def spelled(found: re.Match[str]) -> str:
-        word = found[0]
+        word, variant = found[0], variants[found[0]]
         is_name = word[0].isupper() and question[: found.start()].strip() != ""
-        if is_name or said.issuperset(words(word)):
+        if variant is None or is_name or said.issuperset(words(word)) or not said.issuperset(words(variant)):
             return word
-        other = next((each for each in variants[word] if said.issuperset(words(each))), word)
-        return other.capitalize() if word[0].isupper() and other is not word else other
+        return variant.capitalize() if word[0].isupper() else variant
 
     return _LETTERS.sub(spelled, question)
 

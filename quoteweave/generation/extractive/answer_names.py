@@ -45,16 +45,16 @@ _ASKS_WHO_DID = lazy_regex(
 )
 # "Founded in 1957 by Ada Byron".
 _DONE_BY = lazy_regex(r"\b(?P<verb>\w+)\s+(?:(?:in|on)\s+[\w ]{1,20}?\s+)?by\s+(?=[A-ZÀ-Þ])")
+_ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
+_NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
 _SAYS_DIRECTLY = lazy_regex(
     r"\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|costs?|reaches"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están)\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+[A-ZÀ-Þ])|"
-    r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
-    r"(?P<number>[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b))"
+    rf"{_ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
 )
 _OF_NUMBER = lazy_regex(
-    r"\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
-    r"(?:(?:[$€£]|(?-i:[A-Z]{3})\s)?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b)",
+    rf"\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{_ROUGHLY}(?:(?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d|{_NUMBER_WORD})",
     re.IGNORECASE,
 )
 # Who refuses or asks for a warranty of three years has none.
@@ -143,12 +143,8 @@ def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # dear is not large
         said = [one for one in said if not _COSTS.match(one[0])]
     said += _APPOSED.finditer(statement.text) if group == "name" else ()
-    wanted = _ONLY_WANTED.search(statement.text) is not None
-    if (
-        group == "number"
-        and not wanted
-        and any(set(words(one[1])) == subject for one in _OF_NUMBER.finditer(statement.text))
-    ):
+    of_number = () if _ONLY_WANTED.search(statement.text) else _OF_NUMBER.finditer(statement.text)
+    if group == "number" and any(set(words(one[1])) == subject for one in of_number):
         return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)

@@ -13,7 +13,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
-from quoteweave.core.text.tokens import spelling_variants, words
+from quoteweave.core.text.tokens import spelling_variant, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.index.lexical import LexicalIndex
@@ -286,7 +286,8 @@ def plain(text: str) -> str:
 def _variants(text: str) -> Iterator[tuple[str, Sequence[str]]]:
     """Words of a question, each with its British or American spelling."""
     for word in dict.fromkeys(words(text, stem=False)):
-        for variant in spelling_variants(word):
+        variant = spelling_variant(word)
+        if variant is not None:
             yield word, (variant,)
 
 

@@ -44,7 +44,6 @@ _CELL = lazy_regex(
     r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*"
     rf"(?:%|[$€£¥]|°?[^\W\d_]{{1,12}}[²³]?)?\s*\)?[{RAISED}]*"
 )
-_UNIT_OF_NAME = lazy_regex(r"\([^()]*\)")
 _SCALED = lazy_regex(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
 _SCALE_WORDS = frozenset(words("thousand million billion"))
 _OF_SUMS = ("count", "amount", "money")
@@ -129,7 +128,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     found = _selected_cells(text, terms, question) if named else None
     if found is None or (of_all is not None and not _is_all(found, of_all["number"])):
         return ""
-    is_other = best and not set(words(_UNIT_OF_NAME.sub(" ", found.of))) <= set(question.terms)  # "Goals conceded"
+    is_other = best and not _is_named(found.of, set(question.terms))  # "Goals conceded" are no goals
     if analysis.extreme is not None:
         return "" if is_other else _describe_extreme(found, analysis.extreme)
     if calculation is not None:
