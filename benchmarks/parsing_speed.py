@@ -10,10 +10,14 @@ ocr-digital     the samples whose pages all have a text layer, the long made PDF
                 and without
 small-files     2,000 and 20,000 text files of two to six paragraphs
 large-text      a text file of 50 MB
+words           what keeping the words of pages adds to the documents of `digital`: processor time, in one process and
+                without OCR, and room; beside the same with the words left out
 """
 
+import hashlib
 import statistics
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -139,6 +143,53 @@ def large_text(_pages: int, _long: int, _repeats: int) -> Figures:
         return _add_text(path.parent)
 
 
+def words(_pages: int, _long: int, repeats: int) -> Figures:
+    """What keeping the words of pages costs while documents are added, and in the folder."""
+    paths = digital_pdfs(mmdocir() / "pdf")
+    rounds = [[_kept(paths, words=words) for words in (True, False)] for _ in range(repeats)]
+    slower = [with_words[0] / without[0] - 1 for with_words, without in rounds]
+    (_, room), (_, room_without) = rounds[0]
+    return {
+        "documents": len(paths),
+        "slower, %": 100 * statistics.median(slower),
+        "folder, MB": room / 1e6,
+        "larger, %": 100 * (room / room_without - 1),
+    }
+
+
+def _kept(paths: Sequence[Path], *, words: bool) -> tuple[float, int]:
+    """Seconds of processor time to add PDFs in this process, with the words of their pages or without, and bytes."""
+    from quoteweave.collection.collection import Collection
+    from quoteweave.collection.records import Origin
+    from quoteweave.documents.layout.page import ReadingOrderWords
+    from quoteweave.documents.parser import DocumentParser, ParserSettings
+
+    def nothing(*_args: object, **_options: object) -> None:
+        """As if no page had words to keep."""
+
+    add_lines = ReadingOrderWords.add_lines
+    if not words:
+        ReadingOrderWords.add_lines = nothing  # type: ignore[method-assign]
+    try:
+        with TemporaryDirectory(prefix="quoteweave-") as root, Collection.create(Path(root)) as collection:
+            started = time.process_time()
+            with collection.writer() as writer:
+                parser = DocumentParser(collection.images, ParserSettings(ocr=False))
+                for path in paths:
+                    parsed = parser.parse(path)
+                    kept = parsed if words else parsed.model_copy(update={"page_words": ()})
+                    origin = Origin(
+                        root=path.parent,
+                        content=hashlib.sha256(path.read_bytes()).hexdigest(),
+                        parser=parser.fingerprint,
+                    )
+                    writer.store([writer.prepare(path, name=path.name, format="pdf", origin=origin, parsed=kept)])
+            taken = time.process_time() - started
+            return taken, sum(file.stat().st_size for file in Path(root).rglob("*") if file.is_file())
+    finally:
+        ReadingOrderWords.add_lines = add_lines  # type: ignore[method-assign]
+
+
 def _paragraph(writing: Writing, topic: Sequence[str]) -> str:
     return f"{writing.text(writing.length(), topic)}."
 
@@ -158,6 +209,7 @@ PARTS: Mapping[str, Callable[[int, int, int], Figures]] = {
     "ocr-digital": ocr_digital,
     "small-files": small_files,
     "large-text": large_text,
+    "words": words,
 }
 
 
