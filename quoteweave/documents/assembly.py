@@ -186,7 +186,8 @@ def _text_layout(element: PageElement, body: float) -> Layout:
     words = len(text.split())
     if words <= 150 and caption_label(text) is not None:
         return "caption"
-    if BULLET.match(text) and words > 1 and not (element.bold and SECTION_NUMBER.match(text)):
+    has_bullet = BULLET.match(text) and words > 1 and not (element.bold and SECTION_NUMBER.match(text))
+    if element.begins_item or has_bullet:
         return "list"
     if is_title(element, body):
         return "title"

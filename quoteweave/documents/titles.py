@@ -2,13 +2,15 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import SECTION_NUMBER
 from quoteweave.documents.layout.page import PageContent, PageElement
 
+# Characters of running text from which on a page has a size of it by itself.
+MIN_CHARACTERS = 200
 # A command or a statement of a program, which manuals set in bold: "> z <- zoo(1:8)", "$ make test".
 _CODE = lazy_regex(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\s+<-\s")
 
@@ -26,20 +28,31 @@ class BodySize:
 
 
 def body_size(pages: Sequence[PageContent]) -> BodySize:
-    """The size of running text of these pages; 10 points where there is too little of it."""
-    sizes = {page.number: _usual_size(page.elements) for page in pages}
-    known = [size for size in sizes.values() if size]
-    usual = statistics.median(known) if known else 10.0
-    return BodySize(usual, {number: size for number, size in sizes.items() if size})
+    """The size of running text of these pages.
+
+    Where no page has enough of it, as of a letter or a slide, it is the commonest size of all there is, or of all text
+    where none runs; 10 points without text.
+    """
+    counts = {page.number: _sizes(element for element in page.elements if element.prose) for page in pages}
+    by_page = {number: _commonest(sizes) for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS}
+    if by_page:
+        return BodySize(statistics.median(by_page.values()), by_page)
+    running = sum(counts.values(), Counter())
+    sizes = running or _sizes(element for page in pages for element in page.elements)
+    return BodySize(_commonest(sizes) if sizes else 10.0, {})
 
 
-def _usual_size(elements: Sequence[PageElement]) -> float:
-    """The commonest font size of running text, by characters; 0 if there is too little text."""
+def _sizes(elements: Iterable[PageElement]) -> Counter[float]:
+    """The characters of texts in each font size, to half a point."""
     counts: Counter[float] = Counter()
     for element in elements:
-        if element.prose:
+        if element.found_as == "text":
             counts[round(element.size * 2) / 2] += len(element.text)
-    return counts.most_common(1)[0][0] if counts.total() >= 200 else 0.0
+    return counts
+
+
+def _commonest(sizes: Counter[float]) -> float:
+    return sizes.most_common(1)[0][0]
 
 
 def is_title(element: PageElement, body: float) -> bool:

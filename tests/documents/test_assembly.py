@@ -17,6 +17,15 @@ def layout(element: PageElement) -> Layout:
     return assemble([page(0, element, body(300), body(400))]).quotes[0].layout
 
 
+@pytest.mark.parametrize("size", [8, 12, 24])
+def test_a_letter_of_whatever_type_is_text_below_its_title(size: float) -> None:
+    lines = text("Your parcel was left with the porter.", 150, size=size, lines=1)
+    sentence = text(SENTENCE, 180, size=size, lines=2)
+    for below in ([lines], [lines, sentence]):
+        quotes = assemble([page(0, text("Delivery", size=1.5 * size), *below)]).quotes
+        assert [quote.layout for quote in quotes] == ["title", *("paragraph" for _ in below)]
+
+
 @pytest.mark.parametrize(
     ("element", "expected"),
     [

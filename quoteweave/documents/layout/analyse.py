@@ -17,6 +17,7 @@ from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_be
 from quoteweave.documents.layout.tables.heads import with_heads
 from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
 from quoteweave.documents.layout.tables.side_by_side import parted_at_gutters
+from quoteweave.documents.layout.tables.tagged import tagged_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -55,11 +56,13 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     Every line is in at least one element; a paragraph on a picture is in the picture and in a block of its own.
     """
     drawing = find_graphics(raster, lines)
-    tables = _drop_overlapping(grid_tables(drawing, lines), ruled_tables(drawing, lines, page_size[0]))
-    tables = _merge_in_cluster(tables, drawing.clusters, lines)
-    free_lines = _lines_outside(lines, tables)
-    clusters = [box for box in drawing.clusters if not _lies_in_table(box, tables)]
-    specks = [box for box in drawing.specks if not _lies_in_table(box, tables)]
+    tagged = tagged_tables(lines, drawing.clusters)
+    untagged = _lines_outside(lines, tagged)
+    ruled = _drop_overlapping(grid_tables(drawing, untagged), ruled_tables(drawing, untagged, page_size[0]))
+    tables = _merge_in_cluster(ruled, drawing.clusters, untagged)
+    free_lines = _lines_outside(untagged, tables)
+    clusters = [box for box in drawing.clusters if not _lies_in_table(box, [*tagged, *tables])]
+    specks = [box for box in drawing.specks if not _lies_in_table(box, [*tagged, *tables])]
     legends, has_more = find_legends(raster, clusters, specks, free_lines)
     parts = ChartParts(raster, drawing.bars, legends)
     figures = find_figures(clusters, free_lines, page_size, specks=specks, parts=parts)
@@ -78,6 +81,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     tables = with_adjoining_rows(list(parted_at_gutters(tables)), _lines_outside(free_lines, tables))
     tables += tables_below_years(_lines_outside(free_lines, tables))
     tables = with_heads(tables, _lines_outside(free_lines, tables))
+    tables += tagged
     blocks = group_lines(_lines_outside(lines, [*tables, *figures]))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]

@@ -14,9 +14,14 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.mentions import caption_label
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.tags import ItemTag
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
 BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
+# What items of lists begin with that the file names as such: a number without a dot too; and what stands for a bullet
+# that is drawn.
+LABEL = lazy_regex(rf"{BULLET.pattern}|(?:\d{{1,2}}|o|\W)\s")
+DRAWN_BULLET = "•"
 # "3", "3.1", "IV.", "A." before a title.
 SECTION_NUMBER = lazy_regex(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[A-Z]\.\d+)\s+\S")
 PAGE_NUMBER = lazy_regex(
@@ -65,11 +70,14 @@ class LineBlock:
 
     lines: tuple[Line, ...]
     box: Box
+    begins_item: bool = False  # of a list, as the file says
 
     @property
     def text(self) -> str:
-        """The lines as running text: hyphenated words put together again."""
+        """The lines as running text: hyphenated words put together again, and a bullet that is drawn, and no text."""
         text = self.lines[0].text
+        if self.begins_item and not LABEL.match(text):
+            text = f"{DRAWN_BULLET} {text}"
         for line in self.lines[1:]:
             following = line.text
             text = text[:-1] + following if broken_word(text, following) else f"{text} {following}"
@@ -119,7 +127,19 @@ def group_lines(lines: Sequence[Line]) -> list[LineBlock]:
             chain_of.append(chain_of[above])
             chains[chain_of[above]].append(line)
     blocks = [block_of(part) for chain in chains for part in _paragraphs(chain)]
-    return blocks + [block_of([line]) for line in lines if not line.upright]
+    return [*_with_items(blocks), *(block_of([line]) for line in lines if not line.upright)]
+
+
+def _with_items(blocks: Sequence[LineBlock]) -> list[LineBlock]:
+    """The blocks, of which the first of each item of a list begins it."""
+    firsts: dict[int, LineBlock] = {}
+    for block in blocks:
+        tag = block.lines[0].tag
+        if isinstance(tag, ItemTag):
+            first = firsts.setdefault(tag.number, block)
+            firsts[tag.number] = min(first, block, key=lambda one: one.box[1])
+    ids = set(map(id, firsts.values()))
+    return [replace(block, begins_item=id(block) in ids) for block in blocks] if ids else list(blocks)
 
 
 def _join_leaders(lines: Sequence[Line]) -> list[Line]:
@@ -207,7 +227,9 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
         outdented = hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
         ended = outdented and previous.box[2] < right - 2 * line.size
         captions = previous.text.endswith(_SENTENCE_ENDS) and caption_label(line.text) is not None
-        if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or new or ended or captions:
+        of_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)
+        split = line.tag != previous.tag if of_items else new or ended or captions
+        if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or split:
             parts.append([line])
         else:
             parts[-1].append(line)

@@ -96,6 +96,7 @@ class PageElement:
     image: str | None = None  # key of the stored crop
     ocr_text: str | None = None
     part: str = ""  # "part 1 of 2" for a part of a large image
+    begins_item: bool = False  # of a list, as the file says
     broken_words: tuple[BrokenWord, ...] = ()  # by hyphens at the ends of lines, and whole in the text
 
 
@@ -303,6 +304,7 @@ def _text_element(block: LineBlock) -> PageElement:
         len(block.lines),
         block.prose,
         broken_words=block.broken_words,
+        begins_item=block.begins_item,
     )
 
 
@@ -312,7 +314,8 @@ def split_long_block(block: LineBlock) -> list[LineBlock]:
     if count < 2:
         return [block]
     edges = [round(i * len(block.lines) / count) for i in range(count + 1)]
-    return [block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a]
+    first, *others = (block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a)
+    return [replace(first, begins_item=block.begins_item), *others]
 
 
 def _within(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:

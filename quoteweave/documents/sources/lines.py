@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.sources.tags import ItemTag, Tag
 
 # A gap wider than this many font sizes ends a line: what follows stands in another column or table cell.
 COLUMN_GAP = 1.6
@@ -28,6 +29,7 @@ class Line:
     font: str = ""  # name of the font, empty for OCR
     bold: bool = False
     upright: bool = True  # False for text that runs up or down the page
+    tag: Tag | None = None  # the cell of a table or the item of a list that the file says it stands in
 
     @property
     def text(self) -> str:
@@ -50,10 +52,11 @@ class TextRun:
     font: str
     bold: bool
     upright: bool
+    tag: Tag | None = None
 
 
 def lines_of(runs: Iterable[TextRun]) -> list[Line]:
-    """Join consecutive runs on one baseline into lines, and split at column gaps. The order is kept."""
+    """Join consecutive runs on one baseline into lines; split at column gaps and tags. The order is kept."""
     lines: list[list[TextRun]] = []
     for piece in (piece for run in runs for piece in _cut_at_gaps(run)):
         if lines and _continues(lines[-1][-1], piece):
@@ -76,7 +79,9 @@ def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
 
 
 def _continues(previous: TextRun, run: TextRun) -> bool:
-    if previous.upright != run.upright:
+    # The number or bullet before an item of a list may have no tag.
+    goes_on = previous.tag == run.tag or (previous.tag is None and isinstance(run.tag, ItemTag))
+    if previous.upright != run.upright or not goes_on:
         return False
     if not run.upright:
         return previous.words[-1].box[0] - 1 <= run.words[0].box[0] <= previous.words[-1].box[2] + 1
@@ -97,7 +102,7 @@ def _line(pieces: Sequence[TextRun]) -> Line:
     main = max(pieces, key=lambda piece: sum(len(word.text) for word in piece.words))
     bold = sum(len(w.text) for p in pieces if p.bold for w in p.words) * 2 > sum(len(w.text) for w in words)
     box = hull(word.box for word in words)
-    return Line(words, box, main.size, main.baseline, main.font, bold, main.upright)
+    return Line(words, box, main.size, main.baseline, main.font, bold, main.upright, pieces[-1].tag)
 
 
 def translated(line: Line, x: float, y: float) -> Line:

@@ -16,8 +16,10 @@ import numpy as np
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
 from quoteweave.documents.sources.characters import Floats, read_characters
-from quoteweave.documents.sources.lines import Line, lines_of
+from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster, RawPage
+from quoteweave.documents.sources.tagged_lines import tagged_lines
+from quoteweave.documents.sources.tags import PageTags
 from quoteweave.documents.sources.text_layer import count_outside, read_runs
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
     try:
         count = textpage.count_chars()
         characters = read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown)
-        lines = lines_of(read_runs(textpage.raw, characters, shown, page.get_size()))
+        tags = PageTags(page, textpage.raw)
+        lines = tagged_lines(read_runs(textpage.raw, characters, shown, page.get_size(), tags))
         return TextLayer(lines, max(0, count - MAX_CHARACTERS), count_outside(characters, page.get_size()))
     finally:
         textpage.close()

@@ -16,6 +16,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.sources.characters import Characters, Floats, Ints
 from quoteweave.documents.sources.lines import TextRun, Word
+from quoteweave.documents.sources.tags import PageTags, Tag
 
 if TYPE_CHECKING:
     from pypdfium2.raw import FPDF_TEXTPAGE
@@ -70,7 +71,7 @@ class PlacedWord:
 
 
 def read_runs(
-    raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page: tuple[float, float]
+    raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page: tuple[float, float], tags: PageTags
 ) -> Iterator[TextRun]:
     """Runs in the text layer's own order; words outside the page and words drawn twice are left out.
 
@@ -78,9 +79,10 @@ def read_runs(
     """
     styles = _Styles(raw, shown)
     placed = _without_duplicates(placed_words(characters, page))
-    for (_, style), group in itertools.groupby(placed, key=lambda word: (word.row, styles.at(word.number))):
+    together = itertools.groupby(placed, lambda word: (word.row, styles.at(word.number), tags.at(word.number)))
+    for (_, style, tag), group in together:
         words = list(group)
-        yield _run(words, style, styles.baseline(words[0].number))
+        yield _run(words, style, tag, styles.baseline(words[0].number))
 
 
 def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[PlacedWord]:
@@ -245,7 +247,7 @@ class _Styles:
         return float(self._shown[1] @ (x.value, y.value, 1.0))
 
 
-def _run(placed: list[PlacedWord], style: _Style, baseline: float) -> TextRun:
+def _run(placed: list[PlacedWord], style: _Style, tag: Tag | None, baseline: float) -> TextRun:
     words = tuple(word.word for word in placed)
     upright = style.upright and not _runs_down(placed)
     tallest = max(word.letter[style.upright] for word in placed)
@@ -256,7 +258,7 @@ def _run(placed: list[PlacedWord], style: _Style, baseline: float) -> TextRun:
         baseline = bottom
     if upright and style.head_up:
         words = tuple(_full_height(word, baseline, size) for word in words)
-    return TextRun(words, size, baseline, style.font, style.bold, upright)
+    return TextRun(words, size, baseline, style.font, style.bold, upright, tag)
 
 
 def _runs_down(placed: list[PlacedWord]) -> bool:

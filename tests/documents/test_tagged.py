@@ -1,0 +1,241 @@
+"""PDFs with tags: their tables and lists are read as the file says, where they stand as such."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tagged_pdf import Element, Text, tagged_pdf
+
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.parser import DocumentParser, ParserSettings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+LEAD: Text = (72, 720, "Prices of this year in every town that the ferry calls at are these.")
+# Close together, and without rules: by where they stand, no words say where a cell ends.
+CELLS: list[Text] = [
+    *((72, 690, "Town"), (110, 690, "First class"), (168, 690, "Second class")),
+    *((72, 676, "Bergen"), (110, 676, "42 a head"), (168, 676, "30 a head")),
+    *((72, 662, "Moss"), (110, 662, "17 a head"), (168, 662, "12 a head, and")),
+    (168, 650, "nothing for bicycles"),
+]
+TABLE: Element = (
+    "Table",
+    ("TR", ("TH", 0), ("TH", 1), ("TH", 2)),
+    ("TR", ("TD", 3), ("TD", 4), ("TD", 5)),
+    ("TR", ("TD", 6), ("TD", 7), ("TD", ("P", 8), ("P", 9))),
+)
+
+
+def parsed(path: Path) -> ParsedDocument:
+    return DocumentParser(ImageStore(path.parent / "images"), ParserSettings(ocr=False)).parse(path)
+
+
+def found(path: Path) -> list[tuple[str, str]]:
+    return [(quote.layout, quote.text) for quote in parsed(path).quotes]
+
+
+def tables(path: Path) -> list[str]:
+    return [text for layout, text in found(path) if layout == "table"]
+
+
+def test_cells_close_together_are_those_that_the_file_names(tmp_path: Path) -> None:
+    path = tagged_pdf(tmp_path / "a.pdf", CELLS, TABLE, loose=[LEAD])
+    table = "Town | First class | Second class\nBergen | 42 a head | 30 a head\nMoss | 17 a head | "
+    table += "12 a head, and nothing for bicycles"
+    assert found(path) == [("paragraph", LEAD[2]), ("table", table)]
+    # Each word once: a table that is found twice would have them twice.
+    words = [word.text for page in parsed(path).page_words for word in page.words]
+    assert sorted(words) == sorted(" ".join(text for _, _, text in [*CELLS, LEAD]).split())
+
+
+def test_what_a_header_spans_is_named_in_each_column_and_what_spans_rows_in_each_row(tmp_path: Path) -> None:
+    texts: list[Text] = [
+        *((72, 690, "Town"), (120, 690, "Price")),
+        *((120, 676, "First"), (168, 676, "Second")),
+        *((72, 655, "Bergen"), (120, 662, "42"), (168, 662, "30")),
+        *((120, 648, "44"), (168, 648, "31")),
+        (72, 634, "In winter"),
+    ]
+    tree: Element = (
+        "Table",
+        ("TR", ("TH", {"RowSpan": 2}, 0), ("TH", {"ColSpan": 2}, 1)),
+        ("TR", ("TH", 2), ("TH", 3)),
+        ("TR", ("TD", {"RowSpan": 2}, 4), ("TD", 5), ("TD", 6)),
+        ("TR", ("TD", 7), ("TD", 8)),
+        ("TR", ("TD", {"ColSpan": 3}, 9)),
+    )
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, tree))
+    assert table == "Town | Price | Price\nTown | First | Second\nBergen | 42 | 30\nBergen | 44 | 31\nIn winter"
+
+
+def test_an_empty_cell_keeps_its_place(tmp_path: Path) -> None:
+    texts = [text for text in CELLS if text[2] not in ("42 a head", "Town", "nothing for bicycles")]
+    tree: Element = (
+        "Table",
+        ("TR", ("TH",), ("TH", 0), ("TH", 1)),
+        ("TR", ("TD", 2), ("TD",), ("TD", 3)),
+        ("TR", ("TD", 4), ("TD", 5), ("TD", 6)),
+    )
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, tree))
+    assert table == "- | First class | Second class\nBergen | - | 30 a head\nMoss | 17 a head | 12 a head, and"
+
+
+def test_names_that_the_file_has_for_types_are_followed(tmp_path: Path) -> None:
+    tree: Element = (
+        "Grid",
+        ("Line", ("Box", 0), ("Box", 1), ("Box", 2)),
+        ("Line", ("Box", 3), ("Box", 4), ("Box", 5)),
+        ("Line", ("Box", 6), ("Box", 7), ("Box", 8, 9)),
+    )
+    roles = "/Grid /Table /Line /TR /Box /TD"
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", CELLS, tree, roles=roles))
+    assert table.startswith("Town | First class | Second class\nBergen | 42 a head")
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {3: (72, 704)},  # the second row begins above the first
+        {5: (90, 676)},  # a cell stands before the one that it follows
+        {8: (168, 690.5)},  # a cell of the third row stands in the first
+    ],
+)
+def test_cells_that_stand_as_no_cells_do_are_none(moved: dict[int, tuple[float, float]], tmp_path: Path) -> None:
+    texts = [(*moved.get(number, text[:2]), text[2]) for number, text in enumerate(CELLS)]
+    tagged, plain = (
+        found(tagged_pdf(tmp_path / name, texts, *tree)) for name, tree in (("a.pdf", [TABLE]), ("b.pdf", []))
+    )
+    assert tagged == plain
+
+
+def test_a_page_laid_out_by_a_table_is_read_as_one_without_tags(tmp_path: Path) -> None:
+    left = [(72.0, 700.0 - 12 * line, f"Line {line} of the left column of the page goes on") for line in range(20)]
+    right = [(330.0, 700.0 - 12 * line, f"Line {line} of the right column of it goes on") for line in range(20)]
+    texts = [*left, *right, (72.0, 440.0, "Foot"), (330.0, 440.0, "Note")]
+    tree: Element = (
+        "Table",
+        ("TR", ("TD", *range(20)), ("TD", *range(20, 40))),
+        ("TR", ("TD", 40), ("TD", 41)),
+    )
+    tagged, plain = (found(tagged_pdf(tmp_path / name, texts, *of)) for name, of in (("a.pdf", [tree]), ("b.pdf", [])))
+    assert tagged == plain
+    assert not [layout for layout, _ in tagged if layout == "table"]
+
+
+def test_a_table_within_a_cell_is_read_and_not_the_one_around_it(tmp_path: Path) -> None:
+    texts: list[Text] = [*CELLS, (330, 690, "Beside it"), (72, 620, "Below it"), (330, 620, "and here")]
+    around: Element = (
+        "Table",
+        ("TR", ("TD", TABLE), ("TD", 10)),
+        ("TR", ("TD", 11), ("TD", 12)),
+    )
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, around))
+    assert table.startswith("Town | First class")
+    assert "Beside" not in table
+
+
+ITEMS: list[Text] = [
+    (90, 690, "Tickets are sold aboard"),
+    (90, 676, "Dogs travel free of charge where they"),
+    (90, 664, "are kept on a lead"),
+    (108, 650, "in the bow"),
+    (90, 636, "1"),
+    (98, 636, "Bicycles pay half"),
+]
+LIST: Element = (
+    "L",
+    ("LI", ("LBody", 0)),
+    ("LI", ("LBody", 1, 2, ("L", ("LI", ("LBody", 3))))),
+    ("LI", ("LBody", 5)),
+)
+
+
+def test_each_item_begins_with_a_bullet_where_its_own_is_drawn(tmp_path: Path) -> None:
+    # The number of the last is text, and has no tag.
+    (quote,) = found(tagged_pdf(tmp_path / "a.pdf", ITEMS, LIST))
+    assert quote == (
+        "list",
+        "• Tickets are sold aboard\n• Dogs travel free of charge where they are kept on a lead\n• in the bow\n"
+        "1 Bicycles pay half",
+    )
+
+
+def test_a_bullet_that_is_text_stays_as_it_is(tmp_path: Path) -> None:
+    texts: list[Text] = [
+        *((90, 690, "-"), (102, 690, "Tickets are sold aboard"), (90, 676, "o"), (102, 676, "Dogs travel free")),
+        *((90, 662, "b\\)"), (102, 662, "Bicycles pay half")),
+    ]
+    tree: Element = ("L", *(("LI", ("Lbl", number), ("LBody", number + 1)) for number in (0, 2, 4)))
+    assert found(tagged_pdf(tmp_path / "a.pdf", texts, tree)) == [
+        ("list", "- Tickets are sold aboard\no Dogs travel free\nb) Bicycles pay half")
+    ]
+
+
+def test_a_title_within_a_list_is_no_item(tmp_path: Path) -> None:
+    tree: Element = ("L", ("LI", ("H2", 0)), ("LI", ("LBody", 1, 2)))
+    texts = found(tagged_pdf(tmp_path / "a.pdf", ITEMS, tree))
+    assert texts[:2] == [
+        ("paragraph", "Tickets are sold aboard"),
+        ("list", "• Dogs travel free of charge where they are kept on a lead"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ("Table", ("TR", ("TH", {"ColSpan": 10**9}, 0), ("TD", {"RowSpan": -4}, 1)), ("TR", ("TD", 2), ("TD", 3))),
+        ("TD", 0, ("TR", 1), ("LI", 2), ("Lbl", 3)),
+        ("L", ("L", ("L", ("LI", ("LI", ("Table", ("TD", 0), ("TR", 1), ("TR", ("TD", 2), ("TD", 3)))))))),
+        ("Table", *(("TR", ("TD", row), ("TD", row)) for row in range(10))),
+    ],
+)
+def test_whatever_the_tags_are_no_word_is_lost(tree: Element, tmp_path: Path) -> None:
+    path = tagged_pdf(tmp_path / "a.pdf", CELLS, tree, loose=[LEAD])
+    words = [word.text for page in parsed(path).page_words for word in page.words]
+    assert sorted(words) == sorted(" ".join(text for _, _, text in [*CELLS, LEAD]).split())
+
+
+def test_tags_that_lie_deep_in_each_other_end(tmp_path: Path) -> None:
+    tree: Element = TABLE
+    for _ in range(400):
+        tree = ("Div", tree)
+    assert found(tagged_pdf(tmp_path / "a.pdf", CELLS, tree)) == found(tagged_pdf(tmp_path / "b.pdf", CELLS))
+
+
+PAGE = """<h1>Ferries of the fjord</h1>
+<p>Every ferry carries bicycles, and none of them sails on New Year's Day.</p>
+<table><tr><th>Line</th><th>Towns</th><th>Runs</th></tr>
+<tr><td>12</td><td>Moss and Horten, by Bastøy where anybody asks for it before noon</td><td>daily</td></tr>
+<tr><td>14</td><td>Bergen</td><td>in summer</td></tr></table>
+<p>What every ticket has:</p><ul><li>A seat indoors</li><li>Coffee<ul><li>with milk</li></ul></li></ul>"""
+STYLES = [
+    "",
+    "th, td { border-bottom: 1px solid silver; padding: 8px } table { border-collapse: collapse; width: 100% }",
+    "th { border-bottom: 2px solid black } td, th { text-align: left; padding: 3px 14px }",
+    "th { background: navy; color: white } tr:nth-child(odd) { background: #eee } td { text-align: center }",
+]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("style", STYLES)
+def test_a_page_that_a_browser_printed_has_its_table_and_its_list(
+    style: str, chromium: "Browser", tmp_path: Path
+) -> None:
+    page = chromium.new_page()
+    page.set_content(f'<!doctype html><meta charset="utf-8"><style>{style}</style>{PAGE}')
+    page.pdf(path=tmp_path / "a.pdf", tagged=True)
+    page.close()
+    assert found(tmp_path / "a.pdf") == [
+        ("title", "Ferries of the fjord"),
+        ("paragraph", "Every ferry carries bicycles, and none of them sails on New Year's Day."),
+        (
+            "table",
+            "Line | Towns | Runs\n12 | Moss and Horten, by Bastøy where anybody asks for it before noon | daily\n"
+            "14 | Bergen | in summer",
+        ),
+        ("paragraph", "What every ticket has:"),
+        ("list", "• A seat indoors\n• Coffee\n• with milk"),
+    ]
