@@ -155,6 +155,20 @@ def test_the_day_of_a_column_may_be_written_otherwise_than_in_the_question(day: 
     assert "31 march 2003" in row.days
 
 
+def test_a_column_whose_name_is_said_apart_is_not_the_one_where_another_has_a_part_of_it() -> None:
+    table = "- | Republican | Democrat | Lean Republican | No Lean\n"
+    voters = image("Voters in 2018", f"{table}Male | 51 | 40 | 64 | 55\nHispanic | 7 | 18 | 13 | 23", layout="table")
+
+    def said_by(question: str) -> tuple[str, str]:
+        answer = ask(question, context(images=[voters]))
+        return answer.status, answer.text
+
+    status, _ = said_by("Which is larger in 2018: Republican who are Hispanic, or no leans who are male?")
+    assert status == "located"
+    assert said_by("How many of the Hispanic voters lean Republican?")[0] == "answered"
+    assert "Hispanic (Republican: 7" in said_by("How many Republican voters are Hispanic?")[1]
+
+
 def test_a_version_or_the_number_of_a_section_is_no_name_of_a_column() -> None:
     assert said("3.1 | 3.2.1 | 3.2.2\nCash | 936 | 874\nDues | 11 | 12", "cash") == "Cash (936; 874)"
 

@@ -27,9 +27,11 @@ from quoteweave.generation.extractive.tables.cells import (
     find_cells,
     find_parts,
     have_own_names,
+    read_rows,
     said_of,
     say_which,
 )
+from quoteweave.generation.extractive.tables.heads import are_said_apart, split_header
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
 from quoteweave.generation.relevance import (
     QuestionTerms,
@@ -335,8 +337,13 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
         besides.add(FISCAL)
     asked = {*question.terms, *besides}
     parts = asked_parts(picture_text(quote), asked)
-    found = [rows for part in parts if (rows := find_cells(part, asked, weights, wanted, titled, dates))]
-    return found[0] if len(found) == 1 else []  # nothing tells which of two parts is asked for
+    found = [(part, rows) for part in parts if (rows := find_cells(part, asked, weights, wanted, titled, dates))]
+    if len(found) != 1:
+        return []  # nothing tells which of two parts is asked for
+    part, rows = found[0]
+    header, _ = split_header(read_rows(part))
+    headings = {heading for row in rows for heading, _ in row.cells}
+    return [] if are_said_apart(headings, header, asked, question.pairs) else rows
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:

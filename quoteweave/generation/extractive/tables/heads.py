@@ -1,12 +1,13 @@
 """Tell the head of a table from its rows: the names of the columns. Rows are lists of cells."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import words
 
 _NUMBER = lazy_regex(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = lazy_regex(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
@@ -215,6 +216,23 @@ def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
         return bare
     parts = [*row[:1], *(part for cell in row[1:] for part in _BETWEEN_AMOUNTS.split(cell))]
     return parts if len(row) < width == len(parts) else row
+
+
+def are_said_apart(
+    headings: Collection[str], header: Sequence[str], asked: Collection[str], pairs: Collection[tuple[str, str]]
+) -> bool:
+    """Whether words of one of the headings stand apart in a question, where another of the header has some alone.
+
+    "Lean Republican" does in "Republicans, or people who lean to none", where another column is "Republican". `pairs`
+    are the question's adjacent words.
+    """
+    names = [frozenset(words(name)) for name in header]
+    for own in (frozenset(words(heading)).intersection(asked) for heading in headings):
+        for alone in names:
+            rest = {word for word in own - alone if word.isalpha()}  # a year may stand anywhere
+            if alone and alone < own and rest and not any({*pair} & alone and {*pair} & rest for pair in pairs):
+                return True
+    return False
 
 
 def holds_amounts(cell: str) -> bool:
