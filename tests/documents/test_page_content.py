@@ -22,8 +22,7 @@ from quoteweave.documents.layout.page import (
     encode_image,
     split_long_block,
 )
-from quoteweave.documents.sources.garbled import is_garbled
-from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.lines import Line, Word, is_garbled
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
 ENGLISH = "the quick brown foxes jumped over a lazy dog and went home along the harbour wall in spring "

@@ -21,8 +21,7 @@ from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.unread_text import shows_unread_text
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.sources.garbled import is_garbled
-from quoteweave.documents.sources.lines import Line, Word, count_letters, translated
+from quoteweave.documents.sources.lines import Line, Word, count_letters, is_garbled, translated
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
