@@ -10,7 +10,7 @@ from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.mentions import caption_label
-from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER, BrokenWord, broken_word
+from quoteweave.documents.layout.blocks import BULLET, DRAWN_BULLET, SECTION_NUMBER, BrokenWord, broken_word
 from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.outline import page_headings
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
@@ -184,12 +184,12 @@ def _same_list(before: PageElement, item: PageElement) -> bool:
 def _text_layout(element: PageElement, body: float) -> Layout:
     text = element.text
     words = len(text.split())
-    if words <= 150 and caption_label(text) is not None:
+    if words <= 150 and caption_label(text.removeprefix(f"{DRAWN_BULLET} ")) is not None:
         return "caption"
-    has_bullet = BULLET.match(text) and words > 1 and not (element.bold and SECTION_NUMBER.match(text))
-    if element.begins_item or has_bullet:
+    is_numbered_title = element.bold and SECTION_NUMBER.match(text)
+    if (element.begins_item or (BULLET.match(text) and words > 1)) and not is_numbered_title:
         return "list"
-    if is_title(element, body):
+    if (element.bold or not element.in_item) and is_title(element, body):
         return "title"
     if words <= 40 and EQUATION.search(text) and _is_formula(text):
         return "equation"

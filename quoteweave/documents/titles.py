@@ -30,16 +30,21 @@ class BodySize:
 def body_size(pages: Sequence[PageContent]) -> BodySize:
     """The size of running text of these pages.
 
-    Where no page has enough of it, as of a letter or a slide, it is the commonest size of all there is, or of all text
-    where none runs; 10 points without text.
+    Where no page has enough of it, as of a letter or a slide, it is the commonest size of what there is, if most text
+    is that, and else of all text: the largest only if most is in that. 10 points without text.
     """
     counts = {page.number: _sizes(element for element in page.elements if element.prose) for page in pages}
     by_page = {number: _commonest(sizes) for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS}
     if by_page:
         return BodySize(statistics.median(by_page.values()), by_page)
-    running = sum(counts.values(), Counter())
-    sizes = running or _sizes(element for page in pages for element in page.elements)
-    return BodySize(_commonest(sizes) if sizes else 10.0, {})
+    running, sizes = sum(counts.values(), Counter()), _sizes(element for page in pages for element in page.elements)
+    if not sizes:
+        return BodySize(10.0, {})
+    if 2 * running.total() >= sizes.total():
+        return BodySize(_commonest(running), {})
+    largest = max(sizes)
+    smaller = Counter({size: count for size, count in sizes.items() if size < largest})
+    return BodySize(_commonest(smaller) if smaller and 2 * sizes[largest] <= sizes.total() else _commonest(sizes), {})
 
 
 def _sizes(elements: Iterable[PageElement]) -> Counter[float]:

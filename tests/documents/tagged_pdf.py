@@ -12,7 +12,10 @@ Element = tuple[str, *tuple["Element | int | Mapping[str, int]", ...]]
 
 
 def tagged_pdf(path: Path, texts: Sequence[Text], *tree: Element, roles: str = "", loose: Sequence[Text] = ()) -> Path:
-    """A PDF of one page with these texts, whose tags are the elements of `tree`; `loose` texts have no tag."""
+    """A PDF of one page with these texts, whose tags are the elements of `tree`; `loose` texts have no tag.
+
+    Numbers beyond those of the texts are of content that is drawn.
+    """
     marked = [f"/P <</MCID {number}>> BDC {_shown(text)} EMC" for number, text in enumerate(texts)]
     content = "BT /F1 10 Tf " + " ".join([*marked, *map(_shown, loose)]) + " ET"
     objects = [
@@ -44,7 +47,8 @@ def tagged_pdf(path: Path, texts: Sequence[Text], *tree: Element, roles: str = "
         return number
 
     kids = " ".join(f"{add(element, 6)} 0 R" for element in tree)
-    parents = " ".join(f"{parent_of[number]} 0 R" if number in parent_of else "null" for number in range(len(texts)))
+    contents = range(1 + max(parent_of, default=0))
+    parents = " ".join(f"{parent_of[number]} 0 R" if number in parent_of else "null" for number in contents)
     root = (
         f"<</Type /StructTreeRoot /K [{kids}] /RoleMap <<{roles}>> /ParentTree <</Nums [0 [{parents}]]>> "
         "/ParentTreeNextKey 1>>"

@@ -68,7 +68,7 @@ def test_what_a_header_spans_is_named_in_each_column_and_what_spans_rows_in_each
         ("TR", ("TD", {"ColSpan": 3}, 9)),
     )
     (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, tree))
-    assert table == "Town | Price | Price\nTown | First | Second\nBergen | 42 | 30\nBergen | 44 | 31\nIn winter"
+    assert table == "Town | Price First | Price Second\nBergen | 42 | 30\nBergen | 44 | 31\nIn winter"
 
 
 def test_an_empty_cell_keeps_its_place(tmp_path: Path) -> None:
@@ -81,6 +81,79 @@ def test_an_empty_cell_keeps_its_place(tmp_path: Path) -> None:
     )
     (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, tree))
     assert table == "- | First class | Second class\nBergen | - | 30 a head\nMoss | 17 a head | 12 a head, and"
+
+
+@pytest.mark.parametrize(
+    "left_out", [("42 a head",), ("Bergen",), ("42 a head", "12 a head, and"), ("Town", "30 a head")]
+)
+def test_a_cell_that_the_file_leaves_out_moves_no_other(left_out: tuple[str, ...], tmp_path: Path) -> None:
+    texts = [text for text in CELLS if text[2] not in left_out and not text[2].startswith("nothing")]
+    rows: list[Element] = [
+        ("TR", *(("TD", number) for number, text in enumerate(texts) if text[1] == height))
+        for height in (690, 676, 662)
+    ]
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, ("Table", *rows)))
+    whole = "Town | First class | Second class\nBergen | 42 a head | 30 a head\nMoss | 17 a head | 12 a head, and"
+    for cell in left_out:
+        whole = whole.replace(cell, "-", 1)
+    assert table == whole
+
+
+def test_where_each_row_lacks_a_cell_nothing_is_taken_from_the_tags(tmp_path: Path) -> None:
+    texts: list[Text] = [(72, 690, "Bergen"), (300, 690, "30"), (72, 676, "Moss"), (200, 676, "17")]
+    tree: Element = ("Table", ("TR", ("TD", 0), ("TD", 1)), ("TR", ("TD", 2), ("TD", 3)))
+    tagged, plain = (found(tagged_pdf(tmp_path / name, texts, *of)) for name, of in (("a.pdf", [tree]), ("b.pdf", [])))
+    assert tagged == plain
+
+
+def test_cells_that_touch_are_two(tmp_path: Path) -> None:
+    texts: list[Text] = [
+        *((72, 690, "Part"), (113, 690, "Left"), (131.2, 690, "Sold")),
+        *((72, 676, "Bolt"), (120, 676, "12"), (131.2, 676, "57")),
+        *((72, 662, "Nut"), (120, 662, "13"), (131.2, 662, "68")),
+    ]
+    tree: Element = (
+        "Table",
+        ("TR", ("TD", 0), ("TD", 1), ("TD", 2)),
+        ("TR", ("TD", 3), ("TD", 4), ("TD", 5)),
+        ("TR", ("TD", 6), ("TD", 7), ("TD", 8)),
+    )
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, tree))
+    assert table == "Part | Left | Sold\nBolt | 12 | 57\nNut | 13 | 68"
+
+
+def test_a_row_that_a_cell_of_the_page_before_reaches_into_keeps_its_columns(tmp_path: Path) -> None:
+    texts: list[Text] = [
+        *((160, 690, "Item 29"), (240, 690, "87"), (160, 676, "Item 30"), (240, 676, "90")),
+        *((72, 662, "Group 4"), (160, 662, "Item 31"), (240, 662, "93")),
+    ]
+    tree: Element = (
+        "Table",
+        ("TR", ("TD", 0), ("TD", 1)),
+        ("TR", ("TD", 2), ("TD", 3)),
+        ("TR", ("TD", 4), ("TD", 5), ("TD", 6)),
+    )
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, tree))
+    assert table == "- | Item 29 | 87\n- | Item 30 | 90\nGroup 4 | Item 31 | 93"
+
+
+def test_words_within_a_table_that_have_no_tag_leave_it_to_where_they_stand(tmp_path: Path) -> None:
+    loose: list[Text] = [LEAD, (114, 669, "not")]
+    tagged, plain = (
+        found(tagged_pdf(tmp_path / name, CELLS, *of, loose=loose)) for name, of in (("a.pdf", [TABLE]), ("b.pdf", []))
+    )
+    assert tagged == plain
+
+
+def test_a_span_of_a_thousand_rows_and_columns_repeats_nothing(tmp_path: Path) -> None:
+    tree: Element = (
+        "Table",
+        ("TR", ("TH", {"RowSpan": 1000, "ColSpan": 1000}, 0), ("TH", 1), ("TH", 2)),
+        ("TR", ("TD", 3), ("TD", 4), ("TD", 5)),
+        ("TR", ("TD", 6), ("TD", 7), ("TD", 8)),
+    )
+    text = " ".join(text for _, text in found(tagged_pdf(tmp_path / "a.pdf", CELLS, tree)))
+    assert len(text) < 2000
 
 
 def test_names_that_the_file_has_for_types_are_followed(tmp_path: Path) -> None:
@@ -147,8 +220,8 @@ ITEMS: list[Text] = [
 ]
 LIST: Element = (
     "L",
-    ("LI", ("LBody", 0)),
-    ("LI", ("LBody", 1, 2, ("L", ("LI", ("LBody", 3))))),
+    ("LI", ("Lbl", 6), ("LBody", 0)),
+    ("LI", ("Lbl", 7), ("LBody", 1, 2, ("L", ("LI", ("Lbl", 8), ("LBody", 3))))),
     ("LI", ("LBody", 5)),
 )
 
@@ -175,7 +248,7 @@ def test_a_bullet_that_is_text_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_title_within_a_list_is_no_item(tmp_path: Path) -> None:
-    tree: Element = ("L", ("LI", ("H2", 0)), ("LI", ("LBody", 1, 2)))
+    tree: Element = ("L", ("LI", ("H2", 0)), ("LI", 6, ("LBody", 1, 2)))
     texts = found(tagged_pdf(tmp_path / "a.pdf", ITEMS, tree))
     assert texts[:2] == [
         ("paragraph", "Tickets are sold aboard"),

@@ -109,8 +109,10 @@ def _lies_in_table(box: Box, tables: Sequence[Table], share: float = MIN_INSIDE)
 
 
 def _is_text_on(figure: Figure, block: LineBlock, usual: float) -> bool:
-    """Whether a block on a picture is read by itself: a paragraph, a heading, or a short text that is no label."""
+    """Whether a block on a picture is read by itself: a paragraph, heading, item, or a short text that is no label."""
     words = [word.text for line in block.lines for word in line.words]
+    if figure.layout == "figure" and block.begins_item and len(words) > 1:
+        return True
     if len(block.lines) > 1 and (block.prose or (figure.layout == "figure" and len(words) >= SHORT_TEXT)):
         return True
     letters = sum(character.isalpha() for word in words for character in word)

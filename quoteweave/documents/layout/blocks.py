@@ -18,9 +18,7 @@ from quoteweave.documents.sources.tags import ItemTag
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
 BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
-# What items of lists begin with that the file names as such: a number without a dot too; and what stands for a bullet
-# that is drawn.
-LABEL = lazy_regex(rf"{BULLET.pattern}|(?:\d{{1,2}}|o|\W)\s")
+# What stands for the label of an item that is drawn, and no text.
 DRAWN_BULLET = "•"
 # "3", "3.1", "IV.", "A." before a title.
 SECTION_NUMBER = lazy_regex(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[A-Z]\.\d+)\s+\S")
@@ -70,18 +68,25 @@ class LineBlock:
 
     lines: tuple[Line, ...]
     box: Box
-    begins_item: bool = False  # of a list, as the file says
+    begins_item: bool = False
+    """Whether it is the beginning of an item of a list, as the file says."""
 
     @property
     def text(self) -> str:
         """The lines as running text: hyphenated words put together again, and a bullet that is drawn, and no text."""
         text = self.lines[0].text
-        if self.begins_item and not LABEL.match(text):
+        if self.begins_item and self.item is not None and self.item.has_drawn_label:
             text = f"{DRAWN_BULLET} {text}"
         for line in self.lines[1:]:
             following = line.text
             text = text[:-1] + following if broken_word(text, following) else f"{text} {following}"
         return text
+
+    @property
+    def item(self) -> ItemTag | None:
+        """The item of a list that it stands in, as the file says."""
+        tag = self.lines[0].tag
+        return tag if isinstance(tag, ItemTag) else None
 
     @property
     def broken_words(self) -> tuple[BrokenWord, ...]:
@@ -127,17 +132,17 @@ def group_lines(lines: Sequence[Line]) -> list[LineBlock]:
             chain_of.append(chain_of[above])
             chains[chain_of[above]].append(line)
     blocks = [block_of(part) for chain in chains for part in _paragraphs(chain)]
-    return [*_with_items(blocks), *(block_of([line]) for line in lines if not line.upright)]
+    return [*_with_items(blocks, lines), *(block_of([line]) for line in lines if not line.upright)]
 
 
-def _with_items(blocks: Sequence[LineBlock]) -> list[LineBlock]:
-    """The blocks, of which the first of each item of a list begins it."""
+def _with_items(blocks: Sequence[LineBlock], lines: Sequence[Line]) -> list[LineBlock]:
+    """The blocks, of which the first of each item of a list that begins on the page begins it."""
+    order = {id(word): at for at, word in enumerate(word for line in lines for word in line.words)}
     firsts: dict[int, LineBlock] = {}
     for block in blocks:
-        tag = block.lines[0].tag
-        if isinstance(tag, ItemTag):
-            first = firsts.setdefault(tag.number, block)
-            firsts[tag.number] = min(first, block, key=lambda one: one.box[1])
+        if block.item is not None and block.item.begins:
+            first = firsts.setdefault(block.item.number, block)
+            firsts[block.item.number] = min(first, block, key=lambda one: order[id(one.lines[0].words[0])])
     ids = set(map(id, firsts.values()))
     return [replace(block, begins_item=id(block) in ids) for block in blocks] if ids else list(blocks)
 

@@ -96,6 +96,7 @@ class PageElement:
     ocr_text: str | None = None
     part: str = ""  # "part 1 of 2" for a part of a large image
     begins_item: bool = False  # of a list, as the file says
+    in_item: bool = False  # whether it is part of one
     broken_words: tuple[BrokenWord, ...] = ()  # by hyphens at the ends of lines, and whole in the text
 
 
@@ -304,6 +305,7 @@ def _text_element(block: LineBlock) -> PageElement:
         block.prose,
         broken_words=block.broken_words,
         begins_item=block.begins_item,
+        in_item=block.item is not None,
     )
 
 

@@ -54,11 +54,13 @@ class Characters:
     codes: Ints
     boxes: Floats
     numbers: Ints
+    parts: Ints | None = None
+    """Numbers (n) by which those of one cell of a table are equal; None where there are no cells."""
 
     @cached_property
     def spans(self) -> tuple[Ints, Ints, Ints]:
         """Where words start and end, and the row of the text layer that each stands in."""
-        return _spans(self.codes)
+        return _spans(self.codes, self.parts)
 
     @cached_property
     def hulls(self) -> tuple[Floats, Floats]:
@@ -205,11 +207,13 @@ def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice
     return slice(first, last + 1) if joined else slice(accent, accent + 1)
 
 
-def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
-    """Where words start and end, and the row of the text layer that each stands in."""
+def _spans(codes: Ints, parts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
+    """Where words start and end, and the row of the text layer that each stands in; no word is in two parts."""
     hyphens = codes == LINE_END_HYPHEN
     inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
     first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
+    if parts is not None:
+        first |= inked & (np.roll(parts, 1) != parts)
     first[:1] = inked[:1]
     last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
     last[-1:] = inked[-1:]

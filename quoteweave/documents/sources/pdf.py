@@ -7,7 +7,7 @@ import ctypes
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,7 +70,9 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
     try:
         count = textpage.count_chars()
         characters = read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown)
-        tags = PageTags(page, textpage.raw)
+        tags = PageTags(page, textpage.raw, min(count, MAX_CHARACTERS))
+        if parts := tags.parts(characters.numbers.tolist()):
+            characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(textpage.raw, characters, shown, page.get_size(), tags))
         return TextLayer(lines, max(0, count - MAX_CHARACTERS), count_outside(characters, page.get_size()))
     finally:

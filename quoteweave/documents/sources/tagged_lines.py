@@ -5,59 +5,137 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from quoteweave.core.boxes import Box, hull
+from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.sources.lines import Line, TextRun, lines_of
-from quoteweave.documents.sources.tags import CellTag
+from quoteweave.documents.sources.tags import CellTag, Tag
 
 # Words of one cell; in tables with longer ones, pages are laid out.
 MAX_CELL_WORDS = 150
+# Words of a table, those of a cell counted in each row and column that it spans.
+MAX_TABLE_WORDS = 20_000
 # Points by which cells may reach into each other.
 TOLERANCE = 2.0
 
-_Rows = Mapping[int, Sequence[tuple[CellTag, Box]]]
+_Cells = Mapping[CellTag, Sequence[Line]]
+_Boxes = Mapping[CellTag, Box]
+_Band = tuple[float, float]
 
 
 def tagged_lines(runs: Iterable[TextRun]) -> list[Line]:
-    """The lines of these runs. Cells that stand as no cells do have no tags, as where a page is laid out by a table."""
+    """The lines of these runs, their cells in the columns in which they stand.
+
+    Files may name no cell where one is empty, so that the next cell of its row has the number of its column. Cells that
+    stand as no cells do have no tags, as where a page is laid out by a table.
+    """
     runs = list(runs)
     lines = lines_of(runs)
-    cells: dict[int, dict[CellTag, list[Line]]] = defaultdict(lambda: defaultdict(list))
+    tables: dict[int, dict[CellTag, list[Line]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         if isinstance(line.tag, CellTag):
-            cells[line.tag.table][line.tag].append(line)
-    wrong = {table for table, own in cells.items() if not _is_table(own)}
-    return lines_of(_without_tags(run, wrong) for run in runs) if wrong else lines
+            tables[line.tag.table][line.tag].append(line)
+    right: dict[Tag, Tag | None] = {}
+    for number, cells in tables.items():
+        others = [line for line in lines if not (isinstance(line.tag, CellTag) and line.tag.table == number)]
+        placed = _in_columns(cells) if _is_table(cells, others) else {}
+        right |= {tag: placed.get(tag) for tag in cells}
+    changed = any(tag != own for tag, own in right.items())
+    return lines_of(_with_right_tag(run, right) for run in runs) if changed else lines
 
 
-def _without_tags(run: TextRun, tables: set[int]) -> TextRun:
-    return replace(run, tag=None) if isinstance(run.tag, CellTag) and run.tag.table in tables else run
+def _with_right_tag(run: TextRun, right: Mapping[Tag, Tag | None]) -> TextRun:
+    return run if run.tag is None else replace(run, tag=right.get(run.tag, run.tag))
 
 
-def _is_table(cells: Mapping[CellTag, Sequence[Line]]) -> bool:
+def _is_table(cells: _Cells, others: Sequence[Line]) -> bool:
     if not all(line.upright for lines in cells.values() for line in lines):
         return False
-    if any(sum(len(line.words) for line in lines) > MAX_CELL_WORDS for lines in cells.values()):
+    counts = {tag: sum(len(line.words) for line in lines) for tag, lines in cells.items()}
+    if max(counts.values()) > MAX_CELL_WORDS:
         return False
-    rows: dict[int, list[tuple[CellTag, Box]]] = defaultdict(list)
-    for tag, lines in cells.items():
-        rows[tag.row].append((tag, hull(line.box for line in lines)))
+    last_row, last_column = max(tag.row for tag in cells), max(tag.column for tag in cells)
+    repeated = (
+        count * min(tag.rows, 1 + last_row - tag.row) * min(tag.columns, 1 + last_column - tag.column)
+        for tag, count in counts.items()
+    )
+    box = hull(line.box for lines in cells.values() for line in lines)
+    # Such as what is drawn by a form, whose tags are not known: part of some cell.
+    return sum(repeated) <= MAX_TABLE_WORDS and not any(inside(line.box, box) > 0.5 for line in others)
+
+
+def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
+    """Each cell with the column in which it stands; nothing where cells stand as none of one table do."""
+    boxes = {tag: hull(line.box for line in lines) for tag, lines in cells.items()}
+    rows: dict[int, list[CellTag]] = defaultdict(list)
+    for tag in sorted(boxes, key=lambda tag: (tag.row, tag.column)):
+        rows[tag.row].append(tag)
     of_several = sum(len(row) > 1 for row in rows.values())
-    return (
-        1 < len(rows) <= 2 * of_several
-        and _stand_below_each_other(rows)
-        and all(map(_stand_side_by_side, rows.values()))
-    )
+    if not 1 < len(rows) <= 2 * of_several or not _stand_below_each_other(rows, boxes):
+        return {}
+    width = max(tag.column for tag in cells) + 1
+    reached = {(tag.row + below, tag.column) for tag in cells for below in range(min(tag.rows, len(rows) * 2))}
+    full = {number for number, row in rows.items() if _covers(row, number, reached, width)}
+    of_columns: dict[int, list[_Band]] = defaultdict(list)
+    for tag in (tag for number in full for tag in rows[number] if tag.columns == 1):
+        of_columns[tag.column].append((boxes[tag][0], boxes[tag][2]))
+    bands = [_band(of_columns[at]) for at in range(width)]
+    certain = [band for band in bands if band is not None]
+    if len(certain) < width or not _are_apart(certain):
+        return {}
+    found: dict[CellTag, CellTag] = {}
+    for number, row in rows.items():
+        own = row if number in full else _moved(row, boxes, certain)
+        if own is None or not _are_apart([(boxes[tag][0], boxes[tag][2]) for tag in row]):
+            return {}
+        found |= dict(zip(row, own, strict=True))
+    return found
 
 
-def _stand_below_each_other(rows: _Rows) -> bool:
-    of_one = ([box for tag, box in rows[number] if tag.rows == 1] for number in sorted(rows))
-    bands = [hull(boxes) for boxes in of_one if boxes]
+def _band(cells: Sequence[_Band]) -> _Band | None:
+    """From the left of a column to its right; None without cells, and where they stand under no common place."""
+    if not cells:
+        return None
+    ordered = sorted(cells)
+    right = ordered[0][1]
+    for left, end in ordered:
+        if left > right:
+            return None  # cells of two columns, as where each row lacks one
+        right = max(right, end)
+    return ordered[0][0], right
+
+
+def _covers(row: Sequence[CellTag], number: int, reached: set[tuple[int, int]], width: int) -> bool:
+    """Whether the cells of a row, with those that reach into it from above, take all columns."""
+    own = {at for tag in row for at in range(tag.column, min(tag.column + tag.columns, width))}
+    return all(at in own or (number, at) in reached for at in range(width))
+
+
+def _moved(row: Sequence[CellTag], boxes: _Boxes, bands: Sequence[_Band]) -> list[CellTag] | None:
+    """The cells of a row in the columns over which they stand; None where that is not certain."""
+    moved: list[CellTag] = []
+    for tag in row:
+        left, _, right, _ = boxes[tag]
+        count = min(tag.columns, len(bands))
+        if count == 1:
+            over = [at for at, band in enumerate(bands) if left < band[1] and right > band[0]]
+        else:
+            starts = range(len(bands) - count + 1)
+            over = [
+                at
+                for at in starts
+                if bands[at][0] - TOLERANCE <= left and right <= bands[at + count - 1][1] + TOLERANCE
+            ]
+        if len(over) != 1 or (moved and over[0] <= moved[-1].column):
+            return None
+        moved.append(replace(tag, column=over[0], columns=count))
+    return moved
+
+
+def _are_apart(bands: Sequence[_Band]) -> bool:
+    """Whether they stand from left to right, or all from right to left."""
+    return any(all(two[0] >= one[1] - TOLERANCE for one, two in pairwise(each)) for each in (bands, bands[::-1]))
+
+
+def _stand_below_each_other(rows: Mapping[int, Sequence[CellTag]], boxes: _Boxes) -> bool:
+    of_one = ([boxes[tag] for tag in rows[number] if tag.rows == 1] for number in sorted(rows))
+    bands = [hull(own) for own in of_one if own]
     return all(lower[1] >= upper[3] - TOLERANCE for upper, lower in pairwise(bands))
-
-
-def _stand_side_by_side(row: Iterable[tuple[CellTag, Box]]) -> bool:
-    """Whether the cells of a row stand from left to right, or all from right to left."""
-    boxes = [box for _, box in sorted(row, key=lambda cell: cell[0].column)]
-    return any(
-        all(two[0] >= one[2] - TOLERANCE for one, two in pairwise(in_order)) for in_order in (boxes, boxes[::-1])
-    )

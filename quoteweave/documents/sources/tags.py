@@ -4,19 +4,21 @@ Browsers and word processors write them, for people who listen to documents (ISO
 """
 
 import ctypes
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
     from pypdfium2.raw import FPDF_TEXTPAGE
 
-# Elements of a page that are looked at, and how deep they lie in each other.
-MAX_ELEMENTS = 50_000
+# What lies in the elements of a page, as far as it is looked at, and how deep elements lie in each other.
+MAX_KIDS = 200_000
 MAX_DEPTH = 100
-# Rows or columns that a cell spans; as in browsers.
+# Rows or columns that a cell spans, as in browsers; columns of a table; and attributes of a cell that are looked at.
 MAX_SPAN = 1000
+MAX_COLUMNS = 1000
+MAX_ATTRIBUTES = 16
 # Bytes of the name of a type; longer ones are none of those that are looked for.
 _MAX_TYPE = 64
 
@@ -29,6 +31,7 @@ class CellTag:
     """Number of its table on the page."""
     row: int
     column: int
+    """As the tags tell: a cell without content may have none."""
     rows: int = 1
     """How many it spans."""
     columns: int = 1
@@ -41,42 +44,67 @@ class ItemTag:
 
     number: int
     """On the page, from 0."""
+    begins: bool = True
+    """Whether it begins on the page."""
+    has_drawn_label: bool = False
+    """Whether the bullet or number before it is drawn, and no text."""
 
 
 Tag = CellTag | ItemTag
 
 
 class PageTags:
-    """Tells for each character of a page which cell or item it stands in."""
+    """Tells for each of the first `count` characters of a page which cell or item it stands in."""
 
-    def __init__(self, page: "PdfPage", text: "FPDF_TEXTPAGE") -> None:
-        self._text = text
-        self._of_content = _tags_of_content(page)
+    def __init__(self, page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> None:
+        reader = _read_tree(page)
+        contents = list(_contents(page, text, count)) if reader.found else []
+        self._tags = [reader.found.get(content) for content in contents]
+        labelled = {reader.labels[content] for content in contents if content in reader.labels}
+        drawn = {number: number not in labelled for number in reader.labels.values()}
+        self._tags = [
+            replace(tag, has_drawn_label=drawn.get(tag.number, False)) if isinstance(tag, ItemTag) else tag
+            for tag in self._tags
+        ]
 
     def at(self, number: int) -> Tag | None:
         """The innermost cell or item around the character with this number; None where the file names none."""
-        import pypdfium2.raw as pdfium
+        return self._tags[number] if self._tags else None
 
-        if not self._of_content:
-            return None
-        drawn = pdfium.FPDFText_GetTextObject(self._text, number)
-        return self._of_content.get(pdfium.FPDFPageObj_GetMarkedContentID(drawn)) if drawn else None
+    def parts(self, numbers: Sequence[int]) -> list[int]:
+        """For each of these characters a number that is equal for those of one cell; empty where there is no cell."""
+        if not any(isinstance(tag, CellTag) for tag in self._tags):
+            return []
+        known: dict[Tag | None, int] = {}
+        return [known.setdefault(self._tags[number], len(known)) for number in numbers]
 
 
-def _tags_of_content(page: "PdfPage") -> Mapping[int, Tag]:
-    """The tags of the page's marked content, by its number."""
+def _contents(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[int]:
+    """For each character the number of its marked content; -1 without one, and in a form, which has its own numbers."""
     import pypdfium2.raw as pdfium
 
+    drawn = (pdfium.FPDFPage_GetObject(page.raw, at) for at in range(pdfium.FPDFPage_CountObjects(page.raw)))
+    known = {ctypes.addressof(each.contents): pdfium.FPDFPageObj_GetMarkedContentID(each) for each in drawn if each}
+    for number in range(count):
+        each = pdfium.FPDFText_GetTextObject(text, number)
+        yield known.get(ctypes.addressof(each.contents), -1) if each else -1
+
+
+def _read_tree(page: "PdfPage") -> "_TreeReader":
+    """What the elements of a page say of its marked content."""
+    import pypdfium2.raw as pdfium
+
+    reader = _TreeReader()
     tree = pdfium.FPDF_StructTree_GetForPage(page.raw)
     if not tree:
-        return {}
+        return reader
     try:
-        reader = _TreeReader()
-        for at in range(pdfium.FPDF_StructTree_CountChildren(tree)):
+        for at in range(min(pdfium.FPDF_StructTree_CountChildren(tree), MAX_KIDS)):
             element = pdfium.FPDF_StructTree_GetChildAtIndex(tree, at)
             if element:
                 reader.read(element, _Place())
-        return reader.tags()
+        reader.drop_layout()
+        return reader
     finally:
         pdfium.FPDF_StructTree_Close(tree)
 
@@ -95,14 +123,15 @@ class _OpenTable:
         self.row += 1
         self._column = 0
 
-    def place(self, rows: int, columns: int) -> int:
-        """Take the next columns that are free; the first of them."""
+    def place(self, rows: int, columns: int) -> tuple[int, int]:
+        """Take the next columns that are free: the first of them, and how many."""
         while self._reaches.get(self._column, -1) >= self.row:
             self._column += 1
-        first = self._column
-        self._column += columns
-        self._reaches |= dict.fromkeys(range(first, self._column), self.row + rows - 1)
-        return first
+        first = min(self._column, MAX_COLUMNS - 1)
+        self._column = min(first + columns, MAX_COLUMNS)
+        if rows > 1:
+            self._reaches |= dict.fromkeys(range(first, self._column), self.row + rows - 1)
+        return first, self._column - first
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +143,8 @@ class _Place:
     """The table of whose row it is the next element."""
     tag: Tag | None = None
     in_list: bool = False
+    labels: int | None = None
+    """The item whose bullet or number this is."""
     depth: int = 0
 
 
@@ -121,58 +152,69 @@ class _TreeReader:
     """Walks the elements of a page."""
 
     def __init__(self) -> None:
-        self._found: dict[int, Tag] = {}
-        self._left, self._tables, self._items = MAX_ELEMENTS, 0, 0
+        self.found: dict[int, Tag] = {}
+        """The innermost cell or item around marked content, by its number."""
+        self.labels: dict[int, int] = {}
+        """Of the marked content of bullets and numbers, the number of the item."""
+        self._left, self._tables, self._items = MAX_KIDS, 0, 0
         self._holds_tables: set[int] = set()
 
-    def tags(self) -> Mapping[int, Tag]:
-        """What was found, without the cells of tables that hold tables, with which pages are laid out."""
-        return {
-            content: tag
-            for content, tag in self._found.items()
-            if not (isinstance(tag, CellTag) and tag.table in self._holds_tables)
-        }
+    def drop_layout(self) -> None:
+        """Drop the cells of tables that hold tables: with these, pages are laid out."""
+        for content, tag in list(self.found.items()):
+            if isinstance(tag, CellTag) and tag.table in self._holds_tables:
+                del self.found[content]
 
     def read(self, element: Any, around: _Place) -> None:
         """Read an element, and what lies in it."""
         import pypdfium2.raw as pdfium
 
-        if self._left <= 0 or around.depth > MAX_DEPTH:
+        if around.depth > MAX_DEPTH:
             return
-        self._left -= 1
         inside = self._place_in(element, around)
         for at in range(pdfium.FPDF_StructElement_CountChildren(element)):
+            self._left -= 1
+            if self._left < 0:
+                return
             content = pdfium.FPDF_StructElement_GetChildMarkedContentID(element, at)
             child = pdfium.FPDF_StructElement_GetChildAtIndex(element, at) if content < 0 else None
             if content >= 0 and inside.tag is not None:
-                self._found[content] = inside.tag
+                self.found[content] = inside.tag
+                if inside.labels is not None:
+                    self.labels[content] = inside.labels
             elif child:
                 self.read(child, inside)
             elif content < 0 and inside.in_row is not None:
                 inside.in_row.place(1, 1)  # a cell without content on the page
 
     def _place_in(self, element: Any, around: _Place) -> _Place:
-        table, tag, in_list, in_row = around.table, around.tag, around.in_list, None
+        place = replace(around, in_row=None, labels=None, depth=around.depth + 1)
+        table, tag = place.table, place.tag
         match _type_of(element):
             case "Table":
                 if isinstance(tag, CellTag):
                     self._holds_tables.add(tag.table)
-                table, tag = _OpenTable(self._tables), None
                 self._tables += 1
+                place = replace(place, table=_OpenTable(self._tables - 1), tag=None)
             case "TR" if table is not None:
                 table.begin_row()
-                in_row = table
+                place = replace(place, in_row=table)
             case "TH" | "TD" as kind if table is not None and table.row >= 0:
-                rows, columns = (_span(element, name) for name in (b"RowSpan", b"ColSpan"))
-                tag = CellTag(table.number, table.row, table.place(rows, columns), rows, columns, kind == "TH")
+                rows, columns = _spans(element)
+                first, columns = table.place(rows, columns)
+                place = replace(place, tag=CellTag(table.number, table.row, first, rows, columns, kind == "TH"))
             case "L":
-                in_list = True
-            case "LI" if in_list and not isinstance(tag, CellTag):
-                tag = ItemTag(self._items)
+                place = replace(place, in_list=True)
+            case "LI" if place.in_list and not isinstance(tag, CellTag):
                 self._items += 1
+                number = self._items - 1
+                # Older browsers draw the bullet as content of the item itself.
+                place = replace(place, tag=ItemTag(number, _begins(element)), labels=number)
+            case "Lbl" if isinstance(tag, ItemTag):
+                place = replace(place, labels=tag.number)
             case "H" | "H1" | "H2" | "H3" | "H4" | "H5" | "H6" if isinstance(tag, ItemTag):
-                tag = None  # a title within a list
-        return _Place(table, in_row, tag, in_list, around.depth + 1)
+                place = replace(place, tag=None)  # a title within a list
+        return place
 
 
 def _type_of(element: Any) -> str:
@@ -183,14 +225,23 @@ def _type_of(element: Any) -> str:
     return name.raw[: max(0, size - 2)].decode("utf-16-le", "replace") if size <= _MAX_TYPE else ""
 
 
-def _span(cell: Any, name: bytes) -> int:
-    """How many rows or columns a cell spans by the attribute of that name."""
+def _begins(item: Any) -> bool:
+    """Whether the first of what lies in an item, which is its bullet or number if it has one, is on the page."""
     import pypdfium2.raw as pdfium
 
-    number = ctypes.c_float()
-    for at in range(pdfium.FPDF_StructElement_GetAttributeCount(cell)):
+    content = pdfium.FPDF_StructElement_GetChildMarkedContentID(item, 0)
+    return content >= 0 or bool(pdfium.FPDF_StructElement_GetChildAtIndex(item, 0))
+
+
+def _spans(cell: Any) -> tuple[int, int]:
+    """How many rows and columns a cell spans by its attributes."""
+    import pypdfium2.raw as pdfium
+
+    spans, number = {b"RowSpan": 1, b"ColSpan": 1}, ctypes.c_float()
+    for at in range(min(pdfium.FPDF_StructElement_GetAttributeCount(cell), MAX_ATTRIBUTES)):
         attributes = pdfium.FPDF_StructElement_GetAttributeAtIndex(cell, at)
-        value = pdfium.FPDF_StructElement_Attr_GetValue(attributes, name) if attributes else None
-        if value and pdfium.FPDF_StructElement_Attr_GetNumberValue(value, number):
-            return min(max(1, int(number.value)), MAX_SPAN)
-    return 1
+        for name in spans if attributes else ():
+            value = pdfium.FPDF_StructElement_Attr_GetValue(attributes, name)
+            if value and pdfium.FPDF_StructElement_Attr_GetNumberValue(value, number):
+                spans[name] = min(max(1, int(number.value)), MAX_SPAN)
+    return spans[b"RowSpan"], spans[b"ColSpan"]

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.layout.blocks import block_of, lines_to_rows
@@ -16,7 +17,8 @@ MIN_INSIDE = 0.5
 def tagged_tables(lines: Sequence[Line], drawn: Sequence[Box]) -> list[Table]:
     """The tables of a page by the tags of its lines, each with what is `drawn` around it alone: its frame and rules.
 
-    A header that spans columns is in each of them, and what spans rows is in each of these.
+    Rows of headers above all others are one row of names. Of what spans columns, a header is in each of them, other
+    text in the first, and what spans all is alone in its row. What spans rows is in each of these.
     """
     tables: dict[int, dict[CellTag, list[Line]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
@@ -36,15 +38,28 @@ def _table(cells: Mapping[CellTag, Sequence[Line]], lines: Sequence[Line], drawn
 
 
 def _rows(cells: Mapping[CellTag, Sequence[Line]]) -> tuple[tuple[str, ...], ...]:
-    height = 1 + max(tag.row for tag in cells)
-    width = max(tag.column + tag.columns for tag in cells)
+    height, width = (1 + max(getattr(tag, side) for tag in cells) for side in ("row", "column"))
     grid = [[""] * width for _ in range(height)]
+    of_headers, of_several = set(range(height)), dict[int, set[CellTag]]()
     for tag, lines in cells.items():
         text = block_of([line for row in lines_to_rows(lines) for line in row]).text
-        for row in grid[tag.row : tag.row + tag.rows]:
-            for column in range(tag.column, tag.column + (tag.columns if tag.is_header else 1)):
-                row[column] = text
-    used = [column for column in range(width) if any(row[column] for row in grid)]
-    rows = (tuple(row[column] for column in used) for row in grid if any(row))
-    # Such as the name of a group of rows, or a title within the table.
-    return tuple(row if any(row[1:]) else row[:1] for row in rows)
+        for number in range(tag.row, min(tag.row + tag.rows, height)):
+            of_several.setdefault(number, set()).add(tag)
+            of_headers -= set() if tag.is_header else {number}
+            for column in range(tag.column, min(tag.column + (tag.columns if tag.is_header else 1), width)):
+                grid[number][column] = text
+    # Such as a title within the table, or the name of a group of rows.
+    alone = {
+        number
+        for number, tags in of_several.items()
+        if len(tags) == 1 and (not any(grid[number][1:]) or all(tag.columns >= width > 1 for tag in tags))
+    }
+    rows = [tuple(row[:1]) if number in alone else tuple(row) for number, row in enumerate(grid)]
+    numbers = [number for number, row in enumerate(rows) if any(row)]
+    titles = list(takewhile(alone.__contains__, numbers))
+    heads = list(takewhile(lambda number: number in of_headers - alone, numbers[len(titles) :]))
+    if len(heads) > 1:
+        columns = zip(*(rows[at] for at in heads), strict=True)
+        rows[heads[0]] = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
+        numbers = [number for number in numbers if number not in heads[1:]]
+    return tuple(rows[number] for number in numbers)
