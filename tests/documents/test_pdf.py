@@ -178,6 +178,57 @@ def test_words_outside_the_part_that_is_shown_are_told(tmp_path: Path) -> None:
     assert first_page(one_page_pdf(tmp_path / "b.pdf", "BT /F1 9 Tf 99 500 Td (all) Tj ET", page=page)).warnings == ()
 
 
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "q 0 0 0 0 72 600 cm BT /F1 12 Tf (lost) Tj ET Q",
+        "q 0.000000001 0 0 1 72 600 cm BT /F1 12 Tf (lost) Tj ET Q",
+        "BT /F1 12 Tf 0 0 0 0 72 600 Tm (lost) Tj ET",
+        "BT /F1 12 Tf 0.0001 0 0 0.0001 72 600 Tm (lost) Tj ET",
+        "BT /F1 0 Tf 72 600 Td (lost) Tj ET",
+        "BT /F1 0.00001 Tf 72 600 Td (lost) Tj ET",
+        "BT /F1 12 Tf 0 Tz 72 600 Td (lost) Tj ET",
+        "BT /F1 12 Tf 1 0 0 1 5000000000000.0 600 Tm (lost) Tj ET",
+    ],
+)
+def test_text_of_no_size_is_told(tmp_path: Path, drawn: str) -> None:
+    shown = "BT /F1 12 Tf 72 700 Td (shown) Tj 90 0 Td ( ) Tj ET"
+    content = first_page(one_page_pdf(tmp_path / "a.pdf", f"{shown} {drawn}"))
+    assert [element.text for element in content.elements] == ["shown", ""]  # the page itself is the second
+    (warning,) = content.warnings
+    assert warning == "page 1 has pieces of text of no size, or far outside it, which were not read: 1"
+    assert first_page(one_page_pdf(tmp_path / "b.pdf", shown)).warnings == ()
+
+
+def test_text_of_no_size_within_a_form_is_told(tmp_path: Path) -> None:
+    within = "BT /F1 12 Tf 72 600 Td (lost) Tj 0 -20 Td (too) Tj ET"
+    form = "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Matrix [0 0 0 0 9 9] /Resources <</Font <</F1 6 0 R>>>>"
+    page = "/Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
+    path = raw_pdf(
+        tmp_path / "a.pdf",
+        [
+            "<</Type /Catalog /Pages 2 0 R>>",
+            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+            f"<<{page} /Resources <</XObject <</X 5 0 R>>>>>>",
+            stream("/X Do"),
+            f"<<{form} /Length {len(within)}>>\nstream\n{within}\nendstream",
+            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
+        ],
+    )
+    assert first_page(path).warnings[0].endswith("which were not read: 2")
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    ["1 0 0 0 72 600 cm", "1 1 1 1 72 600 cm", "0 1 -1 0 72 600 cm", "0.04 0 0 0.04 72 600 cm"],
+)
+def test_text_that_is_drawn_flat_or_small_is_read(tmp_path: Path, drawn: str) -> None:
+    shown = "BT /F1 12 Tf 72 700 Td (shown) Tj ET"
+    content = first_page(one_page_pdf(tmp_path / "a.pdf", f"{shown} q {drawn} BT /F1 12 Tf (here too) Tj ET Q"))
+    assert "here too" in " ".join(element.text for element in content.elements)
+    assert content.warnings == ()
+
+
 def test_words_outside_many_pages_are_told_once(tmp_path: Path) -> None:
     path = pages_with_marks(tmp_path / "a.pdf", 30)
     parsed = DocumentParser(ImageStore(tmp_path / "images"), ParserSettings(ocr=False)).parse(path)

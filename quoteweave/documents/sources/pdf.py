@@ -5,6 +5,7 @@ Coordinates come out as the page is shown, in points.
 
 import ctypes
 import itertools
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +36,9 @@ MIN_IMAGE = 22.0
 MAX_IMAGES = 1000
 # Pixels that are skipped in a first look at an image.
 STEP = 16
+# pdfium leaves text that is narrower than this out of the text layer. In points, as the size from which on a letter is
+# wider, and the distance from the page's corner from which on its numbers are too coarse to tell.
+NO_WIDTH, SMALLEST, FARTHEST = 0.01, 0.1, 100_000.0
 
 
 def render_page(page: "PdfPage", dpi: float) -> Raster:
@@ -100,6 +104,41 @@ def count_undecoded(page: "PdfPage", picture: Raster) -> int:
     return count
 
 
+def count_without_size(page: "PdfPage") -> int:
+    """Count the pieces of text that the text layer lacks, as they are drawn in no size, or too far from the page."""
+    import pypdfium2.raw as pdfium
+
+    edges, matrix, size = (ctypes.c_float * 4)(), pdfium.FS_MATRIX(), ctypes.c_float()
+    left, bottom, right, top = (ctypes.pointer(ctypes.c_float.from_buffer(edges, 4 * i)) for i in range(4))
+    count = 0
+    for each in _text_objects(page):
+        pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top)
+        if abs(edges[2] - edges[0]) >= NO_WIDTH:
+            continue
+        pdfium.FPDFPageObj_GetMatrix(each, matrix)
+        pdfium.FPDFTextObj_GetFontSize(each, size)
+        # A space has no width either, whatever its size.
+        is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= SMALLEST
+        count += not (is_wide and max(map(abs, edges)) < FARTHEST)
+    return count
+
+
+def _text_objects(page: "PdfPage") -> Iterator[Any]:
+    """The pieces of text of a page and of the forms drawn on it, each drawn by one operation."""
+    import pypdfium2.raw as pdfium
+
+    kind, text, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM
+    unseen = [(pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw))]
+    while unseen:
+        get, parent, count = unseen.pop()
+        for each in (get(parent, i) for i in range(count)):
+            found = kind(each)
+            if found == text:
+                yield each
+            elif found == form:
+                unseen.append((pdfium.FPDFFormObj_GetObject, each, pdfium.FPDFFormObj_CountObjects(each)))
+
+
 def _to_shown(page: "PdfPage") -> Floats:
     """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
     import pypdfium2.raw as pdfium
@@ -157,10 +196,11 @@ class PdfPages:
         try:
             drawn = render_page(page, DPI)
             layer = read_text_layer(page)
-            unread = (*_left_out(number, layer), *_undecoded(number, page, drawn), *self._notes(number, page))
+            lost = (*_left_out(number, layer), *_without_size(number, page), *_undecoded(number, page, drawn))
             label, bookmarks, dropped = self._names(number)
+            unread = (*lost, *self._notes(number, page), *dropped)
             turned = page.get_rotation()
-            return RawPage(number, drawn, layer.lines, label, (*unread, *dropped), bookmarks, turned)
+            return RawPage(number, drawn, layer.lines, label, unread, bookmarks, turned)
         finally:
             page.close()
 
@@ -218,6 +258,12 @@ def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
         yield f"{page} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out"
     if layer.outside:
         yield f"{page} has words {OUTSIDE}: {layer.outside:,}"
+
+
+def _without_size(number: int, page: Any) -> tuple[str, ...]:
+    count = count_without_size(page)
+    said = f"page {number + 1} has pieces of text of no size, or far outside it, which were not read: {count}"
+    return (said,) if count else ()
 
 
 def _undecoded(number: int, page: Any, drawn: Raster) -> tuple[str, ...]:
