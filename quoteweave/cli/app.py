@@ -318,7 +318,8 @@ def main() -> None:
         with suppress(OSError, ValueError):  # what is in its buffer would fail again at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         what = "the output" if error.filename is None else error.filename
-        _complain(OSError(f"{what} cannot be read or written ({error.strerror or error})"))
+        remedy = "; allow it, then run the same command again" if isinstance(error, PermissionError) else ""
+        _complain(OSError(f"{what} cannot be read or written ({error.strerror or error}){remedy}"))
         sys.exit(1)
     except SystemExit as end:
         if end.code == INTERRUPTED:

@@ -1,5 +1,7 @@
 """The collection folder: what is in it, how it is made, and which format it is of."""
 
+import errno
+import os
 import shlex
 import shutil
 from contextlib import suppress
@@ -8,7 +10,7 @@ from pathlib import Path
 from quoteweave.collection.catalog.database import Catalog, create_catalog
 from quoteweave.collection.checksums import record_checksum
 from quoteweave.collection.segments.store import SegmentStore
-from quoteweave.collection.storage_errors import damage_error, guard_writing
+from quoteweave.collection.storage_errors import damage_error, guard_writing, unreadable_error
 from quoteweave.collection.stores.content import ImageStore, SourceStore, atomic_write
 from quoteweave.collection.stores.generations import Generations
 from quoteweave.collection.stores.image_texts import OcrTextStore
@@ -130,10 +132,12 @@ def check_format(root: Path) -> None:
             raise damage_error(path, "it is missing") from None
         remedy = f"make one with: quoteweave add PATH -c {shlex.quote(str(root))}"
         raise CollectionNotFound(f"no collection is at {root}", remedy=remedy) from None
+    except PermissionError as error:
+        raise unreadable_error(path, error) from error
     except OSError as error:
         if path.is_dir() or path.is_symlink():
             raise damage_error(path, f"something else is in its place ({error.strerror})") from error
-        raise CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again") from error
+        raise unreadable_error(path, error) from error
     except ValueError as error:
         raise damage_error(path, "it is not the JSON that it should be") from error
     if header.checksum is not None and header != header.sealed():
@@ -146,6 +150,28 @@ def check_format(root: Path) -> None:
         f"{FORMAT}",
         remedy=upgrade if header.format > FORMAT else rebuild,
     )
+
+
+def require_readable(root: Path) -> None:
+    """Raise CollectionError where a folder or file at `root` may not be read, as what is in it would pass for gone."""
+
+    def refuse(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            raise unreadable_error(Path(error.filename), error) from error
+
+    effective = os.access in os.supports_effective_ids
+    for folder, _, names in os.walk(root, onerror=refuse):
+        for path in (Path(folder, name) for name in names):
+            if not os.access(path, os.R_OK, effective_ids=effective) and _is_there(path):
+                raise unreadable_error(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file is there, if only as far as can be seen; a link that leads nowhere counts as none."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return True
 
 
 def _has_documents(root: Path) -> bool:

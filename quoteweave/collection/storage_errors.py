@@ -95,6 +95,11 @@ def damage_error(path: Path, reason: str) -> DamagedFile:
     return DamagedFile(f"{path} is damaged: {reason}", remedy=repair_command(path.parent))
 
 
+def unreadable_error(path: Path, error: OSError) -> CollectionError:
+    """The error for a folder or file at `path` that the system does not let this process read."""
+    return CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again")
+
+
 def repair_command(root: Path) -> str:
     """What to do about damage in the collection at `root`."""
     return f"make again what can be made again with: quoteweave check -c {shlex.quote(str(root))} --repair"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.storage_errors import guard_writing, unreadable_error
 from quoteweave.core.errors import CollectionError, CollectionLocked
 from quoteweave.core.records import Record
 
@@ -93,9 +93,13 @@ def _require_no_links(root: Path) -> None:
 
 
 def _entries(folder: Path | str) -> "list[os.DirEntry[str]]":
-    with suppress(FileNotFoundError), os.scandir(folder) as found:  # the last file of it may just have been removed
-        return list(found)
-    return []
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except FileNotFoundError:  # the last file of it may just have been removed
+        return []
+    except PermissionError as error:
+        raise unreadable_error(Path(folder), error) from error
 
 
 def _sign(root: Path) -> None:

@@ -14,7 +14,13 @@ from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import read_words
 from quoteweave.collection.checksums import CHECKSUMS, row_checksum, unsealed_record
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, CollectionFolder, check_format
+from quoteweave.collection.folder import (
+    LEXICAL_FOLDER,
+    RECOVERED_FOLDER,
+    CollectionFolder,
+    check_format,
+    require_readable,
+)
 from quoteweave.collection.records import IndexPlan, IndexState
 from quoteweave.collection.segments.segment import read_segment
 from quoteweave.collection.storage_errors import OTHER_VERSION, DamagedFile, renewal_advice
@@ -67,8 +73,10 @@ class CheckReport(Record):
 def check(root: Path, on_file: Callable[[int], None] = lambda _: None) -> CheckReport:
     """Verify every file of the collection at `root`; `on_file` gets the number of files left.
 
-    Raises CollectionError only where that is no collection or of another format, or cannot be read at all.
+    Raises CollectionError only where that is no collection or of another format, or something may not be read: that is
+    no damage, and a repair would replace it.
     """
+    require_readable(root)
     return _Check(root, on_file).run()
 
 

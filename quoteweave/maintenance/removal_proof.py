@@ -13,7 +13,7 @@ from pydantic import Field
 
 from quoteweave.collection.catalog.stored_words import heads_of_words, unknown_words
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import CollectionFolder
+from quoteweave.collection.folder import CollectionFolder, require_readable
 from quoteweave.collection.records import IndexPlan
 from quoteweave.collection.segments.segment import SUFFIX, read_segment
 from quoteweave.collection.stores.generations import read_plan
@@ -87,8 +87,9 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
     `texts` and `content` (SHA-256, in hexadecimal) are those of the file, where the user still has it: its words are
     then searched for too. A name of fewer than four characters is searched for in quotation marks, as it stands in
     files of JSON. Connections of this process to the collection must be closed. Raises UsageError while the document is
-    in the collection, and CollectionError where that cannot be read.
+    in the collection, and CollectionError where that, or any folder or file of it, cannot be read.
     """
+    require_readable(root)
     folder = CollectionFolder(root)
     with Collection.open(root) as collection:
         if any(document.name == name for document in collection.documents()):

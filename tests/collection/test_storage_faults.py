@@ -175,6 +175,27 @@ def test_a_folder_that_may_not_be_written_can_be_read(tmp_path: Path) -> None:
     assert second.startswith(f"cannot write {root}")
 
 
+CLOSED = """
+try:
+    Collection.open(Path(sys.argv[1]))
+except CollectionError as error:
+    print(error)
+"""
+
+
+def test_a_folder_that_may_not_be_read_is_named_with_the_way_out(tmp_path: Path) -> None:
+    # Not under tmp_path, which only its owner may enter.
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "c")
+        with Collection.create(root) as collection, collection.writer() as writer:
+            put(writer, tmp_path, "a.txt", made(["one", "two"]))
+        Path(folder).chmod(0o755)
+        root.chmod(0)
+        said = printed_by_nobody(READING.replace("StorageError", "CollectionError"), CLOSED, root)
+        root.chmod(0o755)
+    assert said == [f"cannot read {root / 'collection.json'}: Permission denied; allow reading it, then try again"]
+
+
 def test_a_reader_sees_the_whole_old_or_the_whole_new_document(tmp_path: Path) -> None:
     done = threading.Event()
     seen: set[str] = set()

@@ -5,6 +5,7 @@ import random
 import shutil
 import signal
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import made_collections
 import pytest
 from killed_processes import in_a_process
 from made_documents import made, put
+from other_user import printed_by_nobody
 
 from quoteweave.collection.catalog.file_checksum import read_catalog_checksum
 from quoteweave.collection.collection import Collection
@@ -390,3 +392,34 @@ def test_a_count_of_changes_that_was_cut_short_is_none(copy: Path, tmp_path: Pat
     with Collection.open(copy) as collection, collection.writer() as writer:
         writer.remove("1.txt")
     assert check(copy).whole
+
+
+CHECKING = """
+from pathlib import Path
+from quoteweave.core.errors import CollectionError
+from quoteweave.maintenance.check import check
+from quoteweave.maintenance.removal_proof import check_removed
+from quoteweave.maintenance.repair import check_and_repair
+"""
+UNREADABLE = """
+for act in (check, check_and_repair, lambda root: check_removed(root, "gone.txt")):
+    try:
+        print(act(Path(sys.argv[1])))
+    except CollectionError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("closed", [".", "catalog.sqlite", "lexical", "images", "sources"])
+def test_what_may_not_be_read_is_named_and_neither_damaged_nor_gone(original: Path, closed: str) -> None:
+    # Not under tmp_path, which only its owner may enter.
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(shutil.copytree(original, Path(folder, "c")))
+        for path in (Path(folder), root, *root.rglob("*")):
+            path.chmod(0o777 if path.is_dir() else 0o666)
+        mode = 0o755 if (root / closed).is_dir() else 0o644
+        (root / closed).chmod(0)
+        said = printed_by_nobody(CHECKING, UNREADABLE, root)
+        (root / closed).chmod(mode)
+        assert said == [f"cannot read {root / closed}: Permission denied; allow reading it, then try again"] * 3
+        assert check(root).damaged == ()
