@@ -300,6 +300,30 @@ def test_what_readers_would_miss_is_told(page: Path, images: ImageStore) -> None
     )
 
 
+def test_words_of_html_within_a_drawing_and_what_was_entered_in_a_form_are_told(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<p>Seen.</p><svg><path d=M /><foreignObject><div>A label</div></foreignObject></svg>"
+        "<input value=Ada><input type=search value=x><input type=hidden value=token><input type=submit value=Send>"
+        "<input value='  '><input placeholder=Name>"
+    )
+    assert parse_html(page, images).warnings == ("What these elements show was not read: 2 input, 1 svg.",)
+
+
+def test_a_heading_that_is_a_button_is_a_heading(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<h2><button>What does it <b>cost</b>?</button></h2><div>Nothing.</div><p><button>Send</button></p>"
+        "<h2><button hidden>Fold</button>When?</h2><p>Now.</p>"
+    )
+    parsed = parse_html(page, images)
+    assert [(quote.layout, quote.text) for quote in parsed.quotes] == [
+        ("title", "What does it cost?"),
+        ("paragraph", "Nothing."),
+        ("title", "When?"),
+        ("paragraph", "Now."),
+    ]
+    assert parsed.warnings == ("What these elements show was not read: 1 hidden button.",)
+
+
 def test_words_that_only_some_readers_see_are_told(page: Path, images: ImageStore) -> None:
     page.write_text(
         "<head><noscript><style>p { color: red }</style></noscript></head><p>Seen.</p>"

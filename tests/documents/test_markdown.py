@@ -108,6 +108,26 @@ def test_front_matter_gives_a_missing_title_and_is_not_text(file: Path, images: 
     assert said(file, images, "---\n\nno front matter") == [("paragraph", "no front matter")]
 
 
+def test_text_between_two_rules_at_the_top_is_text(file: Path, images: ImageStore) -> None:
+    text = "The harbour was dredged.\n\nNote: twice."
+    assert said(file, images, f"---\n\n{text}\n\n---\n\nAfter") == [
+        ("paragraph", "The harbour was dredged."),
+        ("paragraph", "Note: twice."),
+        ("paragraph", "After"),
+    ]
+    matter = (
+        "# Made by a program\ntitle: Rain\ntags:\n- a\n- b: c\nmore: [\n  1\n]\nlong: |\n  Two words.\n\n  Three.\n"
+    )
+    assert said(file, images, f"---\n{matter}---\nText") == [("title", "Rain"), ("paragraph", "Text")]
+
+
+def test_a_footnote_of_one_word_is_text(file: Path, images: ImageStore) -> None:
+    assert said(file, images, "Rain[^1] fell, see [1].\n\n[^1]: Ibid.\n\n[1]: https://127.0.0.1/") == [
+        ("paragraph", "Rain[^1] fell, see 1."),
+        ("paragraph", "[^1]: Ibid."),
+    ]
+
+
 def test_scripts_are_left_out_and_html_around_markdown_is_read(file: Path, images: ImageStore) -> None:
     text = "<script>\nalert(1)\n</script>\n\n<details><summary>More</summary>\n\n**Inner** text\n\n</details>\n"
     assert said(file, images, text) == [("paragraph", "More"), ("paragraph", "Inner text")]

@@ -41,6 +41,9 @@ _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
 # Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
 _MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas", "select", "textarea"})
+_SVG_WORDS = frozenset({"text", "foreignobject"})
+# Fields in which what was entered can be read.
+_FIELDS = frozenset({"", "text", "search", "email", "url", "tel", "number", "date", "time", "month", "datetime-local"})
 # Of what is dropped, what some readers see, or see later: without scripts, or when a script shows it.
 _SEEN_BY_SOME = frozenset({"noscript", "template"})
 # Text in these is none.
@@ -172,12 +175,13 @@ class _Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._dropped is None:
             self._rubies += tag == "ruby"
-            if tag in _DROPPED or "hidden" in attributes:
+            if self._is_dropped(tag) or "hidden" in attributes:
                 self._dropped = tag
                 self._seen_by_some = (
                     "hidden " + tag if "hidden" in attributes else tag if tag in _SEEN_BY_SOME else None
                 )
-                is_missed = tag in _MISSED or (tag == "rt" and not self._rubies)  # which browsers show as text
+                is_text = tag == "rt" and not self._rubies  # which browsers show
+                is_missed = tag in _MISSED or is_text or _is_filled(tag, attributes)
                 if self._pictures is not None and is_missed and "hidden" not in attributes:
                     self._pictures.leave_out(tag)
         elif self._pictures is not None and not self._told and (what := self._words_within(tag)):
@@ -192,10 +196,14 @@ class _Reader:
             self._end_paragraph()
             self._start_block(tag, attributes)
 
+    def _is_dropped(self, tag: str) -> bool:
+        """Whether an element is left out; not the button of a heading, which folds what is below and has its words."""
+        return tag in _DROPPED and not (tag == "button" and self._role in _HEADINGS)
+
     def _words_within(self, tag: str) -> str | None:
         """What to say is left out, where `tag` begins within what is dropped and shows that words stand there."""
         if self._dropped == "svg":
-            return "svg" if tag == "text" else None
+            return "svg" if tag in _SVG_WORDS else None
         is_more = tag == "ruby" or tag not in _INLINE.union(("rp", "rt"))
         return "rt" if self._dropped == "rt" and is_more else None
 
@@ -299,6 +307,12 @@ class _Reader:
             self._outline.add(FlowBlock(layout="equation", text=formula))
         else:
             self._outline.add_paragraph(text)
+
+
+def _is_filled(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Whether it is a field of a form that shows words."""
+    is_field = tag == "input" and attributes.get("type", "").strip().lower() in _FIELDS
+    return is_field and _WORD.search(attributes.get("value", "")) is not None
 
 
 def _display_math(text: str) -> str | None:

@@ -30,6 +30,8 @@ _CONTAINERS = frozenset({"blockquote_open", "list_item_open"})
 _MAX_FORMULA_LINES = 100
 
 _FRONT_MATTER = lazy_regex(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+# What stands at the left edge of YAML: names with values, items, comments, and ends of lists and mappings.
+_YAML = lazy_regex(r"(?:[^\s:#\-][^:\n]*:(?:[ \t].*)?|-(?:[ \t].*)?|#.*|[\]}].*|[ \t].*|)")
 _TITLE = lazy_regex(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 _MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
 
@@ -52,9 +54,12 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
 
 
 def _without_front_matter(text: str) -> tuple[str, str]:
-    """The title that the front matter (YAML between lines of three dashes) names, and the text after it."""
+    """The title that the front matter (YAML between lines of three dashes) names, and the text after it.
+
+    Text between two such lines that is no YAML stands between two rules.
+    """
     matter = _FRONT_MATTER.match(text)
-    if matter is None:
+    if matter is None or not all(_YAML.fullmatch(line) for line in matter.group(1).split("\n")):
         return "", text
     title = _TITLE.search(matter.group(1))
     return (title.group(1).strip().strip("'\"") if title else ""), text[matter.end() :]
@@ -69,6 +74,7 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
     )
     markdown.block.ruler.before("table", "nested", _leave_out, {"alt": []})
     markdown.block.ruler.before("fence", "math", _math_block, {"alt": ["paragraph", "blockquote", "list"]})
+    markdown.block.ruler.at("reference", _reference, {"alt": []})
     markdown.add_render_rule("math", _render_math)
     tokens = markdown.parse(text)
     for token in tokens:
@@ -86,6 +92,13 @@ def _leave_out(state: "StateBlock", first: int, last: int, silent: bool) -> bool
     after = (line for line in range(first, last) if not state.isEmpty(line) and state.sCount[line] < state.blkIndent)
     state.line = next(after, last)
     return True
+
+
+def _reference(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
+    """A rule for markdown-it, which by itself takes a footnote of one word ("[^1]: Ibid.") for a link's address."""
+    from markdown_it.rules_block import reference
+
+    return not _line(state, first).startswith("[^") and reference(state, first, last, silent)
 
 
 def _math_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
