@@ -123,6 +123,15 @@ def test_a_garbled_text_layer_is_read_by_ocr(images: ImageStore) -> None:
     assert page.elements[0].text.startswith("the harbour")
 
 
+def test_a_garbled_text_layer_that_is_kept_is_told(images: ImageStore) -> None:
+    broken = paragraph(["\ufffd\ufffd\ufffd \ue000\ue001\ue002\ue003"] * 8, 50, 100)
+    for ocr in (None, ScriptedOcr()):
+        page = PageReader(images, ocr).read(RawPage(2, picture(canvas()), lines=broken))
+        assert page.source == "text_layer"
+        assert page.warnings == ("page 3 has a text layer that looks garbled, and was kept as it is",)
+    assert PageReader(images, None).read(RawPage(2, picture(canvas()), lines=prose(50, 100))).warnings == ()
+
+
 def test_a_page_without_words_is_still_there_as_a_whole(images: ImageStore) -> None:
     drawn = canvas()
     scatter(drawn, (50, 300, 250, 400))

@@ -273,6 +273,49 @@ def test_what_holds_words_beside_the_page_is_told(tmp_path: Path) -> None:
     assert first_page(files).warnings == ("files attached to it were not read: 1",)
 
 
+def test_what_stamps_and_fields_show_is_told(tmp_path: Path) -> None:
+    shown = "BT /F1 9 Tf 5 50 Td (Approved) Tj ET"
+    drawn = f"<</Type /XObject /Subtype /Form /BBox [0 0 200 100] /Length {len(shown)}>>\nstream\n{shown}\nendstream"
+    place = "/Rect [100 100 300 200]"
+    stamp = f"<</Type /Annot /Subtype /Stamp {place} /AP <</N 6 0 R>>>>"
+    kid = f"<</Type /Annot /Subtype /Widget /Parent 8 0 R {place} /AP <</N 6 0 R>>>>"
+    empty = f"<</Type /Annot /Subtype /Widget /FT /Tx /T (b) {place} /AP <</N 7 0 R>>>>"
+    path = raw_pdf(
+        tmp_path / "a.pdf",
+        [
+            "<</Type /Catalog /Pages 2 0 R>>",
+            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+            f"<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Annots [{stamp} 4 0 R 5 0 R]>>",
+            kid,
+            empty,
+            drawn,
+            drawn.replace(shown, " " * len(shown)),
+            "<</FT /Tx /T (a) /V (Ada) /Kids [4 0 R]>>",
+        ],
+    )
+    assert first_page(path).warnings == ("page 1 has notes or filled form fields, whose text was not read: 2",)
+
+
+def test_files_and_media_on_a_page_and_forms_in_xfa_are_told(tmp_path: Path) -> None:
+    held = "/FS <</Type /Filespec /F (a.txt)>>"
+    kinds = ("/FileAttachment", "/RichMedia", "/Movie", "/Ink")
+    notes = " ".join(f"<</Type /Annot /Subtype {kind} /Rect [9 9 99 99] {held}>>" for kind in kinds)
+    path = one_page_pdf(tmp_path / "a.pdf", "", page=f"/MediaBox [0 0 612 792] /Annots [{notes}]")
+    assert first_page(path).warnings == ("page 1 has attached files or media, which were not read: 3",)
+    form = raw_pdf(
+        tmp_path / "b.pdf",
+        [
+            "<</Type /Catalog /Pages 2 0 R /NeedsRendering true /AcroForm <</Fields [] /XFA 4 0 R>>>>",
+            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]>>",
+            stream("<template/>"),
+        ],
+    )
+    assert first_page(form).warnings == (
+        "it is a form in XFA, of which its pages are no more than a placeholder; it was not read",
+    )
+
+
 def image_page(path: Path, data: bytes, kind: str, *, side: int = 300) -> Path:
     """A page with one image of that many points."""
     head = "/Type /XObject /Subtype /Image /Width 160 /Height 160 /ColorSpace /DeviceRGB /BitsPerComponent 8"

@@ -60,6 +60,8 @@ def words_of_pages(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
     return tuple(PageWords.of(page, ()) if own is None else own for page, own in enumerate(words))
 
 
+GARBLED = "has a text layer that looks garbled, and was kept as it is"
+"""Part of the warning of a page of which OCR is off, or reads no more."""
 # A page with fewer characters than this in its text layer is read by OCR.
 MIN_LETTERS = 20
 # One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
@@ -141,6 +143,8 @@ class PageReader:
             words.add_lines(ocr_lines or (), ocr=True)
         if is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if is_read else None))
+        if source == "text_layer" and is_garbled(lines):
+            left_out = (*left_out, GARBLED)
         warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in left_out))
         return PageContent(
             *(raw.number, *size, raw.label, source, tuple(elements), warnings, raw.bookmarks),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -219,16 +219,20 @@ class PdfPages:
         return self._label(number), bookmarks, dropped
 
     def _notes(self, number: int, page: Any) -> tuple[str, ...]:
-        """Warnings about text that is not read: annotations, filled form fields, and attached files."""
+        """Warnings about what is not read: notes, filled form fields, attached files and media, and forms in XFA."""
         import pypdfium2.raw as pdfium
 
         files = pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0
-        notes = sum(_holds_text(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_NOTES)))
+        found = [_annotation(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_NOTES))]
         warnings = []
+        if number == 0 and pdfium.FPDF_GetFormType(self.document.raw) == pdfium.FORMTYPE_XFA_FULL:
+            warnings.append("it is a form in XFA, of which its pages are no more than a placeholder; it was not read")
         if files > 0:
             warnings.append(f"files attached to it were not read: {files}")
-        if notes:
-            warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {notes}")
+        if count := found.count("file"):
+            warnings.append(f"page {number + 1} has attached files or media, which were not read: {count}")
+        if count := found.count("text"):
+            warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {count}")
         return tuple(warnings)
 
     def draw(self, number: int) -> Raster:
@@ -236,20 +240,31 @@ class PdfPages:
         return render_page(self.document[number], DPI)
 
 
-def _holds_text(page: Any, number: int) -> bool:
-    """Whether an annotation contains text; that of links and pop-ups does not count."""
+def _annotation(page: Any, number: int) -> Literal["text", "file"] | None:
+    """What an annotation holds that is not read; the text of links and pop-ups does not count."""
     import pypdfium2.raw as pdfium
 
     annotation = pdfium.FPDFPage_GetAnnot(page, number)
     try:
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
-            return False
+            return None
+        files = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
+        if kind in [getattr(pdfium, f"FPDF_ANNOT_{name}") for name in files]:
+            return "file"
         key = b"V" if kind == pdfium.FPDF_ANNOT_WIDGET else b"Contents"
-        # Two bytes a character, and two for the end.
-        return bool(pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0) > 2)
+        # Two bytes a character, and two for the end. A field may have its value elsewhere, and a stamp says it nowhere.
+        says = pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0) > 2
+        return "text" if says or _shows_text(annotation) else None
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _shows_text(annotation: Any) -> bool:
+    import pypdfium2.raw as pdfium
+
+    shown = (pdfium.FPDFAnnot_GetObject(annotation, i) for i in range(pdfium.FPDFAnnot_GetObjectCount(annotation)))
+    return any(pdfium.FPDFPageObj_GetType(each) == pdfium.FPDF_PAGEOBJ_TEXT for each in shown)
 
 
 def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
