@@ -273,6 +273,37 @@ def test_what_holds_words_beside_the_page_is_told(tmp_path: Path) -> None:
     assert first_page(files).warnings == ("files attached to it were not read: 1",)
 
 
+def page_without_names(path: Path, letters: str) -> Path:
+    """A page whose font says of these letters that they are control characters, as some programs write it."""
+    codes = "".join(f"<{ord(letter):02x}> <{number:04x}>\n" for number, letter in enumerate(letters, 14))
+    names = (
+        f"begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n{len(letters)} beginbfchar\n{codes}endbfchar"
+    )
+    content = "BT /F1 12 Tf 72 700 Td (the harbour received grain in spring) Tj ET"
+    return raw_pdf(
+        path,
+        [
+            "<</Type /Catalog /Pages 2 0 R>>",
+            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
+            stream(content),
+            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
+            stream(f"{names}\nendcmap"),
+        ],
+    )
+
+
+def test_letters_that_the_font_does_not_name_are_told(tmp_path: Path) -> None:
+    content = first_page(page_without_names(tmp_path / "a.pdf", "g"))
+    assert content.elements[0].text == "the harbour received rain in sprin"
+    assert content.warnings == ("page 1 has letters that its fonts do not name, which were left out: 2",)
+
+
+def test_a_page_of_letters_that_the_font_does_not_name_is_garbled(tmp_path: Path) -> None:
+    content = first_page(page_without_names(tmp_path / "a.pdf", "harbouecivdg"))
+    assert content.warnings == ("page 1 has a text layer that looks garbled, and was kept as it is",)
+
+
 def test_what_stamps_and_fields_show_is_told(tmp_path: Path) -> None:
     shown = "BT /F1 9 Tf 5 50 Td (Approved) Tj ET"
     drawn = f"<</Type /XObject /Subtype /Form /BBox [0 0 200 100] /Length {len(shown)}>>\nstream\n{shown}\nendstream"

@@ -20,6 +20,10 @@ LINE_END_HYPHEN = 2
 SEPARATORS = [0xA0, *range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF]
 SPACE = 32
 BREAKS = [10, 13]
+# Control characters are what pdfium says where a font's map names no letter; some stand for space. In points, what a
+# letter is at least; and the share of a page's characters from which on they are all replaced, as its text is no text.
+NO_CONTROLS, LEAST_INK, MOSTLY_UNKNOWN = [LINE_END_HYPHEN, 9, 10, 13], 0.1, 0.3
+REPLACEMENT = 0xFFFD
 # Accents that stand alone, and the combining characters that do the same to the letter before them.
 ACCENTS = {
     0xB4: "\u0301",
@@ -85,7 +89,23 @@ def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characte
     points = corners @ shown[:, :2].T + shown[:, 2]
     boxes = np.concatenate([points.min(axis=0), points.max(axis=0)], axis=1)
     characters = Characters(np.array(codes, dtype=np.int64), boxes, np.arange(count))
+    unknown = _is_unknown(characters)
+    if unknown.sum() > MOSTLY_UNKNOWN * np.count_nonzero(unknown | (characters.codes > SPACE)):
+        characters.codes[unknown] = REPLACEMENT
     return _with_accents(_drawn_once(raw, _in_lines(raw, characters, shown)))
+
+
+def count_unknown(characters: Characters) -> tuple[int, int]:
+    """Count the letters that are drawn and of which nothing says what they are, and all characters that are drawn."""
+    unknown = _is_unknown(characters)
+    return int(unknown.sum()), int(np.count_nonzero(unknown | (characters.codes > SPACE)))
+
+
+def _is_unknown(characters: Characters) -> npt.NDArray[np.bool_]:
+    """Which characters (n) are drawn, and of which nothing says what letters they are."""
+    codes, boxes = characters.codes, characters.boxes
+    drawn = (boxes[:, 2:] - boxes[:, :2] > LEAST_INK).all(axis=1)
+    return np.asarray((codes < SPACE) & ~np.isin(codes, NO_CONTROLS) & drawn)
 
 
 def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Characters:

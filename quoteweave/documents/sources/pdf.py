@@ -16,7 +16,7 @@ import numpy as np
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
-from quoteweave.documents.sources.characters import Floats, read_characters
+from quoteweave.documents.sources.characters import Floats, count_unknown, read_characters
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.sources.tagged_lines import tagged_lines
@@ -31,6 +31,8 @@ MAX_PIXELS = 16_000_000
 MAX_SIDE = 16_000
 # A hundred dense pages of a book; more would take longer than a page may.
 MAX_CHARACTERS = 500_000
+# Share of a page's characters, such as bullets and signs of formulas, that may be unknown without a word about it.
+FEW_UNKNOWN = 0.02
 # Points of the shorter side of an image that shows something, and how many of a page are looked at.
 MIN_IMAGE = 22.0
 MAX_IMAGES = 1000
@@ -65,6 +67,8 @@ class TextLayer:
     """Characters beyond the limit."""
     outside: int
     """Words that stand outside the page as shown."""
+    unknown: int = 0
+    """Letters of which nothing says what they are, where they are more than a few."""
 
 
 def read_text_layer(page: "PdfPage") -> TextLayer:
@@ -78,7 +82,9 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(textpage.raw, characters, shown, page.get_size(), tags))
-        return TextLayer(lines, max(0, count - MAX_CHARACTERS), count_outside(characters, page.get_size()))
+        outside, (unknown, drawn) = count_outside(characters, page.get_size()), count_unknown(characters)
+        unknown = unknown if unknown > FEW_UNKNOWN * drawn else 0
+        return TextLayer(lines, max(0, count - MAX_CHARACTERS), outside, unknown)
     finally:
         textpage.close()
 
@@ -273,6 +279,8 @@ def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
         yield f"{page} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out"
     if layer.outside:
         yield f"{page} has words {OUTSIDE}: {layer.outside:,}"
+    if layer.unknown:
+        yield f"{page} has letters that its fonts do not name, which were left out: {layer.unknown:,}"
 
 
 def _without_size(number: int, page: Any) -> tuple[str, ...]:
