@@ -22,7 +22,7 @@ SPACE = 32
 BREAKS = [10, 13]
 # Control characters are what pdfium says where a font's map names no letter; some stand for space. In points, what a
 # letter is at least; and the share of a page's characters from which on they are all replaced, as its text is no text.
-NO_CONTROLS, LEAST_INK, MOSTLY_UNKNOWN = [LINE_END_HYPHEN, 9, 10, 13], 0.1, 0.3
+NO_CONTROLS, MIN_INK, MOSTLY_UNKNOWN = [LINE_END_HYPHEN, 9, 10, 13], 0.1, 0.3
 REPLACEMENT = 0xFFFD
 # Accents that stand alone, and the combining characters that do the same to the letter before them.
 ACCENTS = {
@@ -104,7 +104,7 @@ def count_unknown(characters: Characters) -> tuple[int, int]:
 def _is_unknown(characters: Characters) -> npt.NDArray[np.bool_]:
     """Which characters (n) are drawn, and of which nothing says what letters they are."""
     codes, boxes = characters.codes, characters.boxes
-    drawn = (boxes[:, 2:] - boxes[:, :2] > LEAST_INK).all(axis=1)
+    drawn = (boxes[:, 2:] - boxes[:, :2] > MIN_INK).all(axis=1)
     return np.asarray((codes < SPACE) & ~np.isin(codes, NO_CONTROLS) & drawn)
 
 

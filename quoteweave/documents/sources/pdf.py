@@ -40,7 +40,7 @@ MAX_IMAGES = 1000
 STEP = 16
 # pdfium leaves text that is narrower than this out of the text layer. In points, as the size from which on a letter is
 # wider, and the distance from the page's corner from which on its numbers are too coarse to tell.
-NO_WIDTH, SMALLEST, FARTHEST = 0.01, 0.1, 100_000.0
+NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
 
 
 def render_page(page: "PdfPage", dpi: float) -> Raster:
@@ -124,8 +124,8 @@ def count_without_size(page: "PdfPage") -> int:
         pdfium.FPDFPageObj_GetMatrix(each, matrix)
         pdfium.FPDFTextObj_GetFontSize(each, size)
         # A space has no width either, whatever its size.
-        is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= SMALLEST
-        count += not (is_wide and max(map(abs, edges)) < FARTHEST)
+        is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= MIN_SIZE
+        count += not (is_wide and max(map(abs, edges)) < MAX_DISTANCE)
     return count
 
 
