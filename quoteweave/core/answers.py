@@ -99,8 +99,7 @@ class Context(Record):
     texts: tuple[Hit, ...] = Field(default=(), description="text quotes, in the order of their numbers")
     images: tuple[Hit, ...] = Field(default=(), description="image quotes, likewise")
     rarity: Mapping[str, float] = Field(
-        default_factory=dict,
-        description="how rare each word of the question is: 0 on every page to 1 on none; empty where it is not known",
+        default_factory=dict, description="how rare each word of the question is: 0 to 1, on no page; or empty"
     )
     pages: int | None = Field(default=None, description="pages of the collection, or those that the filter admits")
     places: tuple[str, ...] = Field(default=(), description="places that the question names and documents have")
@@ -113,6 +112,7 @@ class Context(Record):
     sentence_ends: Mapping[str, str] = Field(
         default_factory=dict, description="by the id of a text whose last sentence the next text finishes, its end"
     )
+    cut_sections: tuple[str, ...] = Field(default=(), description="ids of texts whose section has further steps")
     titles: Mapping[str, str] = Field(default_factory=dict, description="by document, the heading on its first page")
     front_matter: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict, description="for a question who wrote a document: the lines of quotes above its text"

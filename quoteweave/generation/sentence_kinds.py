@@ -224,26 +224,43 @@ def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
     return None
 
 
+_SPAN = r"(?:minute|hour|day|night|week|month|quarter|season|year)s?"
+_FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+# "Once, in 1998" and "five times as large" tell of no frequency.
 _FREQUENCY = lazy_regex(
-    r"\b(?:every|each|hourly|daily|weekly|monthly|quarterly|yearly|annually|once|twice|times|always|never|(?:an?|per)\s+"
-    r"(?:hour|day|night|week|month|quarter|season|year))\b",
+    r"\b(?:every|each|hourly|daily|weekly|monthly|quarterly|yearly|annually|always|never"
+    rf"|once\s+(?:an?|per|every|each|in\s+(?:\d+|{_FEW})\s+{_SPAN}|\w+ly)|(?:twice|(?:\d|{_FEW})\s+times)(?!\s+(?:as|more|\w{{2,}}er))"
+    rf"|per\s+{_SPAN})\b",
     re.IGNORECASE,
 )
-_CLOCK = lazy_regex(
-    r"\b\d{1,2}(?:[:.]\d\d\b|\s?[ap]\.?m\b)|\b(?:noon|midnight|(?:hour|minute|day|week)s?)\b"
-    r"|\b(?:at|from|until|till|to)\s+(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?!\s+\w+s\b)",
-    re.IGNORECASE,
+_TIME = rf"(?:\d{{1,2}}(?:[:.]\d\d\b|\s?[ap]\.?m\b)?(?!\d)|noon\b|midnight\b|(?:one|{_FEW})\b)(?!\s+\w+s\b)"
+_SPAN_BESIDE = rf"(?:\d+|an?|one|{_FEW})\s+{_SPAN}\s+(?:before|after|in\s+advance)\b"
+# When something opens does not tell how late it is open.
+_ENDS, _STARTS = (
+    lazy_regex(
+        rf"\b(?:{told})(?:\s+\w+)?\s+{_TIME}|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
+        re.IGNORECASE,
+    )
+    for told in (
+        r"until|till|to|by|latest|last|clos\w+|shuts?|ends?|leaves?",
+        r"from|at|between|earliest|first|opens?|starts?|begins?",
+    )
 )
-# "Three plots" are of no size, and "a team of nine" is.
+_SIZED = r"(?:numbers?|comprises?|counts?|employs?|holds?|seats?)\s+(?:(?:about|over|nearly|only|up to)\s+)?"
+# "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
 _SIZE = lazy_regex(
-    r"\b(?:of|has|have|had|with|numbers?|comprises?|counts?|employs?|holds?|seats?)\s+"
-    r"(?:(?:about|over|nearly|only|up to)\s+)?"
-    r"(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred)\b)"
+    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
     r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
     re.IGNORECASE,
 )
 _DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
-_TELLS_HOW = {"how often": _FREQUENCY, "how late": _CLOCK, "how early": _CLOCK, "how large": _SIZE, "how big": _SIZE}
+_NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
+# "It is 200 metres from the station."
+_DISTANCE = lazy_regex(
+    r"\d[\d.,]*\s?[^\W\d_]{1,12}\s+(?:away|off|from|above|below|north|south|east|west|(?:in)?to\s+the)\b", re.IGNORECASE
+)
+_TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
+_BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
 
 
 def tells_how(asked_by: str, text: str) -> bool | None:
@@ -255,7 +272,8 @@ def tells_how(asked_by: str, text: str) -> bool | None:
     form = _TELLS_HOW.get(asked_by.casefold())
     if form is None:
         return None
-    if form is not _SIZE:
-        return form.search(text) is not None
-    measured = dimensions_in(text) - (CURRENCIES if _DEAR.search(text) else frozenset())  # no size is a price
+    if form is not _SIZE:  # "It should not be done every week" does not tell how often
+        return any(not _BEFORE_DENIED.search(text[: found.start()]) for found in form.finditer(text))
+    text = _DISTANCE.sub(" ", text)
+    measured = dimensions_in(text) - _NO_SIZES - (CURRENCIES if _DEAR.search(text) else frozenset())  # nor a price
     return bool(measured) or (form.search(text) is not None and not _DEAR.search(text))

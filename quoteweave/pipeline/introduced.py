@@ -10,6 +10,7 @@ document says ("Never do any of the following:"), so a sentence that prohibits i
 
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import takewhile
 
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.lazy_regex import lazy_regex
@@ -21,12 +22,12 @@ from quoteweave.core.records import (
     Quote,
 )
 from quoteweave.core.text.grammar import continues, introduces
-from quoteweave.core.text.question_analysis import interrogative_words
+from quoteweave.core.text.question_analysis import analyse_question, interrogative_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.relevance import question_terms, subject_terms
-from quoteweave.generation.sentence_kinds import ends_by_denying, may_be_asking_heading
-from quoteweave.generation.sentences import split_sentences, unfinished_sentence
+from quoteweave.generation.sentence_kinds import INSTRUCTION, ends_by_denying, may_be_asking_heading
+from quoteweave.generation.sentences import opens_item, split_sentences, unfinished_sentence
 from quoteweave.pipeline.filtered_pages import FilteredPages
 
 MAX_INTRODUCING = 6
@@ -56,14 +57,34 @@ def add_introduced(question: str, context: Context, pages: FilteredPages, size: 
     introducing = _introducing_texts(question, context, pages)
     introduced = {one.id: found for one in introducing.texts if (found := _introduced_by(one, pages))}
     missing = _missing(context, introducing, introduced)
-    return context.model_copy(
+    filled = context.model_copy(update=fitted(context, missing, size, {one.id for one in introducing.denying}))
+    steps = analyse_question(question).asks == "steps"
+    return filled.model_copy(
         update={
-            **fitted(context, missing, size, {one.id for one in introducing.denying}),
             "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
             "titles": pages.titles([hit.quote.document for hit in context.hits]),
             "sentence_ends": dict(_sentence_ends(context, pages)),
+            "cut_sections": tuple(_cut_sections(filled, pages)) if steps else (),
         }
     )
+
+
+def _cut_sections(context: Context, pages: FilteredPages) -> Iterator[str]:
+    """The ids of texts in whose section, next to them or to others of it, stand items or instructions not found."""
+    present = {hit.quote.id for hit in context.texts}
+    for quote in (hit.quote for hit in context.texts if hit.quote.section):
+        for beside in (pages.before(quote), pages.after(quote)):
+            of_section = takewhile(
+                lambda one, section=quote.section: one.section == section and one.layout != "title", beside
+            )
+            if any(one.id not in present and _may_be_step(one) for one in of_section):
+                yield quote.id
+                break
+
+
+def _may_be_step(quote: Quote) -> bool:
+    of_text = quote.kind == "text" and quote.layout in BODY_LAYOUTS
+    return of_text and (quote.layout == "list" or opens_item(quote.text) or INSTRUCTION.match(quote.text) is not None)
 
 
 def _sentence_ends(context: Context, pages: FilteredPages) -> Iterator[tuple[str, str]]:

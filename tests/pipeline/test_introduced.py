@@ -246,3 +246,21 @@ def test_indented_paragraphs_are_items_of_the_list_whose_bullets_are_drawn(tmp_p
     assert "without its filter" in answer.text
     assert "45 degrees" in answer.text
     assert "Children" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "most", "cut"),
+    [("How do I set the gauge?", 2, True), ("How do I set the gauge?", 9, False), ("Who sets the gauge?", 2, False)],
+)
+def test_a_context_tells_of_which_sections_of_steps_it_lacks_some(
+    tmp_path: Path, question: str, most: int, cut: bool
+) -> None:
+    path = tmp_path / "gauge.md"
+    steps = "\n\n".join(f"Press button {at} of the gauge to set it." for at in range(4))
+    path.write_text(f"# Gauge\n\n## Setting the gauge\n\n{steps}\n\n## Care\n\nOil the lid.\n", "utf-8")
+    with Collection.create(tmp_path / "made") as made:
+        add(made, [path])
+        search = Search(LexicalRetriever(made), collection=made)
+        found = run_sync(search.context(Query(text=question), ContextSize(texts=most, images=0))).context
+    of_section = {hit.quote.id for hit in found.texts if hit.quote.section == "Setting the gauge"}
+    assert (bool(found.cut_sections), set(found.cut_sections) <= of_section) == (cut, True)

@@ -84,9 +84,9 @@ SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9,
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 _LETTERS = {"k": 3, "m": 6, "b": 9}
 _NAME = lazy_regex(r"[^\W\d_]+")
+# Trips per hour are no speed, nor are bits per second that of what has the line.
 _SPEED = lazy_regex(
-    r"\d\s?(?:km/h|kmh|kph|m/s|kn|[kMG]?bit/s|[KMG]bps|(?:\w+\s)?[^\W\d]+\s(?:an?|per)\s(?:hour|minute|second))\b",
-    re.IGNORECASE,
+    r"\d\s?(?:km/h|kmh|kph|m/s|kn|(?:km|m|ft|(?i:(?:kilo)?met(?:re|er)s?|miles?|feet|knots?))\s(?:an?|per)\s(?:hour|minute|second|h|s))\b"
 )
 # A longer run of digits is no amount.
 _AMOUNT = lazy_regex(

@@ -39,7 +39,7 @@ from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
 from quoteweave.generation.extractive.answer_names import costs_another, says_where, tells_another, tells_of_one
-from quoteweave.generation.extractive.asked_verbs import tells_as_asked
+from quoteweave.generation.extractive.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
     Statement,
@@ -195,14 +195,13 @@ class AnswerCriteria:
         open_question = analysis.asks != "yes_or_no" and not has_denying_word(analysis.text)
         return open_question and not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
 
-    def _least_introduced(self, quote: Quote) -> float:
-        """The least share of the subject's weight in a sentence under a heading that has all the rest.
-
-        Lower where the heading says nothing else: "Water is included", under "Rent".
-        """
-        heading = {word for word in words(quote.section or "") if not word.isdecimal()}
-        says_else = self._question.analysis.asks == "yes_or_no" and not heading <= self._subject.keys()
-        return MIN_COVERAGE if says_else else MIN_INTRODUCED
+    def _least_introduced(self, statement: Statement) -> float:
+        """The least share in a sentence under a heading that has all the rest: "Water is included", under "Rent"."""
+        if self._question.analysis.asks != "yes_or_no":
+            return MIN_INTRODUCED
+        heading = {word for word in words(statement.quote.section or "") if not word.isdecimal()}
+        alone = heading <= self._subject.keys() and stands_alone(self._subject.keys() - heading, statement.text)
+        return MIN_INTRODUCED if alone else ALL
 
     def _covers(self, statement: Statement, held: frozenset[str], *, clearly_first: bool) -> bool:
         """Whether a statement that has the words `held` covers what the question is about, with what is above it."""
@@ -222,7 +221,7 @@ class AnswerCriteria:
         around = min(least * AROUND, MAX_ASKED * total)
         inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
         with_above = coverage(self._subject, held | beside)
-        introduced = inside >= self._least_introduced(statement.quote) * total and with_above >= ALL * total
+        introduced = inside >= self._least_introduced(statement) * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
     def _gives_whole_rows(self, statement: Statement) -> bool:
@@ -313,7 +312,7 @@ class AnswerCriteria:
             (analysis.asks == "place" and says_where(statement, self._question))
             or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
-            or tells_of_one(statement, self._question)
+            or tells_of_one(statement, self._question, self._texts)
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False

@@ -129,8 +129,13 @@ _CONDITION = lazy_regex(
 # "Included" names no subject, so that any sentence on both things would have all words of the question.
 _ASKS_INCLUDED = lazy_regex(r"\b(?:is|are|was|were|does|do|did)\b.*\binclud(?:e|ed)\b", re.IGNORECASE)
 _INCLUDES = lazy_regex(
-    r"\b(?:(?:inclu|exclu|cover|contain|compris|separate|additional)\w*|extra|free|part of|in the price|on top)\b",
+    r"\b(?:(?:inclu|exclu|cover|contain|compris|separate|additional)\w*|extra|part of|in the price|on top"
+    r"|(?:is|are|was|were)\s+free(?!\s+to\b)|free of charge|for free)\b",
     re.IGNORECASE,
+)
+# Who asked for permission may not have it; "guests are asked to leave" tells what they must do.
+_ONLY_ASKED = lazy_regex(
+    r"(?<!\bare )(?<!\bis )(?<!\bbe )\b(?:asked|applied|requested|demanded|proposed|sought)\b", re.IGNORECASE
 )
 _ASKS_IF_MAY, _SHOULD = lazy_regex(r"(?:can|may)\b", re.IGNORECASE), lazy_regex(r"\bshould\b", re.IGNORECASE)
 _ASKS_ADVICE = lazy_regex(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
@@ -308,6 +313,8 @@ def _settles(statement: Statement, question: QuestionTerms) -> bool:
     if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_row or _ADVISES.search(statement.text)):
         return False
     if _ASKS_INCLUDED.search(question.analysis.text) and not _INCLUDES.search(statement.text):
+        return False
+    if _ONLY_ASKED.search(statement.text) and not _ONLY_ASKED.search(question.analysis.text):
         return False
     asked = _HYPOTHETICAL.search(question.analysis.text) is not None
     # "It should not hold two" settles whether it may.

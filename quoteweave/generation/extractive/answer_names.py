@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike, words_alike
@@ -38,7 +38,7 @@ _PERSON = lazy_regex(
 _SITUATED = lazy_regex(
     r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
 )
-_ASKS_WHO_DID = lazy_regex(
+ASKS_WHO_DID = lazy_regex(
     r"\W*who\s+(?!(?:is|are|was|were|can|may|must|should|shall|will|would|could|might|has|have|had|does|do|did)\b)"
     r"(?P<verb>\w+)",
     re.IGNORECASE,
@@ -54,11 +54,13 @@ _SAYS_DIRECTLY = lazy_regex(
     rf"{_ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
 )
 _OF_NUMBER = lazy_regex(
-    rf"\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{_ROUGHLY}(?:(?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d|{_NUMBER_WORD})",
+    rf"\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{_ROUGHLY}((?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d[\d.,]*|{_NUMBER_WORD})",
     re.IGNORECASE,
 )
 # Who refuses or asks for a warranty of three years has none.
 _ONLY_WANTED = lazy_regex(r"\b(?:refus|declin|reject|request|propos|demand|ask(?:s|ed|ing)?\b|want)", re.IGNORECASE)
+# What was so before is not what is so.
+_WAS = lazy_regex(r"\b(?:was|were|had|did|formerly|previously)\b", re.IGNORECASE)
 _HOW_MUCH = lazy_regex(r"how much|wie ?viel|combien", re.IGNORECASE)
 _COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
@@ -88,7 +90,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
     """
     if (asked := _ASKS_WHO_MAY.match(question.analysis.text)) is not None:
         return _says_who_may(statement.text, asked["verb"])
-    if _names_doer(statement.text, question):
+    if names_doer(statement.text, question):
         return True
     if _NAMELESS.match(statement.text):
         return False
@@ -120,19 +122,19 @@ def _without_ends(name: list[str], post: frozenset[str]) -> list[str]:
     return name[kept[0] : kept[-1] + 1] if kept else []
 
 
-def _names_doer(text: str, question: QuestionTerms) -> bool:
+def names_doer(text: str, question: QuestionTerms) -> bool:
     """Whether a text says by which person the act was done that a question asks about: "founded by Ada Byron"."""
-    asked = _ASKS_WHO_DID.match(question.analysis.text)
+    asked = ASKS_WHO_DID.match(question.analysis.text)
     verb = frozenset(words(asked["verb"])) if asked else frozenset[str]()
     done = (one for one in _DONE_BY.finditer(text) if verb & with_words_alike(frozenset(words(one["verb"])), verb))
     named = (_PERSON.match(text, one.end()) for one in done)
     return any(name is not None and _COMPANY.search(name[0]) is None for name in named)
 
 
-def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
+def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[str]) -> bool:
     """Whether a statement begins with the one thing that a question is about, and goes straight on with what is asked.
 
-    Or calls it one of so much: "a warranty of three years".
+    Or calls it one of so much, "a warranty of three years", where `texts`, all that were found, have no other.
     "How long is the warranty?" is answered by "The warranty lasts three years", "Who are the hosts?" by "Your hosts are
     Ada and Carl Byron".
     """
@@ -143,11 +145,19 @@ def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # dear is not large
         said = [one for one in said if not _COSTS.match(one[0])]
     said += _APPOSED.finditer(statement.text) if group == "name" else ()
-    of_number = () if _ONLY_WANTED.search(statement.text) else _OF_NUMBER.finditer(statement.text)
-    if group == "number" and any(set(words(one[1])) == subject for one in of_number):
+    if group == "number" and _is_one_of_number(statement.text, question, subject, texts):
         return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
+
+
+def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
+    """Whether a text calls what a question asks of one of so much, as it is now, and no text of another number."""
+    own, *others = (
+        {one[2] for one in _OF_NUMBER.finditer(each) if set(words(one[1])) == subject} for each in (text, *texts)
+    )
+    was = _WAS.search(text) is not None and _WAS.search(question.analysis.text) is None
+    return len(own) == 1 and own.issuperset(set().union(*others)) and not (was or _ONLY_WANTED.search(text))
 
 
 def _says_who_may(text: str, verb: str) -> bool:

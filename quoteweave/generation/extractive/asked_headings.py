@@ -25,8 +25,8 @@ from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
 from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
-from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
-from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading
+from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms, words_with_headings
+from quoteweave.generation.sentence_kinds import INSTRUCTION, has_denying_word, may_be_asking_heading
 
 MAX_STATEMENTS = 3
 """Most sentences that are given of the text under a heading."""
@@ -41,6 +41,17 @@ _ASKS_OF_CASE = lazy_regex(
     r"|why(?:\s+(?:is|are|does|do))?)\s+(.+)",
     re.IGNORECASE | re.DOTALL,
 )
+# "Ida sold it because it is old" gives a reason for something else.
+_OF_CASE = lazy_regex(
+    r"\W*(?:It|They|This|That|These|Those|Because|Due|Owing|(?:The|A|One)\s+(?:\w+\s+)?(?:reason|cause))\b"
+)
+# "See page 4" says nothing yet, and "Use the big one instead" nothing of this one.
+_TELLS_TO = lazy_regex(
+    r"\W*(?!(?:See|Refer|Consult|The|An?|This|That|These|Those|It|They|There|In|On|At|For|By|From|With|As|Our|No)\b)"
+    r"[A-Z][a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)\s+(?!(?:\w+\s+){0,5}(?:is|are|was|were|has|have|had)\b)\w"
+    r"|.*\b(?:should|must|can|need\s+to|ha(?:ve|s)\s+to|(?i:please|never))\b"
+)
+_INSTEAD = lazy_regex(r"\binstead\b", re.IGNORECASE)
 MAX_SMALL_WORD = 4
 """Characters of words that titles write small among capitals."""
 MIN_CASE = 2
@@ -50,6 +61,7 @@ _ITS_THING = lazy_regex(
     r"|instrument|equipment)\W*$",
     re.IGNORECASE,
 )
+_ANY_THING = lazy_regex(r"device|appliance|product|unit|equipment", re.IGNORECASE)
 _TROUBLE = lazy_regex(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 _OF_NAME = lazy_regex(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
 _PARTICLE = lazy_regex(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
@@ -120,21 +132,25 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
     return sorted(found[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if found else []
 
 
-def known_of_manual(document: str, heading: str, question: QuestionTerms, *, alone: bool) -> set[str]:
+def known_of_manual(document: str, heading: str, question: QuestionTerms, context: Context) -> set[str]:
     """The words of a question that the document, by its name, says of all its sections.
 
-    Also "the machine" or the like, under a heading that has no other words than the question: what a manual is of,
-    where that is `alone` in what was found.
+    Also "the machine" or the like, under a heading that has no other words than the question, where it alone was found
+    and has the word, so that it calls what it is of a machine; what anything may be called it need not have.
     """
     named, thing = set(name_words(document)), _ITS_THING.search(question.analysis.text)
-    said = {word for word in words(heading) if not word.isdecimal()}
-    return named.union(words(thing[1])) if alone and thing and said <= set(question.terms) else named
+    said, alone = set(words(heading)), all(hit.quote.document == document for hit in context.hits)
+    if thing is None or not alone or not {word for word in said if not word.isdecimal()} <= set(question.terms):
+        return named
+    called = set(words(thing[1]))
+    told = _ANY_THING.fullmatch(thing[1]) or any(called <= words_with_headings(hit.quote) for hit in context.hits)
+    return named | called if told else named
 
 
 def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statement]) -> bool:
     """Whether a heading is the very case of which a question asks what to do, or why it is so: "Import is slow".
 
-    The text under it must give a reason where one is asked for.
+    The text under it must say what to do, or that the case itself has a reason.
     """
     asked, text = _ASKS_OF_CASE.match(question.analysis.text), _without_number(heading)
     case = words(asked[1]) if asked else []
@@ -144,7 +160,15 @@ def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statem
         or has_denying_word(text) != has_denying_word(asked[1] if asked else "")
     ):
         return False
-    return question.analysis.asks != "reason" or any(has_answer_kind(one, question) for one in under)
+    if question.analysis.asks == "reason":
+        about = [one for one in under if _OF_CASE.match(one.text) or _tells_to(one.text)]
+        return any(has_answer_kind(one, question) for one in about)
+    return any(_tells_to(one.text) for one in under)
+
+
+def _tells_to(text: str) -> bool:
+    """Whether a text says what to do about the thing itself."""
+    return bool(INSTRUCTION.match(text) or _TELLS_TO.match(text)) and not _INSTEAD.search(text)
 
 
 def _headings_of(statement: Statement, context: Context) -> list[str]:

@@ -4,14 +4,16 @@ The words of a question may all stand in a sentence that tells of another act: w
 somebody else, or in a case alone. English alone, as the forms of verbs and their order show it.
 """
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, names_doer
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with
@@ -73,6 +75,26 @@ _EXTREME = lazy_regex(
     re.IGNORECASE,
 )
 _OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
+# "Max Holm" and "Max says" name somebody, and "max. 6 m" the most.
+_ASKS_LIMIT = lazy_regex(r"\b(?:maximum|minimum|max|min)\b", re.IGNORECASE)
+_LIMIT = lazy_regex(
+    r"\b(?:max\b|min\b|Max\.|Min\.|(?i:maximum|minimum|maximal|minimal|most|least|up\s+to|limit\w*|peak\w*|top|exceed\w*"
+    r"|(?:no|not)\s+(?:more|less|fewer|longer|higher|lower|heavier|larger|over|above|under|below)"
+    r"|(?:highest|lowest|largest|smallest|longest|shortest|greatest))\b)"
+)
+# "Before 2010 a deposit was usual" does not tell what it is.
+_SINCE_CHANGED = lazy_regex(
+    r"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?(?:1[5-9]|20)\d\d\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past)\b",
+    re.IGNORECASE,
+)
+_WAS = lazy_regex(r"\b(?:was|were|had|did|used|would)\b", re.IGNORECASE)
+_NUMBER_KINDS = frozenset({"count", "amount", "money", "percent"})
+_ASKS_WHAT_IF = lazy_regex(r"\W*what\s+(?:happens\s+)?(?:if|when)\b", re.IGNORECASE)
+# "The stolen bicycle was found" does not tell what one does or gets if one is stolen.
+_IN_GENERAL = lazy_regex(
+    r"\b(?:is|are|will|shall|can|cannot|may|must|should|would|has|have|do|does|gets?|pays?|costs?|covers?|receives?)\b",
+    re.IGNORECASE,
+)
 _WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
 _COUNTED_ACT = lazy_regex(
     r"\s*how many\s+(?:\w+\s+)?(?P<noun>[\w'’-]+)\s+(?:were|was|are|have been)\s+(?P<verb>\w+(?:ed|en))\b",
@@ -81,6 +103,13 @@ _COUNTED_ACT = lazy_regex(
 _CASE = lazy_regex(r"\W*(?:if|unless)\b", re.IGNORECASE)
 _CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
 _WORD = lazy_regex(r"\w[\w'’-]*")
+# "The director of the film was Ada Byron", "Ada Byron, director of the film": not "the director of photography of".
+_OF_OFFICE = r"(\w+)\s+(?:of|for)\s+(?:(?:the|this|our)\s+)?([^.,:;()]{1,80}?)"
+_IN_OFFICE = lazy_regex(
+    rf"\b(?i:{_OF_OFFICE})(?:\s+(?:is|are|was|were)\s+|\s*[:,(–—]\s*)(?=[A-ZÀ-Þ])"
+    rf"|\b(?:is|are|was|were|as|,)\s+(?:(?:the|an?|its)\s+)?{_OF_OFFICE}\s*(?=[.,;()]|$)"
+)
+_LETTERS, _DOER = lazy_regex(r"[^\W\d_]+"), lazy_regex(r"\w{2,}[eo]rs?", re.IGNORECASE)
 
 
 def asks_what_it_does(question: str) -> bool:
@@ -106,9 +135,11 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return True
     measured = asks == "amount" and _measures_another_act(statement, question)
     counted = asks == "count" and _counts_another_act(statement.text, text)
-    if measured or counted or _tells_by_case(statement.text, text):
+    if measured or counted or _has_only_noun_of_act(statement, question) or _tells_by_case(statement.text, text):
         return False
-    if question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text):
+    of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
+    of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
+    if of_extreme or of_limit or _is_of_another_time(statement.text, text, asks):
         return False
     if asks == "yes_or_no":
         return not _answers_for_another(statement, question)
@@ -117,6 +148,39 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     subject = subject_terms(question)
     wonders = _WHETHER.search(text) is None and _only_wonders(statement.text, subject)
     return not (wonders or _names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
+
+
+def _is_of_another_time(told: str, asked: str, asks: AnswerType) -> bool:
+    """Whether a text tells what was once, where it is asked what is so, or what becomes of something."""
+    if _WAS.search(asked):
+        return False
+    once = asks in _NUMBER_KINDS and _WAS.search(told) and _SINCE_CHANGED.search(told)
+    general = _IN_GENERAL.search(told) or _CASE_WITHIN.search(told) or INSTRUCTION.match(told)
+    return bool(once) or (_ASKS_WHAT_IF.match(asked) is not None and not general)
+
+
+def _has_only_noun_of_act(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says the act that somebody did only by a noun, and not as an office of the thing itself."""
+    asked = ASKS_WHO_DID.match(question.analysis.text)
+    if asked is None or names_doer(statement.text, question):
+        return False
+    verb = set(words(asked["verb"]))
+    said = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
+    acts = {word for word, stems in said.items() if stems & verb.union(*map(words_alike, verb))}
+    nouns = {word for word in acts if _is_noun_of_act(word, asked["verb"])}
+    if not nouns or nouns != acts:
+        return False
+    thing = set(subject_terms(question)) - verb
+    offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(statement.text))
+    return not any(noun in nouns and of and of <= thing for noun, of in offices)
+
+
+def _is_noun_of_act(word: str, verb: str) -> bool:
+    """Whether a word that says an act is none by which questions ask for it, or is who does it: "manager"."""
+    if _DOER.fullmatch(word) and not _DOER.fullmatch(verb):
+        return True
+    stems = set(words(verb))
+    return stems.isdisjoint(words(word)) and not any(stems & words_alike(stem) for stem in words(word))
 
 
 def _measures_another_act(statement: Statement, question: QuestionTerms) -> bool:
@@ -227,6 +291,16 @@ def _answers_for_another(statement: Statement, question: QuestionTerms) -> bool:
     # Another clause may tell of it in another way.
     otherwise = [one for one in _CLAUSE.split(told) if _has(act.subject, one) and not _has(act.verb, one)]
     return not otherwise and _is_of_another_thing(act, told)
+
+
+def stands_alone(thing: Set[str], told: str) -> bool:
+    """Whether the words of a thing stand in a text beside small words alone: not in "hot water" or "water damage"."""
+    said = [(set(words(match[0])), match.span()) for match in _WORD.finditer(told)]
+    for (stems, (_, end)), (others, (start, _)) in itertools.pairwise(said):
+        part = stems and others and thing.isdisjoint(stems) != thing.isdisjoint(others)
+        if part and not told[end:start].strip():
+            return False
+    return True
 
 
 def _has_another_subject(verb: list[str], told: str, content: Iterable[str]) -> bool:

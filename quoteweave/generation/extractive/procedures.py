@@ -37,7 +37,13 @@ from quoteweave.generation.extractive.statements import (
     position_in_document,
     split_items,
 )
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
+from quoteweave.generation.relevance import (
+    QuestionTerms,
+    adjacency,
+    coverage,
+    is_spread,
+    subject_terms,
+)
 from quoteweave.generation.sentence_kinds import (
     INSTRUCTION,
     denies,
@@ -54,8 +60,6 @@ MIN_IN_HEADING = 0.6
 """Least share that the heading contains by itself."""
 MIN_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
-MANY_TEXTS = 8
-"""Texts of one section, and of no other, from which on it may have more than was found."""
 MAX_LISTS = 3
 """Most lists of what is denied."""
 
@@ -119,10 +123,8 @@ def find_procedures(
 
 
 def may_go_on(found: Sequence[Procedure], context: Context) -> bool:
-    """Whether there may be more steps than these, which have no numbers: all texts found are of their section."""
-    unnumbered = any(step.number is None for one in found for step in one.steps)
-    sections = {(hit.quote.document, hit.quote.section) for hit in context.texts}
-    return unnumbered and len(sections) == 1 and len(context.texts) >= MANY_TEXTS
+    """Whether a section of these may have more steps, as texts of it were not found."""
+    return any(quote.id in context.cut_sections for one in found for quote in one.quotes)
 
 
 def _find_procedure(
@@ -135,14 +137,13 @@ def _find_procedure(
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
     found: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
-    alone = len({hit.quote.document for hit in context.hits}) == 1
     for heading, hits in _sections(context):
         if not hits or asks_otherwise(heading, question) or is_spread(heading, subject):
             continue
         if is_about_something_else(question.analysis.text, heading):
             continue
         held = with_words_alike(frozenset(words(heading)), question.terms)
-        named = known_of_manual(hits[0][1].quote.document, heading, question, alone=alone)
+        named = known_of_manual(hits[0][1].quote.document, heading, question, context)
         beside = held | named
         # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
         rest = weights.keys() - named

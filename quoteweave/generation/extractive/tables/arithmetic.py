@@ -73,6 +73,13 @@ _MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|
 # The unit of "Price per kg", "Price (€/kg)" and "Price (EUR bn)" is no such unit alone.
 _OF_MORE = lazy_regex(r"(?i)/|\b(?:per|je|pro|par|por)\b|\([^()]*\s[^()]*\)\s*$")
 _DIGITS = lazy_regex(r"[\d.,]+")
+_PERSON = lazy_regex(r"[A-ZÀ-Þ][\w'’.-]*(?:\s+(?:[A-ZÀ-Þ][\w'’.-]*|van|von|der|de|del|da|bin|al)){1,4}")
+_GROUPS = lazy_regex(
+    r"\b(?:teams?|clubs?|groups?|squads?|countr(?:y|ies)|nations?|cit(?:y|ies)|towns?|places?|regions?|states?|schools?"
+    r"|compan(?:y|ies)|firms?|part(?:y|ies)|ships?|boats?)\b",
+    re.IGNORECASE,
+)
+_OTHERS = lazy_regex(r"\W*(?:all\s+)?(?:others?|rest|remaining|remainder|miscellaneous|unknown|none)\b", re.IGNORECASE)
 _LETTERS = lazy_regex(r"[^\W\d_]")
 
 
@@ -104,6 +111,8 @@ class CellSelection:
     """Whether they are a whole column, of which the question names no row."""
     has_total: bool = False
     """Whether the table has a row of totals or the like besides."""
+    named_by: str = ""
+    """The name of the column that names the rows; "" where they are not a whole column."""
 
 
 def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> str:
@@ -128,7 +137,8 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     found = _selected_cells(text, terms, question) if named else None
     if found is None or (of_all is not None and not _is_all(found, of_all["number"])):
         return ""
-    is_other = best and not _is_named(found.of, set(question.terms))  # "Goals conceded" are no goals
+    # "Goals conceded" are no goals, and neither a team nor "Others" is who scored them.
+    is_other = best and not (_is_named(found.of, set(question.terms)) and _are_persons(found))
     if analysis.extreme is not None:
         return "" if is_other else _describe_extreme(found, analysis.extreme)
     if calculation is not None:
@@ -136,6 +146,11 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     if analysis.threshold is None or _SCALED.search(text) or not _SCALE_WORDS.isdisjoint(around):
         return ""
     return _describe_beyond(found, _with_unit(analysis), analysis.threshold)
+
+
+def _are_persons(found: CellSelection) -> bool:
+    """Whether cells are of persons, each by two names at least, of which no column is a team or a place."""
+    return not _GROUPS.search(found.named_by) and all(_PERSON.fullmatch(cell.name) for cell in found.cells)
 
 
 def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, drop_verbs: bool) -> set[str]:
@@ -187,7 +202,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
         if terms & {word for row in own for word in words(row[0])} - set(words(" ".join(header))):
             return None  # some rows are meant, and it is not certain which
         column = _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in own], whole=True)
-        return replace(column, has_total=len(own) < len(rows)) if column else None
+        return replace(column, has_total=len(own) < len(rows), named_by=header[0]) if column else None
     if len(chosen) == 1 and columns:
         row = chosen[0]
         return _cells(row[0], [(header[at], cell_of(row, at)) for at in columns], whole=False)
@@ -235,8 +250,9 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" for a tie."""
     if len(found.cells) < MIN_ROWS or not found.whole:
         return ""
+    others = [cell for cell in found.cells if _OTHERS.match(cell.name)]
     first, second = sorted(found.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
-    if first.value == second.value:
+    if first.value == second.value or first in others or (others and extreme == "lowest"):
         return ""
     sentence = f"in {found.of}, {first.name} is the {extreme} of {len(found.cells)} rows: {first.text}"
     return f"{sentence}, before {second.name} with {second.text}"

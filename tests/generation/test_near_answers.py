@@ -1,0 +1,133 @@
+"""What comes near an answer, and is one only where it says what is asked for: of the thing itself, and as it is now."""
+
+import pytest
+from harbour_quotes import ask, context, image, quote
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who directed the film?", "The director of photography of the film was Ida Holm."),
+        ("Who managed the project?", "The project was audited by Ida Holm, manager of the bank."),
+        ("Who manages the shop?", "The manager of the shop next door is Ida Holm."),
+        ("Who edited the book?", "The book was reviewed by Ida Holm, editor of the Times."),
+        ("Who supervised the work?", "Supervisor Ida Holm was not told of the work."),
+        ("Who stole the painting?", "Ida Holm reported the theft of the painting."),
+        ("How often is the filter cleaned?", "The filter was cleaned once, in 1998."),
+        ("How often did the ships call?", "The ships that called are seven times as large."),
+        ("How often should the oil be changed?", "The oil should not be changed every week."),
+        ("How late is the library open?", "The library opens at 9:00."),
+        ("How late is the library open?", "The library is open for weeks after the fair."),
+        ("How big is the fund?", "The fund of 3 trustees meets on Monday."),
+        ("How big is the house?", "The house is 200 metres from the station."),
+        ("How large is the garden?", "The garden is 3 minutes from the sea."),
+        ("How large is the garden?", "The garden is 30 °C warm."),
+        ("How fast does the ferry run?", "The ferry runs 3 trips per hour."),
+        ("How fast does the ferry go?", "The ferry has 50 Mbps as you go."),
+        ("How fast does the pump turn?", "The pump turns off with a force of 5 kN."),
+        ("What is the maximum load of the lift?", "Max Holm built the lift for a load of 300 kg."),
+        ("What is the maximum load of the lift?", "The lift bore a load of 300 kg."),
+        ("Is parking included in the rent?", "Feel free to ask about parking and the rent."),
+        ("Are dogs allowed in the flat?", "The tenant asked for permission to keep dogs in the flat."),
+        ("How high is the deposit?", "Before 2010 a deposit of 300 euros was usual."),
+        ("How much is the fee for a boat?", "Until 2019 the fee for a boat was 30 euros."),
+        ("What if my bicycle is stolen?", "The stolen bicycle was found."),
+    ],
+)
+def test_what_comes_near_is_no_answer(question: str, text: str) -> None:
+    assert ask(question, context([text])).status == "located"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who directed the film?", "The director of the film was Ida Holm."),
+        ("Who managed the project?", "Ida Holm, manager of the project, left."),
+        ("Who manages the shop?", "Ida Holm is the manager of the shop."),
+        ("Who edited the book?", "The book was edited by Ida Holm."),
+        ("Who supervised the work?", "Supervisor of the work: Ida Holm."),
+        ("Who stole the painting?", "Ida Holm stole the painting."),
+        ("How often is the filter cleaned?", "The filter is cleaned once a year."),
+        ("How often did the ships call?", "The ships called seven times."),
+        ("How often should the oil be changed?", "The oil should be changed every week."),
+        ("How late is the library open?", "The library is open until 21:00."),
+        ("How late is the library open?", "The library is open 9:00–21:00."),
+        ("How big is the fund?", "The fund of $30 million meets on Monday."),
+        ("How big is the house?", "The house of 200 square metres is old."),
+        ("How large is the garden?", "The garden measures 30 by 40 metres."),
+        ("How large is the garden?", "The garden measures 2 hectares."),
+        ("How fast does the ferry run?", "The ferry runs at 30 km an hour."),
+        ("How fast does the pump turn?", "The pump turns at 20 m/s."),
+        ("What is the maximum load of the lift?", "Max. load of the lift: 300 kg."),
+        ("Is parking included in the rent?", "Parking is free with the rent."),
+        ("Are dogs allowed in the flat?", "Dogs in the flat need permission."),
+        ("How high is the deposit?", "A deposit of 300 euros is usual."),
+        ("How much is the fee for a boat?", "The fee for a boat is 30 euros."),
+        ("What if my bicycle is stolen?", "If a bicycle is stolen, we pay 500 euros."),
+        ("How fast is the ferry?", "The ferry reaches 12 knots."),
+    ],
+)
+def test_what_says_what_is_asked_for_is_one(question: str, text: str) -> None:
+    assert ask(question, context([text])).status == "answered"
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [("Water is included.", True), ("Hot water is included.", False), ("Water damage is included.", False)],
+)
+def test_a_part_of_it_is_another_thing_under_a_heading(text: str, answers: bool) -> None:
+    answer = ask("Is water included in the rent?", context([quote(text, section="Rent")]))
+    assert (answer.status == "answered") == answers
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "text", "answers"),
+    [
+        ("What should I do if the pump does not start?", "The pump does not start", "See page 4.", False),
+        (
+            "What should I do if the pump does not start?",
+            "The pump does not start",
+            "This fault was common in 1998.",
+            False,
+        ),
+        ("What should I do if the pump does not start?", "The pump does not start", "Boil it in water.", True),
+        ("Why is the pump loud?", "The pump is loud", "This is because the wheel is worn.", True),
+        ("Why is the pump loud?", "The pump is loud", "Ida sold it because it is old.", False),
+        ("Why is the pump loud?", "The pump is loud", "Use the other one instead, because it is quieter.", False),
+    ],
+)
+def test_below_the_case_asked_of_stands_what_to_do_or_its_reason(
+    question: str, heading: str, text: str, answers: bool
+) -> None:
+    assert (ask(question, context([quote(text, section=heading)])).status == "answered") == answers
+
+
+def test_one_of_so_much_is_the_only_one_that_is_told_of() -> None:
+    battery, frame = "The battery has a warranty of two years.", "The frame has a warranty of ten years."
+    assert ask("How long is the warranty?", context([battery])).status == "answered"
+    assert ask("How long is the warranty?", context([battery, frame])).status == "located"
+    assert (
+        ask("How long is the warranty?", context([battery, battery.replace("battery", "frame")])).status == "answered"
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "says"),
+    [
+        ("Who scored the most goals?", "Player | Goals\nAda Byron | 17\nIda Holm | 15\nOla Ros | 9", "Ada Byron"),
+        ("Who scored the most goals?", "Player | Goals\nAda Byron | 17\nOthers | 35\nOla Ros | 9", None),
+        ("Who scored the most goals?", "Team | Goals\nMerrow United | 17\nOld Skarn | 15\nOsk Rovers | 9", None),
+        ("Who has the most goals?", "Island | Goals\nNorway | 17\nSweden | 15\nDenmark | 9", None),
+        (
+            "Which club has the highest number of goals?",
+            "Club | Goals\nSkarn | 17\nOsk | 15\nOthers | 9",
+            "Skarn is the highest",
+        ),
+        ("Which club has the highest number of goals?", "Club | Goals\nSkarn | 17\nOsk | 15\nOthers | 90", None),
+        ("Which club has the lowest number of goals?", "Club | Goals\nSkarn | 17\nOsk | 15\nOthers | 90", None),
+    ],
+)
+def test_who_has_the_most_is_a_person_and_the_most_is_of_one(question: str, rows: str, says: str | None) -> None:
+    answer = ask(question, context(["The goals are listed."], [image("Goals", rows, layout="table")]))
+    assert (answer.status == "answered") == (says is not None)
+    assert says is None or says in answer.text
