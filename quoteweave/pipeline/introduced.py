@@ -10,6 +10,7 @@ document says ("Never do any of the following:"), so a sentence that prohibits i
 
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 
 from quoteweave.core.answers import Context, ContextSize
@@ -74,12 +75,14 @@ def _cut_sections(context: Context, pages: FilteredPages) -> Iterator[str]:
     present = {hit.quote.id for hit in context.texts}
     for quote in (hit.quote for hit in context.texts if hit.quote.section):
         for beside in (pages.before(quote), pages.after(quote)):
-            of_section = takewhile(
-                lambda one, section=quote.section: one.section == section and one.layout != "title", beside
-            )
-            if any(one.id not in present and _may_be_step(one) for one in of_section):
+            own = takewhile(partial(_is_of_section, quote.section), beside)
+            if any(one.id not in present and _may_be_step(one) for one in own):
                 yield quote.id
                 break
+
+
+def _is_of_section(section: str | None, quote: Quote) -> bool:
+    return quote.section == section and quote.layout != "title"
 
 
 def _may_be_step(quote: Quote) -> bool:

@@ -131,3 +131,25 @@ def test_who_has_the_most_is_a_person_and_the_most_is_of_one(question: str, rows
     answer = ask(question, context(["The goals are listed."], [image("Goals", rows, layout="table")]))
     assert (answer.status == "answered") == (says is not None)
     assert says is None or says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("What is the fee for a fishing licence?", "55"),
+        ("What is the fee for a drone license?", "30"),
+        ("When was Thomas Gray of the state born?", None),
+    ],
+)
+def test_both_spellings_of_a_word_count_where_both_stand_in_what_was_found(question: str, says: str | None) -> None:
+    texts = ["The fee for a drone licence is 30 euros.", "The fee for a fishing license of the state is 55 euros."]
+    answer = ask(question, context([*texts, "Thomas Grey of the state was born in 1950. Gray hair is no fee."]))
+    assert (answer.status == "answered") == (says is not None)
+    assert says is None or says in answer.text
+
+
+def test_what_is_so_in_summer_bears_on_the_winter() -> None:
+    given = context(["The pool is 25 metres long. It is open in summer only."])
+    given = given.model_copy(update={"rarity": {"use": 1.0, "winter": 1.0, "pool": 0.6}, "pages": 3})
+    assert ask("Can I use the pool in winter?", given).status == "located"
+    assert ask("Can I use the sauna in winter?", given).status == "abstained"

@@ -151,7 +151,7 @@ def test_the_reason_says_what_is_lacking() -> None:
     answer = off_topic_abstention("Did the Kraken hunt pilots?", given)
     assert answer is not None
     assert answer.warnings == (
-        "No page that was read has the word kraken.",
+        "No page that was read has the word Kraken.",
         "The place that has most of the question has pilots, without hunt.",
     )
 
@@ -198,14 +198,14 @@ def test_a_foreign_word_that_pages_have_makes_no_question_foreign() -> None:
     given = ENGLISH.model_copy(update={"rarity": {"der": 0.7, "spiegel": 1.0}})
     answer = off_topic_abstention("Der Spiegel circulation", given)
     assert answer is not None
-    assert answer.warnings[0] == "No page that was read has the word spiegel."
+    assert answer.warnings[0] == "No page that was read has the word Spiegel."
 
 
 def test_a_foreign_name_makes_no_question_foreign() -> None:
     given = ENGLISH.model_copy(update={"rarity": {"los": 1.0, "angel": 1.0}})
     answer = off_topic_abstention("Los Angeles crime rate", given)
     assert answer is not None
-    assert answer.warnings[0].startswith("No page that was read has the words los and angeles")
+    assert answer.warnings[0].startswith("No page that was read has the words Los and Angeles")
 
 
 def test_what_a_document_is_about_is_shown_by_its_beginning() -> None:

@@ -252,19 +252,35 @@ def in_spelling_of(question: str, texts: Iterable[str]) -> str:
     >>> in_spelling_of("What colour is the licence?", ["The color is grey.", "Licences are free."])
     'What color is the licence?'
     """
-    variants = {word: spelling_variant(word.casefold()) for word in _LETTERS.findall(question)}
-    if not any(variants.values()):
+    variants = _variants(question)
+    if not variants:
         return question
     said = {word for text in texts for word in words(text)}
 
     def spelled(found: re.Match[str]) -> str:
-        word, variant = found[0], variants[found[0]]
-        is_name = word[0].isupper() and question[: found.start()].strip() != ""
-        if variant is None or is_name or said.issuperset(words(word)) or not said.issuperset(words(variant)):
+        word, variant = found[0], variants.get(found.start())
+        if variant is None or said.issuperset(words(word)) or not said.issuperset(words(variant)):
             return word
         return variant.capitalize() if word[0].isupper() else variant
 
     return _LETTERS.sub(spelled, question)
+
+
+def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:
+    """The words of a question that others spell otherwise, names excepted, each with the words of that spelling.
+
+    >>> spelled_otherwise("What colour is Grey Hall?")
+    {'colour': frozenset({'color'})}
+    """
+    found = ((words(question[start:])[:1], variant) for start, variant in _variants(question).items())
+    return {word: frozenset(words(variant)) for asked, variant in found for word in asked}
+
+
+def _variants(question: str) -> dict[int, str]:
+    """The other spelling of each word of a question that has one and is no name, by where it begins."""
+    found = ((one, spelling_variant(one[0].casefold())) for one in _LETTERS.finditer(question))
+    plain = ((one, variant) for one, variant in found if one[0][0].islower() or not question[: one.start()].strip())
+    return {one.start(): variant for one, variant in plain if variant is not None}
 
 
 @cache

@@ -27,23 +27,22 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from functools import lru_cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import WITHOUT_STATEMENTS, Quote
+from quoteweave.core.records import WITHOUT_STATEMENTS
 from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike
 from quoteweave.core.text.question_words import asked_quantity
-from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
 from quoteweave.generation.extractive.answer_names import costs_another, says_where, tells_another, tells_of_one
+from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
     Statement,
-    picture_text,
     refers_back,
     title_words,
     words_of_heading_meant,
@@ -136,6 +135,7 @@ class AnswerCriteria:
         self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
+        self._spelled = spelled_otherwise(question.analysis.text)
         self._titles = {document: title_words(context, document) for document in context.titles}
         nouns = {word for match in _NOUN.finditer(question.analysis.text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(question.analysis.text)
@@ -171,7 +171,7 @@ class AnswerCriteria:
             return False
         if self._is_of_another_year(statement) or self._tells_another(statement):
             return False
-        held = with_words_alike(words_with_headings(statement.quote), self._subject)
+        held = self._with_alike(words_with_headings(statement.quote))
         return {word for word in self._subject if not is_of_date(word) or _YEAR.fullmatch(word)} <= held
 
     def _tells_another(self, statement: Statement) -> bool:
@@ -200,14 +200,15 @@ class AnswerCriteria:
         if self._question.analysis.asks != "yes_or_no":
             return MIN_INTRODUCED
         heading = {word for word in words(statement.quote.section or "") if not word.isdecimal()}
-        alone = heading <= self._subject.keys() and stands_alone(self._subject.keys() - heading, statement.text)
-        return MIN_INTRODUCED if alone else ALL
+        if not heading <= self._subject.keys():
+            return MIN_COVERAGE
+        return MIN_INTRODUCED if stands_alone(self._subject.keys() - heading, statement.text) else ALL
 
     def _covers(self, statement: Statement, held: frozenset[str], *, clearly_first: bool) -> bool:
         """Whether a statement that has the words `held` covers what the question is about, with what is above it."""
         asks, beside = self._question.analysis.asks, frozenset[str]()
         if not refers_back(statement.text):
-            beside = _words_above(statement.quote, is_row=statement.is_row) | self._title(statement)
+            beside = words_above(statement.quote, is_row=statement.is_row) | self._title(statement)
         if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
             return False  # the document tells of it, and elsewhere
         if asks == "money" and costs_another(statement, self._subject, self._known(statement)):
@@ -274,10 +275,15 @@ class AnswerCriteria:
         before = self._words_before(statement) | self._if_computed(statement) | words_of_heading_meant(statement)
         if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
-            return with_words_alike(before | own, self._subject)
+            return self._with_alike(before | own)
         asked = analysis.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
-        return with_words_alike(before.union(words(bare)), self._subject)
+        return self._with_alike(before.union(words(bare)))
+
+    def _with_alike(self, held: frozenset[str]) -> frozenset[str]:
+        """Words with those of the subject that they say or spell otherwise."""
+        spelled = (word for word, other in self._spelled.items() if other <= held and word in self._subject)
+        return with_words_alike(held, self._subject).union(spelled)
 
     def _if_computed(self, statement: Statement) -> frozenset[str]:
         """All words of the subject for a computed statement: the table and what is above it have them."""
@@ -334,7 +340,7 @@ class AnswerCriteria:
             beside = frozenset(words(statement.before))
         own = with_quantity(frozenset(statement.words), self._question, statement.text)
         own |= self._if_computed(statement)
-        around = with_words_alike(beside | own, self._subject)
+        around = self._with_alike(beside | own)
         lacking = self._named_too - self._named(statement, own, around)
         if lacking:
             most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
@@ -368,8 +374,8 @@ class AnswerCriteria:
             return around
         above = self._document_words(statement)
         if self._question.analysis.asks != "percent":
-            above |= _words_above(statement.quote, is_row=False)
-        return with_words_alike(own.union(above, words(statement.before)), self._subject)
+            above |= words_above(statement.quote, is_row=False)
+        return self._with_alike(own.union(above, words(statement.before)))
 
     def _keeps_adjacent_pairs(self, statement: Statement) -> bool:
         """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it.
@@ -383,17 +389,3 @@ class AnswerCriteria:
         turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
         adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
         return not pairs or not pairs.union(self._all_pairs).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
-
-
-@lru_cache(maxsize=256)  # called for each sentence of the same quotes
-def _words_above(quote: Quote, *, is_row: bool) -> frozenset[str]:
-    """The words above a quote: of its caption, section and document's name; for a row of the table's headings too.
-
-    Of these the first, or both of two.
-    """
-    header = picture_text(quote).partition("\n")[0].split(" | ") if is_row else [""]
-    first = (
-        " ".join(header) if len(header) == 2 and quote.layout == "table" else header[0]
-    )  # of two columns the second is that of every cell
-    names = [quote.caption, quote.section, quote.document.rpartition(".")[0], first]
-    return frozenset(words("\n".join(filter(None, names))))

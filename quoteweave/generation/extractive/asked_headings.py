@@ -9,9 +9,11 @@ heading that is its name, or under the description in a document of that title.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.records import Quote
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     analyse_question,
@@ -24,7 +26,7 @@ from quoteweave.core.text.question_words import asked_thing, describes_thing, li
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
-from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
+from quoteweave.generation.extractive.statements import Statement, picture_text, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms, words_with_headings
 from quoteweave.generation.sentence_kinds import INSTRUCTION, has_denying_word, may_be_asking_heading
 
@@ -238,3 +240,17 @@ def _is_of_one_case(question: str, heading: str) -> bool:
     if any(word[:1].islower() and len(word) > MAX_SMALL_WORD for word in rest):  # no title in capitals
         return any(not set(words(name)) & set(words(question)) for name in _OF_NAME.findall(heading))
     return False
+
+
+@lru_cache(maxsize=256)  # called for each sentence of the same quotes
+def words_above(quote: Quote, *, is_row: bool) -> frozenset[str]:
+    """The words above a quote: of its caption, section and document's name; for a row of the table's headings too.
+
+    Of these the first, or both of two.
+    """
+    header = picture_text(quote).partition("\n")[0].split(" | ") if is_row else [""]
+    first = (
+        " ".join(header) if len(header) == 2 and quote.layout == "table" else header[0]
+    )  # of two columns the second is that of every cell
+    names = [quote.caption, quote.section, quote.document.rpartition(".")[0], first]
+    return frozenset(words("\n".join(filter(None, names))))

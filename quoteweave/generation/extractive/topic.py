@@ -82,6 +82,13 @@ _NAME = lazy_regex(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]
 # What somebody did, which a table of what they did does not say.
 _WHO_DID = lazy_regex(r"\W*who\s+(?:has\s+)?(\w+)", re.IGNORECASE)
 _SUPERLATIVE = lazy_regex(r"\bthe\s+(\w{4,}est)\b")
+_PIECE = lazy_regex(r"[^\W_]+")
+_TIME_OF_YEAR = lazy_regex(
+    r"\b(?:in|on|during|at)\s+(?:the\s+)?(spring|summer|autumn|winter|fall|weekends?|holidays|night"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|(?-i:January|February|March|April|May|June|July|August|September|October"
+    r"|November|December))\b",
+    re.IGNORECASE,
+)
 _CALLED = lazy_regex(
     r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|(?:co-?op(?:erative)?)|society"
     r"|charity|foundation|agency|device"
@@ -189,6 +196,10 @@ def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str
     # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
     beside = {*words(limit.number if limit else ""), *(word for word in words(" ".join(called)) if word not in known)}
     beside.update(words(" ".join(_SUPERLATIVE.findall(question.analysis.text))))
+    # Where it is open in summer alone is a place for who asks of the winter.
+    beside.update(
+        word for found in _TIME_OF_YEAR.findall(question.analysis.text) for word in words(found) if word not in known
+    )
     if small_foreign_words(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
         beside.update(light_words() - known)
     asked = [word for word in _subject(question, context) if word not in beside]
@@ -281,8 +292,10 @@ def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, 
 
 
 def _surfaces(text: str) -> list[str]:
-    small = small_foreign_words(text)
-    return [word for word in dict.fromkeys(words(text, stem=False)) if small.isdisjoint(words(word))]
+    """The words of a question, each once, as they are written."""
+    small, pieces = small_foreign_words(text), ((one, words(one, stem=False)) for one in _PIECE.findall(text))
+    written = {own[0]: one for one, own in pieces if len(own) == 1}
+    return [written.get(word, word) for word in dict.fromkeys(words(text, stem=False)) if small.isdisjoint(words(word))]
 
 
 def _ranked(context: Context) -> list[Hit]:
