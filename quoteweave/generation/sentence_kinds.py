@@ -257,7 +257,8 @@ _DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
 _NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
 # "It is 200 metres from the station."
 _DISTANCE = lazy_regex(
-    r"\d[\d.,]*\s?[^\W\d_]{1,12}\s+(?:away|off|from|above|below|north|south|east|west|(?:in)?to\s+the)\b", re.IGNORECASE
+    r"(?<![\d.,])\d[\d.,]*+\s?[^\W\d_]{1,12}\s+(?:away|off|from|above|below|north|south|east|west|(?:in)?to\s+the)\b",
+    re.IGNORECASE,
 )
 _TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
 _BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)

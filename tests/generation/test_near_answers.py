@@ -153,3 +153,16 @@ def test_what_is_so_in_summer_bears_on_the_winter() -> None:
     given = given.model_copy(update={"rarity": {"use": 1.0, "winter": 1.0, "pool": 0.6}, "pages": 3})
     assert ask("Can I use the pool in winter?", given).status == "located"
     assert ask("Can I use the sauna in winter?", given).status == "abstained"
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("How much does a boat for two persons cost?", True),
+        ("How much does a boat for 4 persons cost?", True),
+        ("How much does a boat for 3 persons cost?", False),
+    ],
+)
+def test_a_number_before_what_it_counts_is_one_in_words_and_in_digits(question: str, answers: bool) -> None:
+    texts = ["A boat for 2 persons costs 30 euros.", "A boat for four persons costs 50 euros."]
+    assert (ask(question, context(texts)).status == "answered") == answers

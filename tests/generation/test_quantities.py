@@ -8,6 +8,7 @@ from harbour_quotes import context, image, quote
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
+from quoteweave.core.text.units import dimensions_in
 from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.rag import Rag
@@ -76,3 +77,10 @@ def test_cells_tell_a_quantity_that_they_name(question: str, heads: str, answers
     given = context([quote("Ada Byron is a player.")], [table])
     answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
     assert (answer.status == "answered" and "17" in answer.text) == answers
+
+
+def test_a_long_run_of_digits_measures_nothing() -> None:
+    assert "speed" not in dimensions_in(f"At {'1' * 100_000}, 3 trips per hour, 5 kN and 50 Mbit/s.")
+    assert "speed" in dimensions_in("At 30 km per hour.") & dimensions_in("At 12 kn.") & dimensions_in(
+        "5 miles an hour."
+    )

@@ -4,12 +4,14 @@ Of a question also whether its "was" is German.
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import any_word_of, denials
 from quoteweave.core.text.reference_words import reference_words
-from quoteweave.core.text.tokens import RAISED, STOP_WORDS
+from quoteweave.core.text.tokens import RAISED, STOP_WORDS, words
 
 SENTENCE_END = lazy_regex(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
 """The end of a text that ends with a whole sentence, or introduces something."""
@@ -18,6 +20,7 @@ _INTRODUCES = (":", "：")
 _BROKEN_OFF = lazy_regex(r"[(“\"'‘]*[^\W\d_]+(?:['’-][^\W\d_]+)*[,-]?")
 # A word of prose: names in code have marks within them.
 _WORD = lazy_regex(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
+_BEFORE_WORD = lazy_regex(r"(?<!\w)([^\W_]+)(?=\s+([^\W\d_]+))")
 _WAS = lazy_regex(r"\W*was\s+(\w+)(.*)", re.IGNORECASE | re.DOTALL)
 # No words of English; behind others, such as "war" and "hat", some function word of German must stand.
 _GERMAN_VERBS = frozenset(
@@ -82,3 +85,24 @@ def asks_german_was(question: str) -> bool:
     in_german = sum(word in german - STOP_WORDS for word in rest)
     in_english = sum(word in STOP_WORDS - german for word in (verb, *rest))
     return verb in _GERMAN_VERBS or (verb not in STOP_WORDS and in_german > in_english)
+
+
+def in_numerals_of(question: str, texts: Iterable[str]) -> str:
+    """Write small numbers of a question before a noun as texts do that do not have them as they are asked.
+
+    >>> in_numerals_of("What does a boat for two persons cost?", ["A boat for 2 persons costs 30 euros."])
+    'What does a boat for 2 persons cost?'
+    >>> in_numerals_of("What does plot 7 cost?", ["The seven plots cost 30 euros."])
+    'What does plot 7 cost?'
+    """
+    numbers = {word: str(number) for word, number in reference_words().numbers.items() if number > 1}
+    asked = [found for found in _BEFORE_WORD.finditer(question) if found[1].casefold() in {*numbers, *numbers.values()}]
+    said = {pair for text in texts if asked for pair in pairwise(words(text, keep_stop_words=True))}
+    for found in reversed(asked):
+        own, noun = found[1].casefold(), words(found[2], keep_stop_words=True)[0]
+        value = numbers.get(own, own)
+        forms = [value, *(word for word, number in numbers.items() if number == value)]
+        there = [one for one in forms if (words(one, keep_stop_words=True)[0], noun) in said]
+        if there and own not in there:
+            question = f"{question[: found.start(1)]}{there[0]}{question[found.end(1) :]}"
+    return question
