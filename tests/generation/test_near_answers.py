@@ -32,6 +32,10 @@ from harbour_quotes import ask, context, image, quote
         ("How high is the deposit?", "Before 2010 a deposit of 300 euros was usual."),
         ("How much is the fee for a boat?", "Until 2019 the fee for a boat was 30 euros."),
         ("What if my bicycle is stolen?", "The stolen bicycle was found."),
+        ("When did the season begin?", "The new season begins on 23 September 2023."),
+        ("When did the school open?", "The second school will open in May 2031."),
+        ("Can children under 12 use the pool?", "Children from 12 to 17 years use the pool for 2 euros."),
+        ("Can groups of more than 20 persons use the pool?", "Groups of up to 20 persons can use the pool."),
     ],
 )
 def test_what_comes_near_is_no_answer(question: str, text: str) -> None:
@@ -65,6 +69,17 @@ def test_what_comes_near_is_no_answer(question: str, text: str) -> None:
         ("How much is the fee for a boat?", "The fee for a boat is 30 euros."),
         ("What if my bicycle is stolen?", "If a bicycle is stolen, we pay 500 euros."),
         ("How fast is the ferry?", "The ferry reaches 12 knots."),
+        ("When did the season begin?", "The season began on 24 September 2022."),
+        ("When does the season begin?", "The season begins on 23 September 2023."),
+        ("Can children under 12 use the pool?", "Children under 12 must not use the pool."),
+        ("Can groups of more than 20 persons use the pool?", "Groups of more than 20 persons can use the pool."),
+        (
+            "Can I take the cat in the first three months of the year?",
+            "The cat may not come in the first three months of the year.",
+        ),
+        ("Who makes the tablets?", "The tablets are made by Castel Labs in Porto."),
+        ("What colour are the tablets?", "The tablets are round and pale yellow."),
+        ("What is Zelvotrin used for?", "Zelvotrin is a drug of Castel Labs. It is used for hay fever."),
     ],
 )
 def test_what_says_what_is_asked_for_is_one(question: str, text: str) -> None:
@@ -116,6 +131,16 @@ def test_one_of_so_much_is_the_only_one_that_is_told_of() -> None:
     [
         ("Who scored the most goals?", "Player | Goals\nAda Byron | 17\nIda Holm | 15\nOla Ros | 9", "Ada Byron"),
         ("Who scored the most goals?", "Player | Goals\nAda Byron | 17\nOthers | 35\nOla Ros | 9", None),
+        (
+            "Who scored the most goals?",
+            "Player | Goals\nAda Byron | 17\nOthers | 35\nOla Ros | 9\nIda Holm | 8",
+            "Ada Byron is",
+        ),
+        (
+            "How many goals did Skarn have?",
+            "Pos. | Club | Goals\n1 | Osk | 17\n2 | Skarn | 15\n3 | Holm | 9",
+            "Skarn (Goals: 15",
+        ),
         ("Who scored the most goals?", "Team | Goals\nMerrow United | 17\nOld Skarn | 15\nOsk Rovers | 9", None),
         ("Who has the most goals?", "Island | Goals\nNorway | 17\nSweden | 15\nDenmark | 9", None),
         (

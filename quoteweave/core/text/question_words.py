@@ -169,7 +169,8 @@ def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
 @cache
 def _uses() -> re.Pattern[str]:
     """A question for what a thing does or is for: the thing, between or behind the words that ask."""
-    ways = [rf"{way[0]}\s+(\S.{{0,80}}?)" + "".join(rf"\s+{end}" for end in way[1:]) for way in _ways("uses")]
+    longest_first = sorted(_ways("uses"), key=lambda way: -len(" ".join(way)))  # "what is X used for", of no "X used"
+    ways = [rf"{way[0]}\s+(\S.{{0,80}}?)" + "".join(rf"\s+{end}" for end in way[1:]) for way in longest_first]
     return re.compile(rf"[\s¿]*(?:{'|'.join(ways)})\s*[?.!\s]*", re.IGNORECASE)
 
 

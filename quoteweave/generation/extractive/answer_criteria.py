@@ -37,8 +37,14 @@ from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
-from quoteweave.generation.extractive.answer_names import costs_another, says_where, tells_another, tells_of_one
-from quoteweave.generation.extractive.asked_headings import words_above
+from quoteweave.generation.extractive.answer_names import (
+    costs_another,
+    names_doer,
+    says_where,
+    tells_another,
+    tells_of_one,
+)
+from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
@@ -318,6 +324,8 @@ class AnswerCriteria:
             (analysis.asks == "place" and says_where(statement, self._question))
             or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
+            or (asks_colour(analysis) and tells_use(statement, frozenset(self._subject)))
+            or names_doer(statement.text, self._question)
             or tells_of_one(statement, self._question, self._texts)
         )
         if layout in WITHOUT_STATEMENTS or few:

@@ -26,7 +26,13 @@ from quoteweave.core.text.question_words import asked_thing, describes_thing, li
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
-from quoteweave.generation.extractive.statements import Statement, picture_text, position_in_document, title_words
+from quoteweave.generation.extractive.statements import (
+    Statement,
+    picture_text,
+    position_in_document,
+    refers_back,
+    title_words,
+)
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms, words_with_headings
 from quoteweave.generation.sentence_kinds import INSTRUCTION, has_denying_word, may_be_asking_heading
 
@@ -205,8 +211,9 @@ def _tells(statement: Statement, heading: str) -> bool:
 
 
 def tells_use(statement: Statement, thing: frozenset[str]) -> bool:
-    """Whether a statement begins with a thing, so that it may say what this does or is for."""
-    return thing <= frozenset(statement.words[: len(thing) + MAX_BEFORE])
+    """Whether a statement begins with a thing, or with "It" for it, so that it may say what this does or is for."""
+    said = words(statement.before) if statement.before and refers_back(statement.text) else statement.words
+    return thing <= frozenset(said[: len(thing) + MAX_BEFORE])
 
 
 def is_about_something_else(question: str, heading: str) -> bool:

@@ -61,6 +61,14 @@ _WHETHER = lazy_regex(
     re.IGNORECASE,
 )
 _WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
+_WHEN_DID = lazy_regex(r"\s*when\s+did\b.*?\b(?P<verb>\w+)\W*$", re.IGNORECASE | re.DOTALL)
+_WILL = lazy_regex(r"\b(?:will|shall)(?:\s+\w+ly)?\s*$", re.IGNORECASE)
+_OVER = (
+    r"over|above|(?:more|older|greater|longer|larger|higher|heavier)\s+than|exceed\w*|at\s+least|from|minimum(?:\s+of)?"
+)
+_UNDER = (
+    r"under|below|(?:less|fewer|younger|shorter|smaller|lower|lighter)\s+than|at\s+most|up\s+to|until|maximum(?:\s+of)?"
+)
 _HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
 _YEAR = lazy_regex(r"\b(?:1[5-9]|20)\d\d\b")
 _WHEN_WAS = lazy_regex(
@@ -142,8 +150,10 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     if of_extreme or of_limit or _is_of_another_time(statement.text, text, asks):
         return False
     if asks == "yes_or_no":
-        return not _answers_for_another(statement, question)
-    if asks == "date" and (_is_of_several(statement.text, text) or _tells_hours(statement.text, text)):
+        return not (_is_beyond_limit(statement.text, question) or _answers_for_another(statement, question))
+    if asks == "date" and any(
+        tells(statement.text, text) for tells in (_is_of_several, _tells_hours, _tells_what_will_be)
+    ):
         return False
     subject = subject_terms(question)
     wonders = _WHETHER.search(text) is None and _only_wonders(statement.text, subject)
@@ -239,6 +249,21 @@ def _tells_hours(told: str, asked: str) -> bool:
     return bool(_WHEN_IT_WAS.match(asked) and _HOURS.search(told) and not _YEAR.search(told))
 
 
+def _tells_what_will_be(told: str, asked: str) -> bool:
+    """Whether a text has the verb of "When did it begin?" only as what happens or will: "The new season begins"."""
+    verb = words(when["verb"]) if (when := _WHEN_DID.match(asked)) else []
+    said = [(match[0], told[: match.start()]) for match in _said(verb, told)]
+    return bool(said) and all(re.fullmatch(r"\w+[^s]s", word) or _WILL.search(before) for word, before in said)
+
+
+def _is_beyond_limit(told: str, question: QuestionTerms) -> bool:
+    """Whether a text does not tell of those on the same side of a number as a question: "from 12" for "under 12"."""
+    limit = question.analysis.threshold
+    sides = _OVER if limit and limit.is_lower_bound else _UNDER
+    told_of = rf"\b(?:{sides})\s+(?:\w+\s+)?{re.escape(limit.number if limit else '')}(?!\w)"
+    return limit is not None and re.search(told_of, told, re.IGNORECASE) is None
+
+
 def _names_any(told: str, asked: str) -> bool:
     """Whether a text speaks of "a key" alone, where it is asked which key it is."""
     which = _WHICH.match(asked)
@@ -266,7 +291,9 @@ def _asked_act(asked: str, content: list[str], told: str) -> _Act | None:
     question = _YES_OR_NO.match(asked)
     if question is None or not content:
         return None
-    by_pronoun = _PRONOUN.match(question["rest"]) is not None
+    by_pronoun = _PRONOUN.match(question["rest"])
+    if by_pronoun and set(words(_next_words(question["rest"][by_pronoun.end() :], 1))).isdisjoint(content):
+        return None  # "Can I take it?" says by its verb nothing that a text must say
     subject, acts = ([], content) if by_pronoun else (content[:1], content[1:])
     if (done := _DONE.search(asked)) is not None:
         verb, thing = words(done["verb"]), subject

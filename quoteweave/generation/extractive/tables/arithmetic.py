@@ -138,6 +138,8 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     if found is None or (of_all is not None and not _is_all(found, of_all["number"])):
         return ""
     # "Goals conceded" are no goals, and neither a team nor "Others" is who scored them.
+    if best:
+        found = replace(found, cells=tuple(cell for cell in found.cells if not _OTHERS.match(cell.name)))
     is_other = best and not (_is_named(found.of, set(question.terms)) and _are_persons(found))
     if analysis.extreme is not None:
         return "" if is_other else _describe_extreme(found, analysis.extreme)

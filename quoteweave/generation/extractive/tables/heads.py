@@ -28,7 +28,7 @@ _BETWEEN_AMOUNTS = lazy_regex(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
 EMPTY = frozenset({"", "-", "–", "—"})
 """Cells that hold nothing."""
 # Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
-_NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "№", "n°"})
+_NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "pos", "position", "place", "№", "n°"})
 
 Rows = Sequence[Sequence[str]]
 
