@@ -225,10 +225,17 @@ def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
 
 
 _SPAN = r"(?:minute|hour|day|night|week|month|quarter|season|year)s?"
+_TIME_NAME = (
+    rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|springs?|summers?|autumns?|winters?|decades?"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September|October"
+    r"|November|December)"
+)
 _FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 # "Once, in 1998" and "five times as large" tell of no frequency.
 _FREQUENCY = lazy_regex(
-    r"\b(?:every|each|hourly|daily|weekly|monthly|quarterly|yearly|annually|always|never"
+    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|\d+|{_FEW})\s+)?{_TIME_NAME}"
+    r"|(?:after|before|at|with|for|on|in)\s+(?:every|each)"
+    r"|hourly|daily|weekly|monthly|quarterly|yearly|annually|always|never"
     rf"|once\s+(?:an?|per|every|each|in\s+(?:\d+|{_FEW})\s+{_SPAN}|\w+ly)|(?:twice|(?:\d|{_FEW})\s+times)(?!\s+(?:as|more|\w{{2,}}er))"
     rf"|per\s+{_SPAN})\b",
     re.IGNORECASE,
@@ -238,7 +245,7 @@ _SPAN_BESIDE = rf"(?:\d+|an?|one|{_FEW})\s+{_SPAN}\s+(?:before|after|in\s+advanc
 # When something opens does not tell how late it is open.
 _ENDS, _STARTS = (
     lazy_regex(
-        rf"\b(?:{told})(?:\s+\w+)?\s+{_TIME}|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
+        rf"\b(?:{told})(?:\s+(?!until\b|till\b|from\b)\w+)?\s+{_TIME}|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
         re.IGNORECASE,
     )
     for told in (
@@ -246,7 +253,7 @@ _ENDS, _STARTS = (
         r"from|at|between|earliest|first|opens?|starts?|begins?",
     )
 )
-_SIZED = r"(?:numbers?|comprises?|counts?|employs?|holds?|seats?)\s+(?:(?:about|over|nearly|only|up to)\s+)?"
+_SIZED = r"(?:numbers?|employs?|seats?)\s+(?:(?:about|over|nearly|only|up to)\s+)?"
 # "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
 _SIZE = lazy_regex(
     rf"\b{_SIZED}(?:\d|{_FEW}\b)|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
@@ -278,3 +285,27 @@ def tells_how(asked_by: str, text: str) -> bool | None:
     text = _DISTANCE.sub(" ", text)
     measured = dimensions_in(text) - _NO_SIZES - (CURRENCIES if _DEAR.search(text) else frozenset())  # nor a price
     return bool(measured) or (form.search(text) is not None and not _DEAR.search(text))
+
+
+# "Included" names no subject, so that any sentence on both things would have all words of the question.
+_ASKS_INCLUDED = lazy_regex(r"\b(?:is|are|was|were|does|do|did)\b.*\binclud(?:e|ed)\b", re.IGNORECASE)
+_INCLUDES = lazy_regex(
+    r"\b(?:(?:inclu|exclu|cover|contain|compris|separate|additional)\w*|extra|part of|in the price|on top"
+    r"|(?:is|are|was|were)\s+free(?!\s+to\b)|free of charge|for free)\b",
+    re.IGNORECASE,
+)
+# Who asked for permission may not have it; "guests are asked to leave" tells what they must do.
+_ONLY_ASKED = lazy_regex(
+    r"(?<!\bare )(?<!\bis )(?<!\bbe )\b(?:asked|applied|requested|demanded|proposed|sought)\b", re.IGNORECASE
+)
+
+
+def leaves_open(text: str, asked: str) -> bool:
+    """Whether a text does not settle by yes or no what is asked, as it tells of a wish, or of nothing that is included.
+
+    >>> leaves_open("They asked for permission to swim.", "Is swimming allowed?")
+    True
+    """
+    if _ASKS_INCLUDED.search(asked) and not _INCLUDES.search(text):
+        return True
+    return _ONLY_ASKED.search(text) is not None and _ONLY_ASKED.search(asked) is None

@@ -39,12 +39,13 @@ from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
 from quoteweave.generation.extractive.answer_names import (
     costs_another,
+    is_of_colour,
     names_doer,
     says_where,
     tells_another,
     tells_of_one,
 )
-from quoteweave.generation.extractive.asked_headings import tells_use, words_above
+from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
@@ -324,7 +325,7 @@ class AnswerCriteria:
             (analysis.asks == "place" and says_where(statement, self._question))
             or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
-            or (asks_colour(analysis) and tells_use(statement, frozenset(self._subject)))
+            or (asks_colour(analysis) and is_of_colour(statement, frozenset(self._subject)))
             or names_doer(statement.text, self._question)
             or tells_of_one(statement, self._question, self._texts)
         )

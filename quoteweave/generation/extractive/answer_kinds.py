@@ -13,6 +13,7 @@ from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
     field_of_term,
     interrogative_words,
+    with_words_alike,
 )
 from quoteweave.core.text.question_words import Quantity, asked_quantity, colour_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
@@ -29,7 +30,7 @@ from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import NO_NOUN, says_what, tells_how
+from quoteweave.generation.sentence_kinds import NO_NOUN, denies, leaves_open, says_what, tells_how
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
@@ -126,23 +127,13 @@ _CONDITION = lazy_regex(
     r"|or\s+(?:longer|shorter|more|less)|from|where|only)\b",
     re.IGNORECASE,
 )
-# "Included" names no subject, so that any sentence on both things would have all words of the question.
-_ASKS_INCLUDED = lazy_regex(r"\b(?:is|are|was|were|does|do|did)\b.*\binclud(?:e|ed)\b", re.IGNORECASE)
-_INCLUDES = lazy_regex(
-    r"\b(?:(?:inclu|exclu|cover|contain|compris|separate|additional)\w*|extra|part of|in the price|on top"
-    r"|(?:is|are|was|were)\s+free(?!\s+to\b)|free of charge|for free)\b",
-    re.IGNORECASE,
-)
-# Who asked for permission may not have it; "guests are asked to leave" tells what they must do.
-_ONLY_ASKED = lazy_regex(
-    r"(?<!\bare )(?<!\bis )(?<!\bbe )\b(?:asked|applied|requested|demanded|proposed|sought)\b", re.IGNORECASE
-)
-_ASKS_IF_MAY, _SHOULD = lazy_regex(r"(?:can|may)\b", re.IGNORECASE), lazy_regex(r"\bshould\b", re.IGNORECASE)
+_ASKS_IF_MAY = lazy_regex(r"(?:can|may)\b(?:\s+(?:I|we|you|one)\s+(?P<verb>\w+))?", re.IGNORECASE)
+_SHOULD = lazy_regex(r"\bshould\b", re.IGNORECASE)
 _ASKS_ADVICE = lazy_regex(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
 _ADVISES = lazy_regex(
     r"\b(?:should|must|may|can|cannot|could|need|needs|needed|have to|has to|required?|recommended?|advised?|allowed"
     r"|permitted|forbidden|(?:is|are|be|as\s+\w+\s+as|if|wherever)\s+(?:not\s+|also\s+)?possible"
-    r"|able|always|never|do not|don['’]t|optional|mandatory|please|better|safe)\b",
+    r"|able|always|never|accepted|available|welcome|free|do not|don['’]t|optional|mandatory|please|better|safe)\b",
     re.IGNORECASE,
 )
 
@@ -312,14 +303,23 @@ def _settles(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
     if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_row or _ADVISES.search(statement.text)):
         return False
-    if _ASKS_INCLUDED.search(question.analysis.text) and not _INCLUDES.search(statement.text):
+    if leaves_open(statement.text, question.analysis.text):
         return False
-    if _ONLY_ASKED.search(statement.text) and not _ONLY_ASKED.search(question.analysis.text):
-        return False
-    asked = _HYPOTHETICAL.search(question.analysis.text) is not None
+    asked, may = _HYPOTHETICAL.search(question.analysis.text) is not None, _ASKS_IF_MAY.match(question.analysis.text)
     # "It should not hold two" settles whether it may.
-    told = _SHOULD.sub(" ", statement.text) if _ASKS_IF_MAY.match(question.analysis.text) else statement.text
+    told = _SHOULD.sub(" ", statement.text) if may else statement.text
+    if may and may["verb"] and not (statement.is_row or _tells_if_may(statement, may["verb"])):
+        return False
     return (asked or _HYPOTHETICAL.search(told) is None) and _is_substantive(statement, question)
+
+
+def _tells_if_may(statement: Statement, verb: str) -> bool:
+    """Whether a statement says what is possible or allowed, or denied, or has the verb itself: "Can I take it?"."""
+    act = frozenset(words(verb, keep_stop_words=True))
+    held = frozenset(words(statement.text, keep_stop_words=True))
+    return (
+        bool(act & with_words_alike(held, act)) or _ADVISES.search(statement.text) is not None or denies(statement.text)
+    )
 
 
 def _compares(statement: Statement, question: QuestionTerms) -> bool:

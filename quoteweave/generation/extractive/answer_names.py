@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
+from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike, words_alike
-from quoteweave.core.text.question_words import verbs_of
+from quoteweave.core.text.question_words import colour_words, verbs_of
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
+from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -149,6 +151,19 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
         return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
+
+
+def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
+    """Whether a statement begins with a thing and says of what colour it is: not that it stands on the red shelf."""
+    found = _of_colour().match(statement.text)
+    return found is not None and set(words(found[1])) == thing
+
+
+@cache
+def _of_colour() -> re.Pattern[str]:
+    behind = r"(?=\s*(?:[,.;:)]|$|(?:and|or|with|in|while|when|if)\b))"
+    is_so = rf"\s+(?:is|are|was|were)\s+(?:\w+\s+){{0,4}}?{alternation(colour_words())}{behind}"
+    return re.compile(rf"\W*(?:(?:the|our|its|all)\s+)?(.{{2,60}}?){is_so}", re.IGNORECASE)
 
 
 def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:

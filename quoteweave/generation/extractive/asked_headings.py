@@ -56,8 +56,8 @@ _OF_CASE = lazy_regex(
 # "See page 4" says nothing yet, and "Use the big one instead" nothing of this one.
 _TELLS_TO = lazy_regex(
     r"\W*(?!(?:See|Refer|Consult|The|An?|This|That|These|Those|It|They|There|In|On|At|For|By|From|With|As|Our|No)\b)"
-    r"[A-Z][a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)\s+(?!(?:\w+\s+){0,5}(?:is|are|was|were|has|have|had)\b)\w"
-    r"|.*\b(?:should|must|can|need\s+to|ha(?:ve|s)\s+to|(?i:please|never))\b"
+    r"[A-Z][a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)\s+(?!(?:from|of)\b|(?:\w+\s+){0,5}(?:is|are|was|were|has|have|had|can|may|will|came|\w+ed)\b)\w"
+    r"|.*\b(?:should|must|(?i:you)\s+can|need\s+to|ha(?:ve|s)\s+to|(?i:please|never))\b"
 )
 _INSTEAD = lazy_regex(r"\binstead\b", re.IGNORECASE)
 MAX_SMALL_WORD = 4

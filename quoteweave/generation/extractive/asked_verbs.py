@@ -100,7 +100,7 @@ _NUMBER_KINDS = frozenset({"count", "amount", "money", "percent"})
 _ASKS_WHAT_IF = lazy_regex(r"\W*what\s+(?:happens\s+)?(?:if|when)\b", re.IGNORECASE)
 # "The stolen bicycle was found" does not tell what one does or gets if one is stolen.
 _IN_GENERAL = lazy_regex(
-    r"\b(?:is|are|will|shall|can|cannot|may|must|should|would|has|have|do|does|gets?|pays?|costs?|covers?|receives?)\b",
+    r"\b(?:will|shall|can|cannot|may|must|should|would|(?:is|are)\s+(?:not\s+)?\w+ed|gets?|pays?|costs?|covers?|receives?)\b",
     re.IGNORECASE,
 )
 _WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
