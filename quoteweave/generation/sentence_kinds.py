@@ -13,7 +13,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.question_analysis import imperative_verbs
+from quoteweave.core.text.question_analysis import Threshold, imperative_verbs
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.core.text.word_patterns import alternation
@@ -309,3 +309,22 @@ def leaves_open(text: str, asked: str) -> bool:
     if _ASKS_INCLUDED.search(asked) and not _INCLUDES.search(text):
         return True
     return _ONLY_ASKED.search(text) is not None and _ONLY_ASKED.search(asked) is None
+
+
+_OVER = (
+    r"over|above|(?:more|older|greater|longer|larger|higher|heavier)\s+than|exceed\w*|at\s+least|from|minimum(?:\s+of)?"
+)
+_UNDER = (
+    r"under|below|(?:less|fewer|younger|shorter|smaller|lower|lighter)\s+than|at\s+most|up\s+to|until|maximum(?:\s+of)?"
+)
+
+
+def is_beyond_limit(told: str, limit: Threshold | None) -> bool:
+    """Whether a text tells only of those on the other side of a number than a question: "from 12" for "under 12"."""
+    if limit is None:
+        return False
+    own, other = (
+        re.search(rf"\b(?:{side})\s+(?:\w+\s+)?{re.escape(limit.number)}(?!\w)", told, re.IGNORECASE) is not None
+        for side in ((_OVER, _UNDER) if limit.is_lower_bound else (_UNDER, _OVER))
+    )
+    return other and not own

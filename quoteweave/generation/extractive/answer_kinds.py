@@ -30,7 +30,7 @@ from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import NO_NOUN, denies, leaves_open, says_what, tells_how
+from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, denies, leaves_open, says_what, tells_how
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
@@ -295,8 +295,10 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
 
     Items of lists are handled in `procedures`, by the heading above them.
     """
-    any_may = question.analysis.asked_by.casefold().startswith("what") and _is_substantive(statement, question)
-    return not is_code(statement.text) and (any_may or instructs(statement, question))
+    commands = any(map(INSTRUCTION.match, _CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
+    tells_to = commands or _ADVISES.search(statement.text) or _CONDITION.search(statement.text)
+    any_may = tells_to and question.analysis.asked_by[:4].casefold() == "what" and _is_substantive(statement, question)
+    return not is_code(statement.text) and (bool(any_may) or instructs(statement, question))
 
 
 def _settles(statement: Statement, question: QuestionTerms) -> bool:

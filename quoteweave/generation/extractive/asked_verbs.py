@@ -10,13 +10,18 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import (
+    MAX_ANALYSED_CHARACTERS,
+    AnswerType,
+    with_words_alike,
+    words_alike,
+)
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, names_doer
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with
+from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_beyond_limit
 
 MIN_ONLY_CAUSES = 2
 """Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
@@ -63,12 +68,6 @@ _WHETHER = lazy_regex(
 _WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
 _WHEN_DID = lazy_regex(r"\s*when\s+did\b.*?\b(?P<verb>\w+)\W*$", re.IGNORECASE | re.DOTALL)
 _WILL = lazy_regex(r"\b(?:will|shall)(?:\s+\w+ly)?\s*$", re.IGNORECASE)
-_OVER = (
-    r"over|above|(?:more|older|greater|longer|larger|higher|heavier)\s+than|exceed\w*|at\s+least|from|minimum(?:\s+of)?"
-)
-_UNDER = (
-    r"under|below|(?:less|fewer|younger|shorter|smaller|lower|lighter)\s+than|at\s+most|up\s+to|until|maximum(?:\s+of)?"
-)
 _HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
 _YEAR = lazy_regex(r"\b(?:1[5-9]|20)\d\d\b")
 _WHEN_WAS = lazy_regex(
@@ -147,10 +146,11 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
+    of_limit = of_limit or is_beyond_limit(statement.text, question.analysis.threshold)
     if of_extreme or of_limit or _is_of_another_time(statement.text, text, asks):
         return False
     if asks == "yes_or_no":
-        return not (_is_beyond_limit(statement.text, question) or _answers_for_another(statement, question))
+        return not _answers_for_another(statement, question)
     if asks == "date" and any(
         tells(statement.text, text) for tells in (_is_of_several, _tells_hours, _tells_what_will_be)
     ):
@@ -254,14 +254,6 @@ def _tells_what_will_be(told: str, asked: str) -> bool:
     verb = words(when["verb"]) if (when := _WHEN_DID.match(asked)) else []
     said = [(match[0], told[: match.start()]) for match in _said(verb, told)]
     return bool(said) and all(re.fullmatch(r"\w+[^s]s", word) or _WILL.search(before) for word, before in said)
-
-
-def _is_beyond_limit(told: str, question: QuestionTerms) -> bool:
-    """Whether a text does not tell of those on the same side of a number as a question: "from 12" for "under 12"."""
-    limit = question.analysis.threshold
-    sides = _OVER if limit and limit.is_lower_bound else _UNDER
-    told_of = rf"\b(?:{sides})\s+(?:\w+\s+)?{re.escape(limit.number if limit else '')}(?!\w)"
-    return limit is not None and re.search(told_of, told, re.IGNORECASE) is None
 
 
 def _names_any(told: str, asked: str) -> bool:
