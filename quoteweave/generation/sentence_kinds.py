@@ -268,6 +268,7 @@ _DISTANCE = lazy_regex(
     re.IGNORECASE,
 )
 _TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
+_RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
 _BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
 
 
@@ -280,6 +281,8 @@ def tells_how(asked_by: str, text: str) -> bool | None:
     form = _TELLS_HOW.get(asked_by.casefold())
     if form is None:
         return None
+    if form is _FREQUENCY:  # "the room that is cleaned every week" is another thing
+        text = _RELATIVE.sub(" ", text)
     if form is not _SIZE:  # "It should not be done every week" does not tell how often
         return any(not _BEFORE_DENIED.search(text[: found.start()]) for found in form.finditer(text))
     text = _DISTANCE.sub(" ", text)

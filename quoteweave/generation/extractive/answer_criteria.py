@@ -36,6 +36,7 @@ from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
+from quoteweave.generation.extractive.acts.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
 from quoteweave.generation.extractive.answer_names import (
     costs_another,
@@ -46,7 +47,6 @@ from quoteweave.generation.extractive.answer_names import (
     tells_of_one,
 )
 from quoteweave.generation.extractive.asked_headings import words_above
-from quoteweave.generation.extractive.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
     Statement,

@@ -19,13 +19,13 @@ from quoteweave.core.text.question_words import Quantity, asked_quantity, colour
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_code
-from quoteweave.generation.extractive.answer_names import names_person, names_place
-from quoteweave.generation.extractive.asked_verbs import (
+from quoteweave.generation.extractive.acts.asked_verbs import (
     asks_what_it_does,
     denies_unasked,
     instructs,
     tells_what_it_does,
 )
+from quoteweave.generation.extractive.answer_names import names_person, names_place
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence

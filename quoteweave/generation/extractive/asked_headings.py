@@ -24,8 +24,8 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import asked_thing, describes_thing, light_words
 from quoteweave.core.text.tokens import name_words, words
+from quoteweave.generation.extractive.acts.asked_verbs import ASKED_ACT
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
-from quoteweave.generation.extractive.asked_verbs import ASKED_ACT
 from quoteweave.generation.extractive.statements import (
     Statement,
     picture_text,

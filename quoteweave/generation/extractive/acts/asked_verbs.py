@@ -6,7 +6,7 @@ somebody else, or in a case alone. English alone, as the forms of verbs and thei
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -14,11 +14,10 @@ from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     AnswerType,
     with_words_alike,
-    words_alike,
 )
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, names_doer
+from quoteweave.generation.extractive.acts.doers import did_otherwise, words_of
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_beyond_limit
@@ -66,7 +65,10 @@ _WHETHER = lazy_regex(
     re.IGNORECASE,
 )
 _WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
+_WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:(?:is|are)\b|(?:do|does)\b.*?\b(?P<verb>\w+)\W*$)", re.IGNORECASE | re.DOTALL)
+_IS = lazy_regex(r"\b(?:is|are|has|have|will|may|can|must|next|\w+[^s]s\s+(?:at|on|in|from))\b", re.IGNORECASE)
 _WHEN_DID = lazy_regex(r"\s*when\s+did\b.*?\b(?P<verb>\w+)\W*$", re.IGNORECASE | re.DOTALL)
+_WILL_BE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
 _WILL = lazy_regex(r"\b(?:will|shall)(?:\s+\w+ly)?\s*$", re.IGNORECASE)
 _HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
 _YEAR = lazy_regex(r"\b(?:1[5-9]|20)\d\d\b")
@@ -81,6 +83,7 @@ _EXTREME = lazy_regex(
     r"|\w{3,}est)\b",
     re.IGNORECASE,
 )
+_TOLD_ALONE = frozenset({"person", "look"})
 _OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
 # "Max Holm" and "Max says" name somebody, and "max. 6 m" the most.
 _ASKS_LIMIT = lazy_regex(r"\b(?:maximum|minimum|max|min)\b", re.IGNORECASE)
@@ -110,13 +113,6 @@ _COUNTED_ACT = lazy_regex(
 _CASE = lazy_regex(r"\W*(?:if|unless)\b", re.IGNORECASE)
 _CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
 _WORD = lazy_regex(r"\w[\w'’-]*")
-# "The director of the film was Ada Byron", "Ada Byron, director of the film": not "the director of photography of".
-_OF_OFFICE = r"(\w+)\s+(?:of|for)\s+(?:(?:the|this|our)\s+)?([^.,:;()]{1,80}?)"
-_IN_OFFICE = lazy_regex(
-    rf"\b(?i:{_OF_OFFICE})(?:\s+(?:is|are|was|were)\s+|\s*[:,(–—]\s*)(?=[A-ZÀ-Þ])"
-    rf"|\b(?:is|are|was|were|as|,)\s+(?:(?:the|an?|its)\s+)?{_OF_OFFICE}\s*(?=[.,;()]|$)"
-)
-_LETTERS, _DOER = lazy_regex(r"[^\W\d_]+"), lazy_regex(r"\w{2,}[eo]rs?", re.IGNORECASE)
 
 
 def asks_what_it_does(question: str) -> bool:
@@ -142,7 +138,8 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return True
     measured = asks == "amount" and _measures_another_act(statement, question)
     counted = asks == "count" and _counts_another_act(statement.text, text)
-    if measured or counted or _has_only_noun_of_act(statement, question) or _tells_by_case(statement.text, text):
+    denied = asks in _TOLD_ALONE and denies_unasked(statement, question)
+    if measured or counted or denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
@@ -162,35 +159,11 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
 
 def _is_of_another_time(told: str, asked: str, asks: AnswerType) -> bool:
     """Whether a text tells what was once, where it is asked what is so, or what becomes of something."""
-    if _WAS.search(asked):
-        return False
+    if _WAS.search(asked):  # "The club will win" does not tell whether it did
+        return asks == "yes_or_no" and _WILL_BE.search(told) is not None and not _WAS.search(told)
     once = asks in _NUMBER_KINDS and _WAS.search(told) and _SINCE_CHANGED.search(told)
     general = _IN_GENERAL.search(told) or _CASE_WITHIN.search(told) or INSTRUCTION.match(told)
     return bool(once) or (_ASKS_WHAT_IF.match(asked) is not None and not general)
-
-
-def _has_only_noun_of_act(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says the act that somebody did only by a noun, and not as an office of the thing itself."""
-    asked = ASKS_WHO_DID.match(question.analysis.text)
-    if asked is None or names_doer(statement.text, question):
-        return False
-    verb = set(words(asked["verb"]))
-    said = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
-    acts = {word for word, stems in said.items() if stems & verb.union(*map(words_alike, verb))}
-    nouns = {word for word in acts if _is_noun_of_act(word, asked["verb"])}
-    if not nouns or nouns != acts:
-        return False
-    thing = set(subject_terms(question)) - verb
-    offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(statement.text))
-    return not any(noun in nouns and of and of <= thing for noun, of in offices)
-
-
-def _is_noun_of_act(word: str, verb: str) -> bool:
-    """Whether a word that says an act is none by which questions ask for it, or is who does it: "manager"."""
-    if _DOER.fullmatch(word) and not _DOER.fullmatch(verb):
-        return True
-    stems = set(words(verb))
-    return stems.isdisjoint(words(word)) and not any(stems & words_alike(stem) for stem in words(word))
 
 
 def _measures_another_act(statement: Statement, question: QuestionTerms) -> bool:
@@ -250,9 +223,16 @@ def _tells_hours(told: str, asked: str) -> bool:
 
 
 def _tells_what_will_be(told: str, asked: str) -> bool:
-    """Whether a text has the verb of "When did it begin?" only as what happens or will: "The new season begins"."""
+    """Whether a text tells when something happens or will ("The new season begins"), where it is asked when it did.
+
+    Or only when it was, where it is asked when it is.
+    """
+    if (now := _WHEN_IT_IS.match(asked)) is not None:
+        done = [match[0] for match in words_of(words(now["verb"] or ""), told)]
+        once = bool(done) and all(word.endswith("ed") for word in done)
+        return (once or _WAS.search(told) is not None) and not _IS.search(told)
     verb = words(when["verb"]) if (when := _WHEN_DID.match(asked)) else []
-    said = [(match[0], told[: match.start()]) for match in _said(verb, told)]
+    said = [(match[0], told[: match.start()]) for match in words_of(verb, told)]
     return bool(said) and all(re.fullmatch(r"\w+[^s]s", word) or _WILL.search(before) for word, before in said)
 
 
@@ -324,7 +304,7 @@ def stands_alone(thing: Set[str], told: str) -> bool:
 
 def _has_another_subject(verb: list[str], told: str, content: Iterable[str]) -> bool:
     """Whether a text begins with what the question does not name, and goes on with its verb."""
-    before = told[: next(_said(verb, told)).start()]
+    before = told[: next(words_of(verb, told)).start()]
     return bool(words(before)) and not _PRONOUN.match(before.lstrip()) and set(words(before)).isdisjoint(content)
 
 
@@ -332,7 +312,7 @@ def _is_of_another_thing(act: _Act, told: str) -> bool:
     """Whether a text has the verb only of another thing: "the use of a placebo", "using the supplied cable"."""
     if not act.thing:
         return False
-    for match in _said(act.verb, told):
+    for match in words_of(act.verb, told):
         behind, word = told[match.end() :], match[0].casefold()
         is_done = word.endswith(("ed", "en", "t", "able", "ible")) or act.is_passive
         if _has(act.thing, _next_words(behind, OBJECT_WORDS)) or (is_done and _has(act.thing, told[: match.start()])):
@@ -343,13 +323,8 @@ def _is_of_another_thing(act: _Act, told: str) -> bool:
     return True
 
 
-def _said(stems: list[str], text: str) -> Iterator["re.Match[str]"]:
-    """The words of a text with one of these stems."""
-    return (match for match in _WORD.finditer(text) if not set(stems).isdisjoint(words(match[0])))
-
-
 def _has(stems: list[str], text: str) -> bool:
-    return next(_said(stems, text), None) is not None
+    return next(words_of(stems, text), None) is not None
 
 
 def _next_words(text: str, most: int) -> str:
