@@ -83,7 +83,6 @@ _EXTREME = lazy_regex(
     r"|\w{3,}est)\b",
     re.IGNORECASE,
 )
-_TOLD_ALONE = frozenset({"person", "look"})
 _OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
 # "Max Holm" and "Max says" name somebody, and "max. 6 m" the most.
 _ASKS_LIMIT = lazy_regex(r"\b(?:maximum|minimum|max|min)\b", re.IGNORECASE)
@@ -138,7 +137,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return True
     measured = asks == "amount" and _measures_another_act(statement, question)
     counted = asks == "count" and _counts_another_act(statement.text, text)
-    denied = asks in _TOLD_ALONE and denies_unasked(statement, question)
+    denied = asks == "look" and denies_unasked(statement, question)
     if measured or counted or denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)

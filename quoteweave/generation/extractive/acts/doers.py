@@ -21,6 +21,7 @@ _ENDS_OBJECT = lazy_regex(
     r"[,.;:()]|\b(?:of|to|for|in|on|at|by|with|from|against|about|after|before|until|since|when|where|while|as)\b",
     re.IGNORECASE,
 )
+_NOT_BEFORE = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 _LETTERS, _DOER = lazy_regex(r"[^\W\d_]+"), lazy_regex(r"\w{2,}[eo]rs?", re.IGNORECASE)
 
 
@@ -30,18 +31,23 @@ def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
     By a noun it may be said as an office of the thing itself: "the director of the film".
     """
     asked = ASKS_WHO_DID.match(question.analysis.text)
-    if asked is None or names_doer(statement.text, question):
+    if asked is None:
         return False
-    verb = set(words(asked["verb"]))
-    if _has_another_object(statement.text, verb, set(subject_terms(question)) - verb):
+    verb, text = set(words(asked["verb"])), statement.text
+    if any(_NOT_BEFORE.search(text[: match.start()]) for match in words_of(verb, text)):
+        return True  # "The film was not made by Ida Holm"
+    if names_doer(text, question):
+        return False
+    has_object = not _ENDS_OBJECT.match(question.analysis.text[asked.end() :].strip())  # "Who settled in the county?"
+    if has_object and _has_another_object(text, verb, set(subject_terms(question)) - verb):
         return True
-    said = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
+    said = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {text}")}
     acts = {word for word, stems in said.items() if stems & verb.union(*map(words_alike, verb))}
     nouns = {word for word in acts if _is_noun_of_act(word, asked["verb"])}
     if not nouns or nouns != acts:
         return False
     thing = set(subject_terms(question)) - verb
-    offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(statement.text))
+    offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(text))
     return not any(noun in nouns and of and of <= thing for noun, of in offices)
 
 
