@@ -3,6 +3,7 @@
 from collections.abc import Collection as Any_of
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,16 +31,25 @@ DOCUMENTS: dict[str, dict[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VectorFixture:
-    """A collection of the three documents of `DOCUMENTS`, and the folder where shards of its items are written."""
+    """A collection, made with the three documents of `DOCUMENTS`, and the folder where shards of its items are written.
+
+    Its documents are to stay as they are.
+    """
 
     collection: Collection
     folder: Path
 
+    @cached_property
+    def quotes(self) -> Mapping[str, Mapping[int, Quote]]:
+        """The items of each document by row, ascending."""
+        names = [document.name for document in self.collection.documents()]
+        return {name: _quotes_of(self.collection, name) for name in names}
+
     def rows(self, document: str) -> list[int]:
         """Rows of the document's items, ascending."""
-        return self.collection.select(Filter(documents=(document,))).tolist()
+        return [*self.quotes[document]]
 
     def shard(self, document: str, items: "Items", *, dtype: str = "float32") -> Shard:
         """A new file with the vectors of those items that are the document's."""
@@ -57,7 +67,7 @@ class VectorFixture:
             dtype=np.dtype(dtype),
             dimension=dimension,
             rows=np.array(rows, dtype=np.int64),
-            quotes=[quote for quote in self.collection.quotes_at(rows) if quote is not None],
+            quotes=[self.quotes[document][row] for row in rows],
             lengths=np.array([len(items[row]) for row in rows], dtype=np.int64),
         )
 
@@ -89,13 +99,19 @@ def brute_force(items: "Items", query: "Matrix", k: int, among: Any_of[int] | No
     """The best `k` of the items, or of those whose rows are in `among`, by MaxSim in double precision."""
     import numpy as np
 
-    scored = [
-        (-float((matrix.astype(np.float64) @ query.astype(np.float64).T).max(axis=0).sum()), row)
-        for row, matrix in items.items()
-        if among is None or row in among
-    ]
+    scored: list[tuple[float, int]] = []
+    if rows := [row for row in items if among is None or row in among]:
+        starts = np.cumsum([0, *(len(items[row]) for row in rows[:-1])])
+        products = np.concatenate([items[row] for row in rows]).astype(np.float64) @ query.astype(np.float64).T
+        scores = np.maximum.reduceat(products, starts, axis=0).sum(axis=1)
+        scored = list(zip((-scores).tolist(), rows, strict=True))
     best = sorted(scored)[:k]
     return TopItems(np.array([row for _, row in best], np.int64), np.array([-score for score, _ in best], np.float32))
+
+
+def _quotes_of(collection: Collection, document: str) -> dict[int, Quote]:
+    rows = collection.select(Filter(documents=(document,))).tolist()
+    return {row: quote for row, quote in zip(rows, collection.quotes_at(rows), strict=True) if quote is not None}
 
 
 def _parsed(pages: int) -> ParsedDocument:

@@ -1,6 +1,7 @@
 """Shards of items made by hand, for the tests of what searches items of many vectors."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,8 @@ def made_shard(path: Path, items: "Mapping[int, Matrix]", *, dimension: int = 0,
     return Shard("made", path, len(BEFORE), vectors.dtype, dimension, np.array([*items], np.int64), (), lengths)
 
 
-def topics(items: int, *, vectors: int = 12, dimension: int = 64) -> "dict[int, Matrix]":
+@cache
+def topics(items: int, *, vectors: int = 12, dimension: int = 64) -> "Mapping[int, Matrix]":
     """Items whose vectors, of length 1, lie about their own direction and about one of a few that others share."""
     chance = np.random.default_rng(5)
     shared = chance.standard_normal((items // 20, dimension))

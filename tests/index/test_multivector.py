@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAPS = Path("/proc/self/maps")
 # Enough for a first stage to leave some out.
-ITEMS = 400
+ITEMS = 240
 
 
 class TestExact(VectorIndexTests):
@@ -62,8 +62,8 @@ class TestTwoStages(TestExact):
 def made_index(kind: str, root: Path) -> MultiVectorIndex:
     """An index of shards that lie as in a collection."""
     index, items = MultiVectorIndex(kind, 64), topics(ITEMS)
-    for first in range(1, ITEMS + 1, 100):
-        own = {row: items[row] for row in range(first, first + 100)}
+    for first in range(1, ITEMS + 1, 60):
+        own = {row: items[row] for row in range(first, first + 60)}
         index.add(made_shard(root / "vectors" / "encoder" / f"{first}.npz", own))
     return index
 
@@ -84,7 +84,7 @@ def test_two_stages_find_most_of_what_exact_search_finds(tmp_path: Path) -> None
     exact = made_index("exact", tmp_path)
     for kind in MULTI_VECTOR_KINDS[1:]:
         index = made_index(kind, tmp_path)
-        for scope, items in ((None, ITEMS), (Among(range(50, 301)), 251)):
+        for scope, items in ((None, ITEMS), (Among(range(30, 221)), 191)):
             assert index.scored(10, items) < exact.scored(10, items) == items
             found, right = (each.search(questions(), 10, scope) for each in (index, exact))
             shared = [len(np.intersect1d(one.rows, two.rows)) for one, two in zip(found, right, strict=True)]
@@ -114,7 +114,7 @@ def test_what_was_removed_leaves_the_files(tmp_path: Path) -> None:
     index = made_index("pool2", tmp_path)
     whole = published(index, tmp_path) / "candidates" / "vectors.bin"
     size = whole.stat().st_size
-    index.remove(np.arange(1, 301))
+    index.remove(np.arange(1, 181))
     folder = published(index, tmp_path, "000002")
     assert (folder / "candidates" / "vectors.bin").stat().st_size < size / 3
     assert len(json.loads((folder / "files.json").read_text("utf-8"))) == 1
@@ -123,16 +123,16 @@ def test_what_was_removed_leaves_the_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS)
 def test_a_shard_that_is_gone_or_cut_short_is_named(kind: str, tmp_path: Path) -> None:
     index = MultiVectorIndex(kind, 64, published(made_index(kind, tmp_path), tmp_path))
-    shard = tmp_path / "vectors" / "encoder" / "101.npz"
+    shard = tmp_path / "vectors" / "encoder" / "61.npz"
     content = shard.read_bytes()
     shard.unlink()
-    with pytest.raises(CollectionError, match=r"101\.npz is missing"):
+    with pytest.raises(CollectionError, match=r"61\.npz is missing"):
         index.search(questions(), 10)
     for size in (0, len(BEFORE), len(content) - 1):
         shard.write_bytes(content[:size])
-        with pytest.raises(CollectionError, match=r"101\.npz, which holds vectors of the index, is damaged"):
+        with pytest.raises(CollectionError, match=r"61\.npz, which holds vectors of the index, is damaged"):
             index.search(questions(), 10)
-    assert index.search(questions(), 3, Among(range(1, 101)))[0].rows.size == 3
+    assert index.search(questions(), 3, Among(range(1, 61)))[0].rows.size == 3
     shard.write_bytes(content)
     assert index.search(questions(), 10)[0].rows.size == 10
 
@@ -205,8 +205,8 @@ def test_changes_after_opening_are_kept_with_what_was_compressed_before(tmp_path
     for kind in ("two-stage", "pool3", "binary"):
         root = tmp_path / kind
         index = MultiVectorIndex(kind, 64, published(made_index(kind, root), root))
-        index.remove(np.arange(101, 201))
-        index.add(made_shard(root / "vectors" / "encoder" / "anew.npz", {row: items[row] for row in range(101, 201)}))
+        index.remove(np.arange(61, 121))
+        index.add(made_shard(root / "vectors" / "encoder" / "anew.npz", {row: items[row] for row in range(61, 121)}))
         again = MultiVectorIndex(kind, 64, published(index, root, "000002"))
         right = made_index(kind, root)
         for opened in (index, again):
