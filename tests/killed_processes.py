@@ -1,6 +1,5 @@
 """Processes that are killed at a moment of their work, counted in what they do to files."""
 
-import hashlib
 import itertools
 import multiprocessing
 import os
@@ -83,11 +82,11 @@ def left_by_kills(folder: Path, copies: Path, action: Callable[..., object], *gi
     process.start()
     theirs.close()
     found: list[Path] = []
-    before = b""
+    before: dict[str, bytes] = {}
     with suppress(EOFError):
         while True:
             ours.recv_bytes()
-            if (now := _digest(folder)) != before:
+            if (now := _content(folder)) != before:
                 before = now
                 found.append(Path(shutil.copytree(folder, copies / str(len(found)))))
             ours.send_bytes(b"go on")
@@ -108,12 +107,12 @@ def _stop_at_each_step(connection: Connection, action: Callable[..., object], *g
     action(*given)
 
 
-def _digest(folder: Path) -> bytes:
-    digest = hashlib.blake2b()
-    for root, folders, files in os.walk(folder):  # several times as fast as rglob, and called at each step
-        folders.sort()
-        digest.update("\0".join((root, *folders, "")).encode())
-        for name in sorted(files):
-            digest.update(f"{name}\0".encode())
-            digest.update(Path(root, name).read_bytes())
-    return digest.digest()
+def _content(folder: Path) -> dict[str, bytes]:
+    """What its folders and files hold; to compare that is several times as fast as to hash it at each step."""
+    held: dict[str, bytes] = {}
+    for root, folders, files in os.walk(folder):  # several times as fast as rglob
+        held.update((f"{root}/{name}/", b"") for name in folders)
+        for name in files:
+            with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - a Path takes as long as the reading
+                held[f"{root}/{name}"] = file.read()
+    return held
