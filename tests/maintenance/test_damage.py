@@ -85,6 +85,12 @@ def read_all(root: Path) -> list[Any]:
     return found
 
 
+@pytest.fixture(scope="module")
+def whole(original: Path) -> list[Any]:
+    """What is read of the undamaged collection."""
+    return read_all(original)
+
+
 def flipped(path: Path, chance: random.Random) -> None:
     data = bytearray(path.read_bytes())
     if chance.random() < 0.25:
@@ -95,12 +101,12 @@ def flipped(path: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_damage_anywhere_is_told_or_changes_nothing(original: Path, copy: Path, seed: int) -> None:
+def test_damage_anywhere_is_told_or_changes_nothing(whole: list[Any], copy: Path, seed: int) -> None:
     chance = random.Random(seed)
     files = sorted(path for path in copy.rglob("*") if path.is_file() and path.stat().st_size)
     path = chance.choice([*files, *[copy / "catalog.sqlite"] * (len(files) // 5)])
     flipped(path, chance)
-    found, whole = read_all(copy), read_all(original)
+    found = read_all(copy)
     if found == whole:
         return
     told = [text for text in found if isinstance(text, str)]
@@ -113,7 +119,7 @@ def test_damage_anywhere_is_told_or_changes_nothing(original: Path, copy: Path, 
 
 
 @pytest.mark.parametrize("where", ["catalog.sqlite", "collection.json", "images", "sources", "indexes", "vectors"])
-def test_a_check_names_what_is_damaged_and_repairs_what_it_can(original: Path, copy: Path, where: str) -> None:
+def test_a_check_names_what_is_damaged_and_repairs_what_it_can(whole: list[Any], copy: Path, where: str) -> None:
     place = copy / where
     path = place if place.is_file() else max(p for p in place.rglob("*") if p.is_file())
     data = bytearray(path.read_bytes())
@@ -129,21 +135,21 @@ def test_a_check_names_what_is_damaged_and_repairs_what_it_can(original: Path, c
     assert all(damage.advice for damage in left)
     if where in ("sources", "indexes", "collection.json"):
         assert check(copy).whole
-        assert read_all(copy) == read_all(original)
+        assert read_all(copy) == whole
 
 
-def test_an_index_whose_manifest_is_lost_is_built_from_its_vectors(original: Path, copy: Path) -> None:
+def test_an_index_whose_manifest_is_lost_is_built_from_its_vectors(whole: list[Any], copy: Path) -> None:
     with Collection.open(copy) as collection:
         (folder,) = (state.folder for state in collection.indexes() if state.name == "one@flat")
     (folder / "index.json").write_bytes(b"{")
     assert not check(copy).whole
     assert check_and_repair(copy).whole
     assert check(copy).damaged == ()
-    assert read_all(copy) == read_all(original)
+    assert read_all(copy) == whole
 
 
 @pytest.mark.parametrize("of", ["another collection", "another index"])
-def test_an_index_in_the_place_of_another_is_damage(original: Path, copy: Path, tmp_path: Path, of: str) -> None:
+def test_an_index_in_the_place_of_another_is_damage(whole: list[Any], copy: Path, tmp_path: Path, of: str) -> None:
     """Its files are whole, but its rows stand for other quotes, or its vectors come from another model."""
     with Collection.open(copy) as collection:
         here, other = (state.folder for state in collection.indexes() if state.name in ("many@exact", "many@binary"))
@@ -163,21 +169,21 @@ def test_an_index_in_the_place_of_another_is_damage(original: Path, copy: Path, 
     assert f"{here} is damaged: its files are not those that were written for it" in told[0]
     assert [damage.file for damage in check(copy).damaged] == [here.relative_to(copy).as_posix()]
     assert check_and_repair(copy).whole
-    assert read_all(copy) == read_all(original)
+    assert read_all(copy) == whole
 
 
-def test_an_index_of_which_an_earlier_version_recorded_no_seal_is_read(original: Path, copy: Path) -> None:
+def test_an_index_of_which_an_earlier_version_recorded_no_seal_is_read(whole: list[Any], copy: Path) -> None:
     with sqlite3.connect(copy / "catalog.sqlite") as db:
         db.execute("DROP TABLE index_seals")
     db.close()
     (copy / "catalog.sqlite.checksum").unlink()
-    assert read_all(copy) == read_all(original)
+    assert read_all(copy) == whole
     assert check(copy).whole
 
 
 @pytest.mark.parametrize("where", ["sources", "lexical", "indexes", "vectors"])
 def test_folders_in_the_place_of_files_and_files_in_that_of_folders_are_repaired(
-    original: Path, copy: Path, where: str
+    whole: list[Any], copy: Path, where: str
 ) -> None:
     path = max(path for path in (copy / where).rglob("*") if path.is_file())
     path.unlink()
@@ -193,16 +199,16 @@ def test_folders_in_the_place_of_files_and_files_in_that_of_folders_are_repaired
         for retriever in retrievers(collection):
             retriever.refresh()
     assert check(copy).whole
-    assert read_all(copy) == read_all(original)
+    assert read_all(copy) == whole
 
 
-def test_a_folder_in_the_place_of_the_header_is_damage(original: Path, copy: Path) -> None:
+def test_a_folder_in_the_place_of_the_header_is_damage(whole: list[Any], copy: Path) -> None:
     (copy / "collection.json").unlink()
     (copy / "collection.json" / "within").mkdir(parents=True)
     with pytest.raises(CollectionError, match=r"collection.json is damaged: something else is in its place"):
         Collection.open(copy)
     assert check_and_repair(copy).whole
-    assert read_all(copy) == read_all(original)
+    assert read_all(copy) == whole
 
 
 def test_a_folder_in_the_place_of_the_catalogue_is_damage_and_is_kept(copy: Path) -> None:
@@ -323,7 +329,7 @@ def interrupt(writer: Writer) -> None:
     raise KeyboardInterrupt
 
 
-def test_shards_that_are_damaged_are_encoded_again_when_their_index_is_built(original: Path, copy: Path) -> None:
+def test_shards_that_are_damaged_are_encoded_again_when_their_index_is_built(whole: list[Any], copy: Path) -> None:
     for path in (copy / "vectors").rglob("*.npz"):
         data = bytearray(path.read_bytes())
         data[300] ^= 1  # among the numbers
@@ -332,7 +338,7 @@ def test_shards_that_are_damaged_are_encoded_again_when_their_index_is_built(ori
         for retriever in retrievers(collection):
             retriever.refresh()
     assert check(copy).whole
-    assert read_all(copy) == read_all(original)
+    assert read_all(copy) == whole
 
 
 def test_what_was_set_aside_goes_with_the_document_that_was_added_again(tmp_path: Path) -> None:
