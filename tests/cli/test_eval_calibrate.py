@@ -2,7 +2,9 @@
 
 import json
 import random
+import shutil
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -83,16 +85,24 @@ def trade(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "c"
 
 
-@pytest.fixture
-def seen(tmp_path: Path) -> Path:
-    return asking(tmp_path / "seen.jsonl", [*TOLD[:40], *UNTOLD[:40]])
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return asking(tmp_path_factory.mktemp("seen") / "seen.jsonl", [*TOLD[:40], *UNTOLD[:40]])
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the runs that were made."""
+    return tmp_path_factory.mktemp("kept")
 
 
 @pytest.fixture
-def run_of(quoteweave: Quoteweave, trade: Path, tmp_path: Path) -> Callable[..., Path]:
+def run_of(quoteweave: Quoteweave, trade: Path, kept: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Makes a run, or copies one that another test has made of the same."""
+
     def run(references: Path, config: str = CONFIG) -> Path:
+        made = kept / sha256(references.read_bytes() + config.encode()).hexdigest()
         (tmp_path / "config.toml").write_text(config)
-        out = tmp_path / f"run-{references.stem}"
         said = [
             "run",
             "--dataset",
@@ -104,8 +114,9 @@ def run_of(quoteweave: Quoteweave, trade: Path, tmp_path: Path) -> Callable[...,
             "-c",
             trade,
         ]
-        assert quoteweave(*said, "--out", out).code == 0
-        return out
+        if not made.exists():
+            assert quoteweave(*said, "--out", made).code == 0
+        return Path(shutil.copytree(made, tmp_path / f"run-{references.stem}", dirs_exist_ok=True))
 
     return run
 
