@@ -17,6 +17,7 @@ GOOD = {"q0": "[1] ![a](image1)", "q1": "[2] ![b](image2)", "q2": "![c](image1)"
 POOR = {"q0": f"[1] {HOSTILE}", "q1": "[3]", "q2": "![c](image1)"}
 """Overall F1 by question: 2/3, 0 and 1."""
 JUDGED = ("Fluency", "Citation Quality", "Text-Image Coherence", "Reasoning Logic", "Factuality")
+KINDS = ("domain", "question_type", "evidence_modality_type")
 VOID = {"meta", "link", "br", "img"}
 
 
@@ -25,9 +26,12 @@ def write(path: Path, rows: Sequence[object]) -> Path:
     return path
 
 
-def questions(folder: Path) -> Path:
-    """The dataset's file, with all candidate quotes."""
-    return write(folder / "evaluation_20.jsonl", [_question(name) for name in GOLD])
+def questions(folder: Path, *, plain: bool = False) -> Path:
+    """The dataset's file, with all candidate quotes; `plain` without kinds of questions, each of which is a plot."""
+    rows = [_question(name) for name in GOLD]
+    if plain:
+        rows = [{key: value for key, value in row.items() if key not in KINDS} for row in rows]
+    return write(folder / "evaluation_20.jsonl", rows)
 
 
 def _question(name: str) -> dict[str, object]:
@@ -68,8 +72,10 @@ def quick(*arguments: Any, **options: Any) -> Any:
     return bootstrap_intervals(*arguments, **{**options, "resamples": 50})
 
 
-def gathered(folder: Path, runs: Mapping[str, Mapping[str, str | None]], **options: Any) -> Report:
-    references = questions(folder)
+def gathered(
+    folder: Path, runs: Mapping[str, Mapping[str, str | None]], *, plain: bool = False, **options: Any
+) -> Report:
+    references = questions(folder, plain=plain)
     sources = [
         ScoringRequest(run=answers(folder / name, said), dataset="mmdocrag-20", references=references, **options)
         for name, said in runs.items()
