@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -68,21 +69,25 @@ def folder(request: pytest.FixtureRequest) -> Path:
     return made
 
 
-def plain_nli(folder: Path, premise: str, claim: str, **named: Any) -> tuple[str, Any]:
+@cache
+def loaded(folder: Path, kind: str) -> tuple[Any, Any]:
+    """The tokenizer and the model of a checkpoint, loaded once for all pairs."""
+    return LIBRARY.AutoTokenizer.from_pretrained(folder), getattr(LIBRARY, kind).from_pretrained(folder)
+
+
+def plain_nli(folder: Path, premise: str, claim: str) -> tuple[str, Any]:
     """The likeliest class of one pair, and the logits."""
     import torch
 
-    tokenizer = LIBRARY.AutoTokenizer.from_pretrained(folder)
-    model = LIBRARY.AutoModelForSequenceClassification.from_pretrained(folder)
-    inputs = tokenizer(premise, claim, return_tensors="pt", **named)
+    tokenizer, model = loaded(folder, "AutoModelForSequenceClassification")
+    inputs = tokenizer(premise, claim, return_tensors="pt")
     with torch.no_grad():
         logits = model(**inputs).logits[0]
     return model.config.id2label[int(logits.argmax())], logits
 
 
 def plain_t5(folder: Path, premise: str, claim: str) -> str:
-    tokenizer = LIBRARY.AutoTokenizer.from_pretrained(folder)
-    model = LIBRARY.AutoModelForSeq2SeqLM.from_pretrained(folder)
+    tokenizer, model = loaded(folder, "AutoModelForSeq2SeqLM")
     text = f"premise: {premise} hypothesis: {claim}"
     inputs = tokenizer(text, return_tensors="pt")
     return str(tokenizer.decode(model.generate(**inputs, max_new_tokens=10)[0], skip_special_tokens=True))

@@ -3,6 +3,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from threading import Event, Lock
 from types import SimpleNamespace
@@ -227,12 +228,17 @@ def test_a_checkpoint_without_a_head_for_scores_is_refused(qwen3: Path) -> None:
         rerank(CrossEncoderReranker(reranker_row_for_path(str(qwen3))), made_hits())
 
 
-def plain_score(folder: Path, passage: str) -> float:
-    """P(yes) as the model card computes it, for one passage, without padding or batches."""
+@cache
+def plain_model(folder: Path) -> tuple[Any, Any]:
+    """The tokenizer and the model, loaded once for all passages."""
     from transformers import AutoModelForCausalLM
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    return AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+
+
+def plain_score(folder: Path, passage: str) -> float:
+    """P(yes) as the model card computes it, for one passage, without padding or batches."""
+    tokenizer, model = plain_model(folder)
     template = PAIR_TEMPLATE.format(instruction=QWEN3.instruction)
     before, _, rest = template.partition("{{ (messages | selectattr('role', 'eq', 'query') | first).content }}")
     middle, _, after = rest.partition("{{ (messages | selectattr('role', 'eq', 'document') | first).content }}")
