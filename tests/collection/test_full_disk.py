@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -44,14 +45,22 @@ def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-@pytest.fixture
-def full(disk: Path) -> Path:
-    """A collection of a small and a large document, with its lexical index, on a disk that is full to the last byte."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a collection of a small and a large document, with its lexical index."""
+    folder = tmp_path_factory.mktemp("made")
     collection = make_collection(
-        disk, {"small.txt": ["Grain came by sea.", "Timber came from Norway."], "large.txt": LARGE}
+        folder, {"small.txt": ["Grain came by sea.", "Timber came from Norway."], "large.txt": LARGE}
     )
     with collection, collection.writer() as writer:
         sync_indexes(collection, writer)
+    return folder
+
+
+@pytest.fixture
+def full(disk: Path, made: Path) -> Path:
+    """That collection on a disk that is full to the last byte."""
+    shutil.copytree(made, disk, dirs_exist_ok=True)
     fill(disk)
     return disk / "collection"
 
