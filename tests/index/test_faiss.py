@@ -3,9 +3,10 @@
 import resource
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -97,11 +98,16 @@ def index_of(kind: str, vectors: Matrix) -> FaissIndex:
 
 def clustered(number: int, dimension: int = 16) -> Matrix:
     """Vectors of length 1 about 50 centres, as embeddings are; the same ones first for every number."""
+    return _all_clustered(dimension)[:number].copy()
+
+
+@cache
+def _all_clustered(dimension: int) -> Matrix:
     chance = np.random.default_rng(0)
     centres = chance.normal(size=(50, dimension))
     vectors = centres[chance.integers(0, 50, MANY)] + chance.normal(size=(MANY, dimension))
     made: Matrix = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    return made[:number]
+    return made
 
 
 def rows_of(found: list[TopItems]) -> list[list[int]]:
@@ -160,25 +166,35 @@ def test_more_equal_vectors_than_candidates_are_told_apart_by_row(number: int) -
     assert rows_of(found) == [brute_force(vectors, query[0], 12) for query in queries]
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Gives the folder of a saved index of each kind, large enough to go through a graph or through lists."""
+
+    @cache
+    def folder_of(kind: str) -> Path:
+        folder = tmp_path_factory.mktemp(kind)
+        index_of(kind, clustered(MANY)).save(folder)
+        return folder
+
+    return folder_of
+
+
 @pytest.mark.parametrize(("kind", "at_least"), [("fp16", 0.99), ("hnsw", 0.95), ("ivfpq", 0.6)])
 def test_kinds_that_are_not_exact_find_most_of_what_exact_search_finds(
-    kind: str, at_least: float, tmp_path: Path
+    kind: str, at_least: float, saved: Callable[[str], Path]
 ) -> None:
     vectors = clustered(MANY)
     queries = [query[None] for query in vectors[::110] + np.float32(0.02)]
     right = index_of("flat", vectors).search(queries, 10)
-    index = reopened(index_of(kind, vectors), tmp_path / "saved")
+    index = FaissIndex(kind, 16, saved(kind))
     shared = [len(set(a) & set(b)) for a, b in zip(rows_of(index.search(queries, 10)), rows_of(right), strict=True)]
     assert sum(shared) / (10 * len(queries)) >= at_least
     assert kind != "ivfpq" or sum(shared) < 10 * len(queries)
 
 
 @pytest.fixture(scope="module", params=["hnsw", "ivfpq"])
-def large(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """A saved index that goes through a graph or through lists."""
-    folder = tmp_path_factory.mktemp("large")
-    index_of(request.param, clustered(MANY)).save(folder)
-    return request.param, folder
+def large(request: pytest.FixtureRequest, saved: Callable[[str], Path]) -> tuple[str, Path]:
+    return request.param, saved(request.param)
 
 
 @pytest.mark.parametrize("number", [1, 30])
