@@ -110,11 +110,11 @@ def test_order_and_batches_of_adding_change_no_result(
     names = sorted(documents)
     expected = results(names, max(1, len(names)), False)
     chance.shuffle(names)
+    ways = [(0, 1, False), (0, 2, detour), (3, 1, False), (3, 2, detour)]
     with pytest.MonkeyPatch.context() as patch:
-        for ratio in (0, 3):  # never merged; merged where sizes are near
-            patch.setattr(segment_store, "RATIO", ratio)
-            assert results(names, 1, False) == expected
-            assert results(names, 2, detour) == expected
+        for ratio, batch, with_detour in chance.sample(ways, 2):
+            patch.setattr(segment_store, "RATIO", ratio)  # never merged; merged where sizes are near
+            assert results(names, batch, with_detour) == expected
 
 
 def test_a_document_is_found_as_soon_as_it_is_listed(collection: Collection, tmp_path: Path) -> None:
