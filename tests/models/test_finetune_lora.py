@@ -4,6 +4,7 @@ import asyncio
 import base64
 import importlib.util
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from typer.testing import CliRunner
 from quoteweave.cli.app import app
 from quoteweave.models.chat import LocalChat
 
-pytest.importorskip("trl", reason="trl is not installed; it comes with the extra train")
-pytest.importorskip("peft", reason="peft is not installed; it comes with the extra train")
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, ("trl", "peft"))), reason="trl or peft is not installed; they come with the extra train"
+)
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "finetune_lora.py"
 PROMPTS = {
