@@ -26,7 +26,7 @@ BEFORE = {"gone.txt": ["zero"], "kept.txt": ["one", "two"], "renewed.txt": ["thr
 AFTER = {"kept.txt": ["one", "two"], "renewed.txt": ["three", "four", "five"], "new.txt": ["six", "seven", "eight"]}
 STAYING = [text for name, texts in BEFORE.items() if name in AFTER for text in texts]
 # Of the moments to die at, one in so many is tried: each takes processes.
-STRIDE = 9
+STRIDE = 13
 # Where Milvus' own threads write, which no event of Python tells of.
 WRITES = ("create_collection", "drop_collection"), ("upsert", "delete", "flush")
 
