@@ -67,7 +67,8 @@ def salvage(root: Path) -> Salvaged:
         new.close()
         for leftover in _beside(made):
             leftover.unlink(missing_ok=True)
-        sources = {str(left[0][4]) for left in kept.values()} | {found.source for found in lost.documents.values()}
+        sources = {str(left[0][4]) for left in kept.values()}
+        sources |= {found.source for found in (*lost.documents.values(), *_lost_before(folder.catalog))}
         lost.aside = _set_aside(folder, sources)
         if path.is_dir():  # in the place of the catalogue, and whose content is unknown
             lost.aside.append(_moved_aside(folder, path))
@@ -77,6 +78,15 @@ def salvage(root: Path) -> Salvaged:
         # Last: without it, a command that writes would believe the old catalogue, and remove what that does not know.
         delete_catalog_checksum(path)
     return lost
+
+
+def _lost_before(catalog: Catalog) -> Iterator[LostDocument]:
+    """Documents that the catalogue names as lost itself, as where a repair was killed once it had replaced another."""
+    for name, record, checksum in _all(catalog, "failures", "name"):
+        if checksum == row_checksum(record, name):
+            with suppress(ValueError):
+                lost = Failure.model_validate_json(record).lost
+                yield from () if lost is None else (lost,)
 
 
 def _set_aside(folder: CollectionFolder, known: set[str]) -> list[Path]:

@@ -15,6 +15,7 @@ from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.index.removal import remove_documents
 from quoteweave.maintenance.check import check
 from quoteweave.maintenance.repair import check_and_repair
+from quoteweave.maintenance.salvage import salvage
 from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.pipeline.composition.manage_indexes import list_indexes, remove_indexes
 from quoteweave.retrievers.spec import RetrieverSpec
@@ -95,6 +96,16 @@ def test_a_repair_that_was_killed_at_any_step_is_finished_by_the_next(
         assert held(root) == (NAMES, ["one@flat"])
         assert check(root).whole
     assert len(left) > 10
+
+
+def test_what_a_repair_has_named_as_lost_before_it_was_killed_is_read_again_by_the_next(copy: Path) -> None:
+    lose_a_document(copy)
+    checksum = (copy / "catalog.sqlite.checksum").read_bytes()
+    assert [*salvage(copy).documents] == ["first.txt"]
+    # As a kill leaves it between the new catalogue and the removal of the old one's checksum.
+    (copy / "catalog.sqlite.checksum").write_bytes(checksum)
+    assert check_and_repair(copy).whole
+    assert held(copy) == (NAMES, ["one@flat"])
 
 
 @pytest.fixture
