@@ -4,6 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import SECTION_NUMBER
@@ -30,21 +31,16 @@ class BodySize:
 def body_size(pages: Sequence[PageContent]) -> BodySize:
     """The size of running text of these pages.
 
-    Where no page has enough of it, as of a letter or a slide, it is the commonest size of what there is, if most text
-    is that, and else of all text: the largest only if most is in that. 10 points without text.
+    Where no page has enough of it, as of a letter, a form or a slide, two thirds of all text are no larger than it:
+    small print does not decide, nor do titles. 10 points without text.
     """
     counts = {page.number: _sizes(element for element in page.elements if element.prose) for page in pages}
     by_page = {number: _commonest(sizes) for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS}
     if by_page:
         return BodySize(statistics.median(by_page.values()), by_page)
-    running, sizes = sum(counts.values(), Counter()), _sizes(element for page in pages for element in page.elements)
-    if not sizes:
-        return BodySize(10.0, {})
-    if 2 * running.total() >= sizes.total():
-        return BodySize(_commonest(running), {})
-    largest = max(sizes)
-    smaller = Counter({size: count for size, count in sizes.items() if size < largest})
-    return BodySize(_commonest(smaller) if smaller and 2 * sizes[largest] <= sizes.total() else _commonest(sizes), {})
+    sizes = _sizes(element for page in pages for element in page.elements)
+    no_larger = zip(sorted(sizes), accumulate(sizes[size] for size in sorted(sizes)), strict=True)
+    return BodySize(next((size for size, count in no_larger if 3 * count >= 2 * sizes.total()), 10.0), {})
 
 
 def _sizes(elements: Iterable[PageElement]) -> Counter[float]:
