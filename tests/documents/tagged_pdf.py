@@ -11,13 +11,15 @@ Element = tuple[str, *tuple["Element | int | Mapping[str, int]", ...]]
 """A type of element and what lies in it: elements, numbers of marked content, and attributes of a cell."""
 
 
-def tagged_pdf(path: Path, texts: Sequence[Text], *tree: Element, roles: str = "", loose: Sequence[Text] = ()) -> Path:
+def tagged_pdf(
+    path: Path, texts: Sequence[Text], *tree: Element, roles: str = "", loose: Sequence[Text] = (), drawn: str = ""
+) -> Path:
     """A PDF of one page with these texts, whose tags are the elements of `tree`; `loose` texts have no tag.
 
-    Numbers beyond those of the texts are of content that is drawn.
+    Numbers beyond those of the texts are of content that is drawn; `drawn` are operators of a page.
     """
     marked = [f"/P <</MCID {number}>> BDC {_shown(text)} EMC" for number, text in enumerate(texts)]
-    content = "BT /F1 10 Tf " + " ".join([*marked, *map(_shown, loose)]) + " ET"
+    content = f"{drawn} BT /F1 10 Tf " + " ".join([*marked, *map(_shown, loose)]) + " ET"
     objects = [
         "<</Type /Catalog /Pages 2 0 R /MarkInfo <</Marked true>> /StructTreeRoot 6 0 R>>",
         "<</Type /Pages /Kids [3 0 R] /Count 1>>",

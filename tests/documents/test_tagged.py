@@ -156,6 +156,34 @@ def test_a_span_of_a_thousand_rows_and_columns_repeats_nothing(tmp_path: Path) -
     assert len(text) < 2000
 
 
+def test_a_table_reaches_to_the_frame_that_is_drawn_around_it(tmp_path: Path) -> None:
+    path = tagged_pdf(tmp_path / "a.pdf", CELLS, TABLE, loose=[LEAD], drawn="0 0 1 RG 3 w 60 630 220 76 re S")
+    _, table = parsed(path).quotes
+    assert table.layout == "table"
+    assert table.bbox == pytest.approx((58.5, 84.5, 281.5, 163.5), abs=2)
+
+
+def test_columns_may_stand_from_right_to_left(tmp_path: Path) -> None:
+    texts: list[Text] = [
+        *((240, 690, "Town"), (160, 690, "First"), (72, 690, "Second")),
+        *((240, 676, "Bergen"), (160, 676, "42"), (72, 676, "30")),
+        *((240, 662, "Moss"), (72, 662, "12")),
+    ]
+    tree: Element = (
+        "Table",
+        ("TR", ("TH", 0), ("TH", 1), ("TH", 2)),
+        ("TR", ("TD", 3), ("TD", 4), ("TD", 5)),
+        ("TR", ("TD", 6), ("TD", 7)),
+    )
+    (table,) = tables(tagged_pdf(tmp_path / "a.pdf", texts, tree))
+    assert table == "Town | First | Second\nBergen | 42 | 30\nMoss | - | 12"
+
+
+def test_a_table_that_is_mostly_rows_of_one_cell_is_none(tmp_path: Path) -> None:
+    tree: Element = ("Table", *(("TR", ("TD", number)) for number in (0, 3, 6, 9)))
+    assert tables(tagged_pdf(tmp_path / "a.pdf", CELLS, tree)) == tables(tagged_pdf(tmp_path / "b.pdf", CELLS))
+
+
 def test_names_that_the_file_has_for_types_are_followed(tmp_path: Path) -> None:
     tree: Element = (
         "Grid",
