@@ -15,7 +15,7 @@ from quoteweave.collection.checksums import sealed_bytes, unsealed_bytes
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
 
-PAGE_FORM = "4"
+PAGE_FORM = "5"
 """Changes whenever pages are kept in another form (`documents.layout.page.PageContent`). Those of an earlier form are
 not found, so that the file's pages are read again."""
 

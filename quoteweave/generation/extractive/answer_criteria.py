@@ -37,11 +37,11 @@ from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.asked_verbs import stands_alone, tells_as_asked
+from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
 from quoteweave.generation.extractive.answer_names import (
     costs_another,
     is_of_colour,
-    names_doer,
     says_where,
     tells_another,
     tells_of_one,
@@ -326,7 +326,7 @@ class AnswerCriteria:
             or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
             or (asks_colour(analysis) and is_of_colour(statement, frozenset(self._subject)))
-            or names_doer(statement.text, self._question)
+            or names_doer_of_thing(statement.text, self._question)
             or tells_of_one(statement, self._question, self._texts)
         )
         if layout in WITHOUT_STATEMENTS or few:

@@ -25,6 +25,13 @@ _NOT_BEFORE = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\s+(?:\w+\s+){0,2}$
 _LETTERS, _DOER = lazy_regex(r"[^\W\d_]+"), lazy_regex(r"\w{2,}[eo]rs?", re.IGNORECASE)
 
 
+def names_doer_of_thing(text: str, question: QuestionTerms) -> bool:
+    """Whether a text says by which person it was done, where a question names with what: not "Who wrote it?"."""
+    asked = ASKS_WHO_DID.match(question.analysis.text)
+    named = asked is not None and not set(subject_terms(question)).issubset(words(asked["verb"]))
+    return named and names_doer(text, question)
+
+
 def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement tells who did the act with another thing than asked for, or says the act by a noun alone.
 
