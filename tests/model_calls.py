@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import pytest
-import torch
-from transformers import PreTrainedModel
 
 Row = dict[str, list[int]]
 """The inputs of one text or pair by their names: token ids, and what else has a number for each token."""
@@ -17,6 +15,9 @@ Batch = list[Row]
 @contextmanager
 def watched_models(during: Callable[[Batch], AbstractContextManager[Any]] = nullcontext) -> Iterator[list[Batch]]:
     """The batches that models compute in this block; each is computed within `during`, which may raise instead."""
+    import torch
+    from transformers import PreTrainedModel
+
     batches: list[Batch] = []
     call, place = torch.nn.Module.__call__, threading.local()
 
@@ -42,6 +43,8 @@ def watched_models(during: Callable[[Batch], AbstractContextManager[Any]] = null
 
 
 def rows_of(named: Mapping[str, Any]) -> Batch:
+    import torch
+
     ids, mask = named.get("input_ids"), named.get("attention_mask")
     if ids is None or mask is None or ids.shape != mask.shape:
         return []

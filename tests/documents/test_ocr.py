@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import rapidocr
 from made_pages import canvas
 from PIL import Image, ImageDraw
-from rapidocr.ch_ppocr_rec import TextRecognizer
 
 from quoteweave.core.boxes import inside
 from quoteweave.core.errors import UsageError
@@ -57,6 +55,8 @@ def reading(text: str, quad: list[list[float]], words: list[Any]) -> Any:
 
 
 def has_engine_give(monkeypatch: pytest.MonkeyPatch, read: Callable[[], Any]) -> None:
+    import rapidocr
+
     monkeypatch.setattr(rapidocr.RapidOCR, "__call__", lambda *_, **__: read())
 
 
@@ -92,6 +92,8 @@ def test_a_line_whose_words_have_no_boxes_is_parted_by_letters(monkeypatch: pyte
 @pytest.fixture
 def engine_calls(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What the engine was asked to read so far."""
+    import rapidocr
+
     calls: list[object] = []
     call: Any = rapidocr.RapidOCR.__call__
 
@@ -147,6 +149,8 @@ def test_a_picture_read_while_another_is_being_read_leaves_no_more_remembered(mo
 def test_a_short_line_that_is_read_unsurely_is_read_again_with_more_room(
     monkeypatch: pytest.MonkeyPatch, *, sure: bool
 ) -> None:
+    from rapidocr.ch_ppocr_rec import TextRecognizer
+
     widths: list[tuple[int, int]] = []
     recognise: Callable[..., Any] = TextRecognizer.__call__
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_entailment import Says
-from rouge_score import rouge_scorer
 
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
@@ -25,7 +25,13 @@ from quoteweave.evaluation.statistics.aggregates import Row
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "alce_correctness.json").read_text("utf-8"))
 WORDS = st.lists(st.sampled_from(["ships", "ship", "carrying", "grain", "in", "1911", "the", "port"]), max_size=7)
 TEXTS = st.lists(WORDS.map(" ".join), max_size=4).map("\n".join)
-THEIRS = rouge_scorer.RougeScorer(["rougeLsum"], use_stemmer=True)
+
+
+@cache
+def rouge_score() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer(["rougeLsum"], use_stemmer=True)
 
 
 def pair(response: str | None, name: str = "q", **gold: Any) -> tuple[Prediction, Example]:
@@ -51,7 +57,7 @@ def test_recorded_short_answers(run: dict[str, Any]) -> None:
 
 @given(TEXTS, TEXTS)
 def test_rouge_is_that_of_rouge_score(said: str, gold: str) -> None:
-    theirs = THEIRS.score(gold, said)["rougeLsum"].fmeasure
+    theirs = rouge_score().score(gold, said)["rougeLsum"].fmeasure
     assert rouge_lsum(said, gold, cut=str.splitlines) == pytest.approx(theirs)
 
 

@@ -1,11 +1,11 @@
 """ALiiCE's citation recall and precision, counted by hand over trees written by hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
-import spacy
 from made_entailment import Says, asked, passages
-from spacy.tokens import Doc
+from spacy_trees import made_tree
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.metrics.citations.alce import alce_responses
@@ -14,7 +14,9 @@ from quoteweave.evaluation.metrics.citations.cited_claims import entailments
 from quoteweave.evaluation.statistics.aggregates import Row
 from quoteweave.evaluation.text.claims import MAX_SENTENCE_WORDS
 
-VOCAB = spacy.blank("en").vocab
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
 ABC = passages("a", "b", "c", images=["chart", ""])
 MADE = "Cups can be made of glass {} or plastic {}."
 GLASS, PLASTIC = "Cups can be made of glass.", "Cups can be made of plastic."
@@ -31,7 +33,7 @@ class Parser:
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
 
-    def __call__(self, sentences: Sequence[str]) -> Iterable[Doc]:
+    def __call__(self, sentences: Sequence[str]) -> Iterable["Doc"]:
         self.calls.append(list(sentences))
         for sentence in sentences:
             words = sentence.removesuffix(".").split()
@@ -39,9 +41,8 @@ class Parser:
             if sentence == WHOLE:
                 heads = [3, 3, 3, 3, 3, 4, 5, 5]
                 deps = ["nsubjpass", "aux", "auxpass", "ROOT", "prep", "pobj", "cc", "conj"]
-            yield Doc(
-                VOCAB,
-                words=[*words, "."],
+            yield made_tree(
+                [*words, "."],
                 spaces=[*[True] * (len(words) - 1), False, False],
                 heads=[*heads, heads[0]],
                 deps=[*deps, "punct"],

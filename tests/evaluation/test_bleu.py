@@ -2,22 +2,26 @@
 
 import math
 import warnings
+from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_answers import PROSE, gold, said
-from nltk.tokenize import NLTKWordTokenizer
-from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
-from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
-from sacrebleu.metrics.bleu import BLEU
 
 from quoteweave.evaluation.metrics.answers.bleu import ORDER, Bleu
 from quoteweave.evaluation.statistics.aggregates import Row
 
 METRIC = Bleu("own")
 MEAN, CORPUS = METRIC.aggregates
-TOKENS = NLTKWordTokenizer().tokenize
+
+
+@cache
+def nltk_tokenizer() -> Any:
+    from nltk.tokenize import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
 
 
 def row(answer: str | None, golden: str | None, *, short: str | None = None) -> Row:
@@ -68,16 +72,20 @@ GOLD = PROSE.filter(str.split)
 
 @given(answer=PROSE, golden=GOLD)
 def test_of_one_answer_equals_nltk(answer: str, golden: str) -> None:
-    theirs = nltk_sentence_bleu(
-        [TOKENS(golden)], TOKENS(answer), smoothing_function=SmoothingFunction(epsilon=0.1).method1
-    )
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+    answered, wanted = map(nltk_tokenizer().tokenize, (answer, golden))
+    theirs = sentence_bleu([wanted], answered, smoothing_function=SmoothingFunction(epsilon=0.1).method1)
     assert row(answer, golden)["bleu"] == pytest.approx(float(theirs))
 
 
 @given(pairs=st.lists(st.tuples(PROSE, GOLD), min_size=1, max_size=5))
 def test_of_all_answers_equals_nltk_and_sacrebleu(pairs: list[tuple[str, str]]) -> None:
+    from nltk.translate.bleu_score import corpus_bleu
+    from sacrebleu.metrics.bleu import BLEU
+
     ours = CORPUS.of([row(answer, golden) for answer, golden in pairs])
-    answers, golden = [[TOKENS(text) for text in texts] for texts in zip(*pairs, strict=True)]
+    answers, golden = [[nltk_tokenizer().tokenize(text) for text in texts] for texts in zip(*pairs, strict=True)]
     if min(map(len, answers)) >= ORDER:  # nltk counts one n-gram in an answer that is too short to have any
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that nothing of an order matches

@@ -3,53 +3,52 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.tokens import Doc
+from spacy_trees import made_tree
 
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.evaluation.text.claims import MAX_SENTENCE_WORDS, AtomicClaim, atomic_claims, spacy_parse
 
-VOCAB = spacy.blank("en").vocab
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 
-def tree(*tokens: str) -> Doc:
+def tree(*tokens: str) -> "Doc":
     """Tokens as `word/dep/head`, the head by its place from 0; stops and commas follow without a blank."""
     parts = [token.split("/") for token in tokens]
     words = [word for word, _, _ in parts]
     spaces = [following[:1] not in ".," for following in [*words[1:], "."]]
-    return Doc(
-        VOCAB, words=words, spaces=spaces, deps=[dep for _, dep, _ in parts], heads=[int(head) for *_, head in parts]
-    )
+    return made_tree(words, spaces=spaces, deps=[dep for _, dep, _ in parts], heads=[int(head) for *_, head in parts])
 
 
-def claims(doc: Doc, *cited: int) -> list[str] | None:
+def claims(doc: "Doc", *cited: int) -> list[str] | None:
     """The claims of marks right after these tokens."""
     found = atomic_claims(doc, [letters(doc, token) for token in cited])
     return None if found is None else [claim.text for claim in found]
 
 
-def letters(doc: Doc, token: int) -> int:
+def letters(doc: "Doc", token: int) -> int:
     return sum(len(one.text) for one in doc[: token + 1])
 
 
 CUPS = ("Cups/nsubjpass/3", "can/aux/3", "be/auxpass/3", "made/ROOT/3", "of/prep/3")
-GLASS = tree(*CUPS, "glass/pobj/4", "or/cc/5", "plastic/conj/5", "./punct/3")
-THREE = tree(*CUPS, "glass/pobj/4", ",/punct/5", "wood/conj/5", "or/cc/7", "plastic/conj/7", "./punct/3")
+GLASS = (*CUPS, "glass/pobj/4", "or/cc/5", "plastic/conj/5", "./punct/3")
+THREE = (*CUPS, "glass/pobj/4", ",/punct/5", "wood/conj/5", "or/cc/7", "plastic/conj/7", "./punct/3")
 TWO_CLAUSES = ("Cats/nsubj/1", "eat/ROOT/1", "mice/dobj/1", "and/cc/1", "dogs/nsubj/5", "eat/conj/1", "bones/dobj/5")
 
 
 def test_the_first_of_two_things_is_above_the_second() -> None:
-    assert claims(GLASS, 5, 7) == ["Cups can be made of glass.", "Cups can be made of plastic."]
+    assert claims(tree(*GLASS), 5, 7) == ["Cups can be made of glass.", "Cups can be made of plastic."]
 
 
 def test_three_things() -> None:
     expected = [f"Cups can be made of {material}." for material in ("glass", "wood", "plastic")]
-    assert claims(THREE, 5, 7, 9) == expected
-    assert claims(THREE, 7, 9) == ["Cups can be made of glass, wood.", "Cups can be made of glass, plastic."]
+    assert claims(tree(*THREE), 5, 7, 9) == expected
+    assert claims(tree(*THREE), 7, 9) == ["Cups can be made of glass, wood.", "Cups can be made of glass, plastic."]
 
 
 def test_two_clauses_joined_at_the_root() -> None:
@@ -89,35 +88,35 @@ def test_branches_of_a_word_below_the_root() -> None:
 
 
 def test_marks_at_one_word_have_one_claim() -> None:
-    places = [letters(GLASS, 5), letters(GLASS, 5), letters(GLASS, 7), letters(GLASS, 8)]
-    assert atomic_claims(GLASS, places) == [
+    places = [letters(tree(*GLASS), 5), letters(tree(*GLASS), 5), letters(tree(*GLASS), 7), letters(tree(*GLASS), 8)]
+    assert atomic_claims(tree(*GLASS), places) == [
         AtomicClaim("Cups can be made of glass.", (0, 1)),
         AtomicClaim("Cups can be made of plastic.", (2, 3)),
     ]
 
 
 def test_one_cited_word_has_the_sentence_whatever_its_tree() -> None:
-    bare = Doc(VOCAB, words=["Cups", "break", "."], spaces=[True, False, False])
+    bare = made_tree(["Cups", "break", "."], spaces=[True, False, False])
     assert atomic_claims(bare, [10, 11]) == [AtomicClaim("Cups break.", (0, 1))]
-    assert claims(GLASS, 3) == ["Cups can be made of glass or plastic."]
+    assert claims(tree(*GLASS), 3) == ["Cups can be made of glass or plastic."]
 
 
 def test_a_mark_before_all_words_is_at_the_first() -> None:
-    found = atomic_claims(GLASS, [0, letters(GLASS, 0), letters(GLASS, 7)])
+    found = atomic_claims(tree(*GLASS), [0, letters(tree(*GLASS), 0), letters(tree(*GLASS), 7)])
     assert found is not None
     assert [claim.marks for claim in found] == [(0, 1), (2,)]
 
 
-def many(words: int) -> Doc:
+def many(words: int) -> "Doc":
     """Words that all depend on the second."""
     return tree(*("word/ROOT/1" if place == 1 else "word/dep/1" for place in range(words)))
 
 
 def test_trees_that_fail() -> None:
-    assert claims(GLASS, 3, 5) is None, "a citation at the root"
-    assert atomic_claims(Doc(VOCAB, words=["Cups", "of", "glass"]), [4, 11]) is None, "no dependencies"
+    assert claims(tree(*GLASS), 3, 5) is None, "a citation at the root"
+    assert atomic_claims(made_tree(["Cups", "of", "glass"]), [4, 11]) is None, "no dependencies"
     assert claims(tree("Cups/ROOT/0", "break/dep/0", "Cats/ROOT/2", "eat/dep/2"), 1, 3) is None, "two roots"
-    assert atomic_claims(Doc(VOCAB, words=["!", "?"]), [1, 2]) is None, "no words"
+    assert atomic_claims(made_tree(["!", "?"]), [1, 2]) is None, "no words"
     assert claims(many(MAX_SENTENCE_WORDS), 0, 2) is not None
     assert claims(many(MAX_SENTENCE_WORDS + 1), 0, 2) is None, "too long"
 
@@ -132,7 +131,7 @@ def test_any_tree_gives_each_cited_word_a_claim_with_that_word(data: st.DataObje
     deps = data.draw(st.lists(st.sampled_from(["cc", "prep", "conj"]), min_size=size, max_size=size))
     deps = ["ROOT" if heads[place] == place else dep for place, dep in enumerate(deps)]
     words = [f"w{place}" for place in range(size)]
-    doc = Doc(VOCAB, words=words, deps=deps, heads=[heads[place] for place in range(size)])
+    doc = made_tree(words, deps=deps, heads=[heads[place] for place in range(size)])
     cited: Sequence[int] = data.draw(st.lists(st.sampled_from(order[1:]), unique=True, min_size=1, max_size=4))
     found = atomic_claims(doc, [letters(doc, token) for token in sorted(cited)])
     assert found is not None
@@ -152,6 +151,8 @@ def test_spacy_is_wanting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_on_disk_parses(tmp_path: Path) -> None:
+    import spacy
+
     spacy.blank("en").to_disk(tmp_path)
     (doc,) = spacy_parse(str(tmp_path))(["Cups of glass."])
     assert doc.text == "Cups of glass."

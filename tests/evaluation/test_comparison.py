@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.metrics.metric import Convention
@@ -62,6 +61,8 @@ EXACT = st.integers(0, 64).map(lambda n: n / 64)
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(EXACT, EXACT), min_size=4, max_size=8))
 def test_p_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
+    from scipy import stats
+
     rows = [joint({"x": a}, {"x": b}) for a, b in pairs]
     p = permutation_test(difference_of(MEAN), rows, [str(i) for i in range(len(rows))], permutations=20_000)
     a, b = np.array(pairs).T

@@ -5,7 +5,6 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from quoteweave.evaluation.scoring.scorer import CORRELATIONS
 from quoteweave.evaluation.statistics.aggregates import Row, correlation_of
@@ -18,6 +17,8 @@ VALUES = st.one_of(st.floats(0, 5), st.integers(0, 5).map(float))
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=3, max_size=30))
 def test_it_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
+    from scipy import stats
+
     found = R.of([{"x": x, "y": y} for x, y in pairs])
     xs, ys = zip(*pairs, strict=True)
     if min(max(values) - min(values) for values in (xs, ys)) < 0.01:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from made_selection import answered, example
-from sklearn.metrics import cohen_kappa_score
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, load_error_kinds, read_error_labels
@@ -33,6 +32,8 @@ def test_labels_of_another_dataset_are_refused() -> None:
 
 
 def test_agreement_is_that_of_scikit_learn_for_each_kind() -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     found = error_agreement(JUDGE, {**PEOPLE, "6": ()}, KINDS)
     assert (found.n, found.left_out) == (5, 1)
     for kind in KINDS:

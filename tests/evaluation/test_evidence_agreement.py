@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_selection import answered, example
 from made_verdicts import grade, sentence, verdict
-from sklearn.metrics import precision_recall_fscore_support
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
@@ -56,6 +55,8 @@ GRADES = st.sampled_from([0.0, 0.5, 1.0])
 
 @given(st.lists(st.tuples(GRADES, GRADES), min_size=1, max_size=20))
 def test_macro_averages_are_those_of_scikit_learn(pairs: list[tuple[float, float]]) -> None:
+    from sklearn.metrics import precision_recall_fscore_support
+
     judged, right = zip(*pairs, strict=True)
     found = entailment_agreement({"q": of_supports(judged)}, {"q": of_supports(right)}, [located()]).figures["all"]
     labels = [f"{2 * score:.0f}" for score in right], [f"{2 * score:.0f}" for score in judged]

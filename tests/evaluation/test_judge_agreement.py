@@ -3,8 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kendalltau, spearmanr
-from sklearn.metrics import cohen_kappa_score
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
@@ -39,6 +37,9 @@ def test_by_hand() -> None:
 @given(SCORES)
 @settings(max_examples=60, deadline=None)
 def test_as_the_reference_libraries_have_it(pairs: list[tuple[int, int]]) -> None:
+    from scipy.stats import kendalltau, spearmanr
+    from sklearn.metrics import cohen_kappa_score
+
     people, judge = ([pair[side] for pair in pairs] for side in (0, 1))
     found = values(agreement(judged(judge), judged(people), intervals=None))
     assert found["exact"] == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))

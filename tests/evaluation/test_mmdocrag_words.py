@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -10,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_answers import gold, said
-from nltk.stem.porter import PorterStemmer
-from rouge_score.rouge_scorer import RougeScorer
 
 from quoteweave.evaluation.metrics.answers.bleu import Bleu
 from quoteweave.evaluation.metrics.answers.rouge import RougeL
@@ -67,12 +66,18 @@ LIKE_WORDS = st.builds(
     st.sampled_from(ENDINGS.split()),
     st.sampled_from(("", "s", "ly")),
 )
-STEMMER = PorterStemmer()
+
+
+@cache
+def porter_stemmer() -> Any:
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
 
 
 @given(word=LIKE_WORDS | st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=12))
 def test_stems_equal_nltks(word: str) -> None:
-    assert porter_stem(word) == STEMMER.stem(word)
+    assert porter_stem(word) == porter_stemmer().stem(word)
 
 
 @given(
@@ -80,6 +85,8 @@ def test_stems_equal_nltks(word: str) -> None:
     golden=st.lists(LIKE_WORDS, min_size=1).map(" ".join),
 )
 def test_rouge_equals_rouge_score_with_its_stemmer(answer: str, golden: str) -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
     theirs = RougeScorer(["rougeL"], use_stemmer=True).score(golden, answer)["rougeL"]
     assert ROUGE.row(said(answer), gold(golden))["rouge_l.f1"] == pytest.approx(theirs.fmeasure)
 

@@ -3,11 +3,10 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import spacy
-from spacy.tokens import Doc
+from spacy_trees import made_tree
 
 from quoteweave.evaluation.text.published_claims import (
     MAX_SENTENCE_WORDS,
@@ -15,18 +14,20 @@ from quoteweave.evaluation.text.published_claims import (
     without_published_marks,
 )
 
-VOCAB = spacy.blank("en").vocab
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "aliice_claims.json").read_text("utf-8"))
 CASES: list[dict[str, Any]] = RECORDED["cases"]
 
 
-def parser_of(case: dict[str, Any]) -> Callable[[Sequence[str]], Iterable[Doc]]:
+def parser_of(case: dict[str, Any]) -> Callable[[Sequence[str]], Iterable["Doc"]]:
     """Gives the recorded tree to the one sentence that has to be parsed."""
 
-    def parse(texts: Sequence[str]) -> Iterable[Doc]:
+    def parse(texts: Sequence[str]) -> Iterable["Doc"]:
         assert len(texts) == 1, "one sentence is parsed once"
         assert "tokens" in case, f"{texts[0]!r} is not parsed by the authors' code"
-        yield Doc(VOCAB, words=case["tokens"], heads=case["heads"], deps=case["deps"])
+        yield made_tree(case["tokens"], heads=case["heads"], deps=case["deps"])
 
     return parse
 
@@ -63,9 +64,9 @@ def test_sentences_are_parsed_together_and_only_those_that_have_to_be() -> None:
     cases = [named("Cups can be made of glass[1] or plastic[2]."), named("Run[1] fast[2].")]
     asked: list[list[str]] = []
 
-    def parse(texts: Sequence[str]) -> Iterable[Doc]:
+    def parse(texts: Sequence[str]) -> Iterable["Doc"]:
         asked.append(list(texts))
-        return [Doc(VOCAB, words=case["tokens"], heads=case["heads"], deps=case["deps"]) for case in cases]
+        return [made_tree(case["tokens"], heads=case["heads"], deps=case["deps"]) for case in cases]
 
     plain, long = "Nothing cited.", " ".join(["word"] * MAX_SENTENCE_WORDS) + " more[1]."
     found = published_claims([plain, cases[0]["sentence"], long, cases[1]["sentence"]], parse)
@@ -76,6 +77,8 @@ def test_sentences_are_parsed_together_and_only_those_that_have_to_be() -> None:
 
 
 def test_a_model_without_a_parser_takes_nothing_apart() -> None:
+    import spacy
+
     (found,) = published_claims(["Cups of glass[1] or wood[2]."], spacy.blank("en").pipe)
     assert found.whole
     assert found.claims[0].numbers == (1, 2)

@@ -4,14 +4,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import pytest
-import spacy
 from builders import make_context, make_example, make_quote
 from made_entailment import Says
-from spacy.tokens import Doc
+from spacy_trees import made_tree
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
@@ -25,7 +24,9 @@ from quoteweave.evaluation.metrics.citations.published_responses import (
 )
 from quoteweave.evaluation.metrics.metric import Metric
 
-VOCAB = spacy.blank("en").vocab
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "aliice_runs.json").read_text("utf-8"))
 Pairs = list[tuple[Prediction, Example]]
 
@@ -34,10 +35,10 @@ def cut(text: str) -> list[str]:
     return re.split(r"(?<=[.!?\]])\s+", text) if text else []
 
 
-def parse(texts: Sequence[str]) -> Iterable[Doc]:
+def parse(texts: Sequence[str]) -> Iterable["Doc"]:
     for text in texts:
         tree = RECORDED["trees"][text]
-        yield Doc(VOCAB, words=tree["tokens"], heads=tree["heads"], deps=tree["deps"])
+        yield made_tree(tree["tokens"], heads=tree["heads"], deps=tree["deps"])
 
 
 class Checksum:

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_answers import PROSE, gold, said
-from rouge_score.rouge_scorer import RougeScorer
 
 from quoteweave.evaluation.metrics.answers.rouge import RougeL, f_measure, lcs_length
 from quoteweave.evaluation.statistics.aggregates import Row
@@ -47,6 +46,8 @@ def test_beta_above_1_favours_recall() -> None:
 
 @given(answer=PROSE, golden=PROSE)
 def test_equals_rouge_score(answer: str, golden: str) -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
     theirs = RougeScorer(["rougeL"]).score(golden, answer)["rougeL"]
     ours = row(answer, golden) or {f"rouge_l.{name}": 0.0 for name in ("precision", "recall", "f1")}
     assert ours["rouge_l.precision"] == pytest.approx(theirs.precision)

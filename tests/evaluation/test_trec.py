@@ -3,11 +3,9 @@
 import gzip
 from pathlib import Path
 
-import ir_measures
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ir_measures import AP, RR, P, R, nDCG
 from made_selection import example, fixed, quote
 
 from quoteweave.core.errors import DatasetError
@@ -103,6 +101,9 @@ def texts(*names: str) -> list[Quote]:
 
 def figures(pair: TrecPair, folder: Path) -> dict[str, float]:
     """What ir_measures gives of the files."""
+    import ir_measures
+    from ir_measures import AP, RR, P, R, nDCG
+
     run, qrels = folder / "run.trec", folder / "qrels.trec"
     run.write_text("".join(run_lines(pair.run, tag="t")))
     qrels.write_text("".join(qrels_lines(pair.qrels)))

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_answers import PROSE
-from nltk.tokenize import NLTKWordTokenizer
 
 from quoteweave.evaluation.text.nltk_rules import treebank_tokens
 
@@ -33,4 +32,6 @@ more'n 'll 'LL S é _ lem me
 
 @given(st.one_of(PROSE, st.lists(st.sampled_from([*AWKWARD.split(), " ", "\n"]), max_size=12).map("".join)))
 def test_equals_nltk(text: str) -> None:
+    from nltk.tokenize import NLTKWordTokenizer
+
     assert treebank_tokens(text) == NLTKWordTokenizer().tokenize(text)

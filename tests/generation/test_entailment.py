@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import transformers
 from model_calls import Row, little_memory, watched_models
 from tiny_entailment import (
     THREE_WAY,
@@ -30,7 +29,6 @@ from quoteweave.generation.entailment import (
 )
 from quoteweave.models.checkpoints import Hardware
 
-LIBRARY: Any = transformers
 CPU = Hardware(device="cpu")
 LESSONS: list[Lesson] = [
     ("the harbour shipped grain", "grain", True),
@@ -45,6 +43,13 @@ LESSONS: list[Lesson] = [
 ]
 PAIRS = [(premise, claim) for premise, claim, _ in LESSONS]
 LONG = ("grain by rail " * 40).strip()
+
+
+def library() -> Any:
+    """transformers, which is only imported where a test computes with it."""
+    import transformers
+
+    return transformers
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +77,7 @@ def folder(request: pytest.FixtureRequest) -> Path:
 @cache
 def loaded(folder: Path, kind: str) -> tuple[Any, Any]:
     """The tokenizer and the model of a checkpoint, loaded once for all pairs."""
-    return LIBRARY.AutoTokenizer.from_pretrained(folder), getattr(LIBRARY, kind).from_pretrained(folder)
+    return library().AutoTokenizer.from_pretrained(folder), getattr(library(), kind).from_pretrained(folder)
 
 
 def plain_nli(folder: Path, premise: str, claim: str) -> tuple[str, Any]:
@@ -103,7 +108,7 @@ def given(model: LocalEntailment, premise: str, claim: str) -> Row:
 
 def kept(model: LocalEntailment, premise: str, claim: str) -> list[str]:
     """The tokens of a pair that the model reads."""
-    tokenizer = LIBRARY.AutoTokenizer.from_pretrained(model.checkpoint)
+    tokenizer = library().AutoTokenizer.from_pretrained(model.checkpoint)
     tokens: list[str] = tokenizer.convert_ids_to_tokens(given(model, premise, claim)["input_ids"])
     return tokens
 
@@ -181,9 +186,9 @@ def test_only_the_end_of_a_premise_is_cut(folder: Path) -> None:
 def test_a_cut_pair_is_the_one_that_transformers_cuts(kind: str, request: pytest.FixtureRequest) -> None:
     folder = request.getfixturevalue(kind)
     model = make_entailment(str(folder), CPU)
-    library = LIBRARY.AutoTokenizer.from_pretrained(folder)
+    tokenizer = library().AutoTokenizer.from_pretrained(folder)
     assert given(model, f"oil {LONG}", "coal by ship") == dict(
-        library(f"oil {LONG}", "coal by ship", truncation="only_first", max_length=64)
+        tokenizer(f"oil {LONG}", "coal by ship", truncation="only_first", max_length=64)
     )
 
 
@@ -217,7 +222,7 @@ def test_a_claim_without_room_for_a_premise_is_refused_before_anything_is_comput
 
 def test_a_mark_in_a_text_is_plain_text(folder: Path) -> None:
     model = make_entailment(str(folder), CPU)
-    tokenizer = LIBRARY.AutoTokenizer.from_pretrained(folder)
+    tokenizer = library().AutoTokenizer.from_pretrained(folder)
     marks, unknown = tokenizer.all_special_tokens, tokenizer.unk_token
     words = kept(model, "grain ship", "oil")
     marked = kept(model, f"grain {' '.join(marks)} ship", f"oil {marks[0]}")

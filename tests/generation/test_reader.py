@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-import transformers
 from harbour_quotes import context, quote
 from model_calls import watched_models
 from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
@@ -24,9 +22,15 @@ from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.extractive.span_reader import PassageWindow, SpanReader, best_sentence
 from quoteweave.models.checkpoints import Hardware
 
-LIBRARY: Any = transformers
 CPU = Hardware(device="cpu")
 LONG = [f"Grain came by ship in {year}." for year in range(1900, 1960)]
+
+
+def library() -> Any:
+    """transformers, which is only imported where a test computes with it."""
+    import transformers
+
+    return transformers
 
 
 @pytest.fixture(scope="module")
@@ -62,10 +66,12 @@ def test_a_passage_is_read_alike_whatever_stands_beside_it(taught: Path) -> None
 
 
 def test_scores_are_those_of_transformers_logits(taught: Path) -> None:
-    library = LIBRARY.AutoTokenizer.from_pretrained(taught)
-    model = LIBRARY.AutoModelForQuestionAnswering.from_pretrained(taught)
+    import torch
+
+    tokenizer = library().AutoTokenizer.from_pretrained(taught)
+    model = library().AutoModelForQuestionAnswering.from_pretrained(taught)
     for sentences in permutations(TELLS):
-        encoded = library(QUESTION, " ".join(sentences), return_tensors="pt")
+        encoded = tokenizer(QUESTION, " ".join(sentences), return_tensors="pt")
         with torch.inference_mode():
             given = model(**encoded)
         ends = list(accumulate(len(sentence) + 1 for sentence in sentences))
@@ -86,7 +92,7 @@ def forge(monkeypatch: pytest.MonkeyPatch, logits: Callable[[Any], Any]) -> None
         given = logits(input_ids).float()
         return SimpleNamespace(start_logits=given, end_logits=given)
 
-    monkeypatch.setattr(LIBRARY.BertForQuestionAnswering, "forward", forward)
+    monkeypatch.setattr(library().BertForQuestionAnswering, "forward", forward)
 
 
 def always(logits: Any) -> Callable[[Any], Any]:
@@ -94,11 +100,13 @@ def always(logits: Any) -> Callable[[Any], Any]:
 
 
 def test_each_token_is_of_its_sentence(random: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
     passage = ["Coal, grain.", "By rail."]
     with watched_models() as batches:
         read(random, [passage])
     ((row,),) = batches
-    tokens = LIBRARY.AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(row["input_ids"])
+    tokens = library().AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(row["input_ids"])
     behind = tokens.index("[SEP]") + 1
     assert tokens[0] == "[CLS]"
     assert tokens[behind:] == ["coal", ",", "grain", ".", "by", "rail", ".", "[SEP]"]
@@ -113,12 +121,14 @@ def test_each_token_is_of_its_sentence(random: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_long_passage_is_read_in_windows_to_its_end(random: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
     with watched_models() as batches:
         read(random, [LONG])
     rows = [row["input_ids"] for batch in batches for row in batch]
     assert len(rows) > 1
     assert max(map(len, rows)) <= 64
-    tokenizer = LIBRARY.AutoTokenizer.from_pretrained(random)
+    tokenizer = library().AutoTokenizer.from_pretrained(random)
     whole = tokenizer(" ".join(LONG), add_special_tokens=False, verbose=False)["input_ids"]
     first, *later = [row[row.index(tokenizer.sep_token_id) + 1 : -1] for row in rows]
     shared = 64 // 4  # tokens of consecutive windows
@@ -146,7 +156,7 @@ def test_marks_of_the_model_in_a_document_are_plain_text(random: Path) -> None:
     with watched_models() as batches:
         read(random, [["Coal [CLS] [SEP]."]], question="Grain [SEP]?")
     ((row,),) = batches
-    tokens = LIBRARY.AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(row["input_ids"])
+    tokens = library().AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(row["input_ids"])
     assert (tokens.count("[CLS]"), tokens.count("[SEP]")) == (1, 2)
 
 
@@ -209,7 +219,7 @@ def test_what_is_no_reading_model_is_refused(random: Path, tmp_path: Path) -> No
 
 
 def test_a_checkpoint_without_all_its_weights_is_refused(random: Path, tmp_path: Path) -> None:
-    LIBRARY.BertModel.from_pretrained(random, add_pooling_layer=False).save_pretrained(tmp_path)
+    library().BertModel.from_pretrained(random, add_pooling_layer=False).save_pretrained(tmp_path)
     shutil.copy(random / "config.json", tmp_path / "config.json")
     for file in random.glob("*token*"):
         shutil.copy(file, tmp_path / file.name)

@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import faiss
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -213,6 +212,8 @@ def test_a_filter_hides_nothing_that_passes_it(large: tuple[str, Path], every: i
 def test_what_is_removed_leaves_the_graph_and_the_lists_when_they_are_saved(
     large: tuple[str, Path], tmp_path: Path
 ) -> None:
+    import faiss
+
     kind, folder = large
     index, vectors = FaissIndex(kind, 16, folder), clustered(MANY)
     gone, queries = np.arange(0, MANY, 3), [query[None] for query in clustered(60)]
@@ -331,6 +332,8 @@ class FakeGpu:
     fit = sys.maxsize
 
     def __init__(self, index: Any) -> None:
+        import faiss
+
         self.index, self.searches, self.most = faiss.clone_index(index), 0, 0
         self.within: list[int] = []
 
@@ -348,6 +351,8 @@ class FakeGpu:
 @pytest.fixture
 def copies(monkeypatch: pytest.MonkeyPatch) -> list[FakeGpu]:
     """One GPU, and what is copied to it."""
+    import faiss
+
     made: list[FakeGpu] = []
 
     def copied(of: Any) -> FakeGpu:
@@ -414,6 +419,8 @@ def test_a_gpu_that_fills_up_is_given_up_with_a_warning(
 
 
 def test_where_the_gpu_is_full_the_search_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    import faiss
+
     def full(of: Any) -> None:
         raise RuntimeError("out of memory")
 

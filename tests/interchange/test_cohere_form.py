@@ -2,10 +2,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import cohere
 import pytest
 from cited_answers import CONTEXT, URLS, carried, made_answer
-from cohere.types import AssistantMessageResponse
 
 from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.errors import EndpointBadResponse
@@ -68,6 +66,8 @@ def _end(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_quote_is_a_document_under_its_id() -> None:
+    import cohere
+
     made = documents(CONTEXT, urls=URLS)
     assert [cohere.Document.model_validate(document).id for document in made] == [hit.quote.id for hit in CONTEXT.hits]
     assert made[1]["data"] == {
@@ -112,6 +112,8 @@ def test_citations_of_reasoning_are_no_citations_of_the_answer() -> None:
 
 
 def test_an_answer_survives_the_way_to_a_response_and_back_streamed_and_whole() -> None:
+    from cohere.types import AssistantMessageResponse
+
     answer = made_answer()
     message = response_message(answer, CONTEXT, urls=URLS)
     for citation in message["citations"]:

@@ -1,7 +1,5 @@
 import pytest
 from cited_answers import CONTEXT, URLS, made_answer
-from openai.types.chat import ChatCompletionMessage
-from openai.types.responses import ResponseFileSearchToolCall, ResponseOutputText
 
 from quoteweave.core.answers import Answer, Citation, replay_events
 from quoteweave.generation.citations import build_answer
@@ -12,6 +10,8 @@ IMAGE = f"![freight by month]({URLS.image('d1:0:7')})"
 
 
 def test_annotations_cover_the_marks_and_images_are_shown_by_their_url() -> None:
+    from openai.types.chat import ChatCompletionMessage
+
     answer = made_answer()
     message = ChatCompletionMessage.model_validate(chat_message(answer))
     content = message.content or ""
@@ -26,6 +26,8 @@ def test_annotations_cover_the_marks_and_images_are_shown_by_their_url() -> None
 
 
 def test_responses_carry_the_same_annotations() -> None:
+    from openai.types.responses import ResponseOutputText
+
     answer = made_answer()
     chat, response = chat_message(answer), ResponseOutputText.model_validate(output_text(answer))
     assert response.text == chat["content"]
@@ -80,6 +82,8 @@ def test_without_urls_images_are_words_and_annotations_are_refused() -> None:
 
 
 def test_hits_are_results_of_a_file_search() -> None:
+    from openai.types.responses import ResponseFileSearchToolCall
+
     hits = CONTEXT.hits
     call = ResponseFileSearchToolCall.model_validate(file_search_call("fs_1", ["grain?"], hits, URLS))
     results = call.results or []

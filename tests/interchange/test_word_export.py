@@ -2,12 +2,8 @@ import sys
 from io import BytesIO
 from zipfile import ZipFile
 
-import docx
 import pytest
 from cited_answers import CONTEXT, URLS, made_answer
-from docx.opc.constants import RELATIONSHIP_TYPE
-from docx.oxml.ns import qn
-from docx.oxml.parser import parse_xml
 from PIL import Image
 
 from quoteweave.core.answers import Answer
@@ -26,6 +22,11 @@ def plain(text: str) -> Answer:
 
 def footnotes(file: bytes) -> list[tuple[str, str | None]]:
     """The text of each footnote in order, and where its link leads."""
+    import docx
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.oxml.ns import qn
+    from docx.oxml.parser import parse_xml
+
     part = docx.Document(BytesIO(file)).part.part_related_by(RELATIONSHIP_TYPE.FOOTNOTES)
     found: list[tuple[str, str | None]] = []
     for note in parse_xml(part.blob).findall(qn("w:footnote")):
@@ -37,11 +38,16 @@ def footnotes(file: bytes) -> list[tuple[str, str | None]]:
 
 
 def references(file: bytes) -> list[str]:
+    import docx
+    from docx.oxml.ns import qn
+
     body = docx.Document(BytesIO(file)).element.body
     return [str(each.get(qn("w:id"))) for each in body.iter(qn("w:footnoteReference"))]
 
 
 def test_an_answer_is_written_with_its_footnotes_and_its_image_in_place() -> None:
+    import docx
+
     answer = made_answer()
     file = to_word(answer, title="Port", pictures={"d1:0:7": PICTURE})
     document = docx.Document(BytesIO(file))
@@ -63,6 +69,8 @@ def test_an_answer_is_written_with_its_footnotes_and_its_image_in_place() -> Non
 
 
 def test_turns_tables_and_bold_words() -> None:
+    import docx
+
     table = plain("Dues:\n\n| **port** | dues |\n| --- | --- |\n| Grain [1] | 3 |")
     turns = [
         ExportedTurn(question="First?", answer=plain("**Yes** [2].")),
@@ -77,6 +85,8 @@ def test_turns_tables_and_bold_words() -> None:
 
 @pytest.mark.parametrize("pictures", [{}, {"d1:0:7": b"no picture"}])
 def test_an_image_that_cannot_be_shown_is_named(pictures: dict[str, bytes]) -> None:
+    import docx
+
     file = to_word(plain("Look:\n\n![freight](image1)"), pictures=pictures)
     document = docx.Document(BytesIO(file))
     assert [each.text for each in document.paragraphs][1:] == ["Look:", "Image: freight"]
@@ -91,6 +101,8 @@ def test_other_formats_of_pictures_are_converted() -> None:
 
 
 def test_warnings_and_verdicts_are_written() -> None:
+    import docx
+
     answer = plain("Grain [1].")
     refused = answer.citations[0].model_copy(update={"verdict": "unsupported", "reason": "No number."})
     file = to_word(with_citations(answer, [refused], warnings=["Check it."]))
@@ -99,6 +111,8 @@ def test_warnings_and_verdicts_are_written() -> None:
 
 
 def test_characters_that_xml_cannot_hold_are_left_out() -> None:
+    import docx
+
     file = to_word(plain("Gra\x00in\x0b & <b> [1]").model_copy(update={"question": "a\x01?"}), title="\ufffet")
     assert [each.text for each in docx.Document(BytesIO(file)).paragraphs] == ["t", "a?", "Grain & <b>"]
 

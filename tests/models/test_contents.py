@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from safetensors.numpy import load_file, save_file
 
 from quoteweave.models import checkpoints as contents
 from quoteweave.models.checkpoints import content_hash, tensor_shapes
@@ -26,14 +24,20 @@ def tensors(changed: str = "") -> dict[str, np.ndarray[tuple[int, ...], np.dtype
 
 
 def safetensors(path: Path, changed: str = "") -> None:
+    from safetensors.numpy import save_file
+
     save_file(tensors(changed), path)
 
 
 def pickled(path: Path, changed: str = "") -> None:
+    import torch
+
     torch.save({name: torch.from_numpy(values) for name, values in tensors(changed).items()}, path)
 
 
 def pickled_as_of_old(path: Path, changed: str = "") -> None:
+    import torch
+
     weights = {name: torch.from_numpy(values) for name, values in tensors(changed).items()}
     torch.save(weights, path, _use_new_zipfile_serialization=False)
 
@@ -57,6 +61,8 @@ def test_another_matrix_in_a_file_of_no_known_form_is_another_model(tmp_path: Pa
 
 
 def test_the_same_weights_under_other_names_are_another_model(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
     weights = tensors()
     save_file(weights, tmp_path / "weights")
     before = content_hash(tmp_path)
@@ -138,6 +144,8 @@ def test_a_damaged_header_is_none(tmp_path: Path, header: bytes) -> None:
 
 
 def test_shapes_are_known_without_the_weights(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
     file = tmp_path / "model.safetensors"
     save_file(tensors(), file, {"format": "np"})
     assert tensor_shapes(file) == {name: list(shape) for name, shape in SHAPES.items()}

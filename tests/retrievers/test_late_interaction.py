@@ -7,10 +7,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import tiny_checkpoints as tiny
-import torch
-from safetensors.torch import load_file
-from sentence_transformers import MultiVectorEncoder
-from transformers import AutoTokenizer, BertConfig, BertModel
 
 from quoteweave.core.protocols import Encoder
 from quoteweave.models.checkpoints import Hardware
@@ -38,6 +34,8 @@ def encoder(checkpoint: Path, row: ModelRow) -> Encoder:
 
 
 def test_vectors_are_those_of_the_reference_library(checkpoint: Path, encoder: Encoder) -> None:
+    from sentence_transformers import MultiVectorEncoder
+
     model = MultiVectorEncoder(str(checkpoint), device="cpu")
     expected = [*model.encode_query(TEXTS), *model.encode_document(TEXTS)]
     found = [*encoder.encode_queries(TEXTS), *encoder.encode_views(TEXTS)]
@@ -47,6 +45,10 @@ def test_vectors_are_those_of_the_reference_library(checkpoint: Path, encoder: E
 
 def by_hand(checkpoint: Path, text: str, marker: str, length: int | None) -> npt.NDArray[np.float32]:
     """The vectors as the paper and its authors' code define them, from BERT and the projection alone."""
+    import torch
+    from safetensors.torch import load_file
+    from transformers import AutoTokenizer, BertConfig, BertModel
+
     weights = load_file(checkpoint / "model.safetensors")
     bert: Any = BertModel(BertConfig.from_pretrained(checkpoint))
     bert.eval()
@@ -111,6 +113,8 @@ def test_lengths_are_the_rows_but_never_more_than_there_are_positions(checkpoint
 
 
 def test_masks_are_looked_at_where_the_checkpoint_says_so(checkpoint: Path, row: ModelRow, tmp_path: Path) -> None:
+    from sentence_transformers import MultiVectorEncoder
+
     other = tiny.colbert(tmp_path / "model")
     metadata = json.loads((other / "artifact.metadata").read_text("utf-8"))
     (other / "artifact.metadata").write_text(json.dumps({**metadata, "attend_to_mask_tokens": True}), "utf-8")

@@ -14,7 +14,6 @@ import pytest
 import tiny_checkpoints as tiny
 import tiny_rerankers
 from reranked_hits import made_hits
-from safetensors.torch import load_file, save_file
 
 from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Encoder
@@ -32,6 +31,8 @@ CPU = Hardware(device="cpu")
 
 def strip(folder: Path, *names: str) -> Path:
     """Take the weights whose names hold one of these out of a checkpoint."""
+    from safetensors.torch import load_file, save_file
+
     file = folder / "model.safetensors"
     weights = load_file(file)
     kept = {key: value for key, value in weights.items() if not any(name in key for name in names)}
@@ -91,6 +92,8 @@ def test_a_checkpoint_without_weights_is_tried_once(tmp_path: Path, monkeypatch:
 
 
 def test_the_output_layer_of_qwen3_may_be_tied_but_not_missing(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
     folder = tiny_rerankers.make_qwen3_reranker(tmp_path)
     assert "lm_head.weight" not in load_file(folder / "model.safetensors")
     rerank("qwen3-reranker-0.6b", folder)
@@ -167,6 +170,8 @@ def test_each_side_of_dpr_is_loaded_whole(tmp_path: Path, side: str) -> None:
 
 
 def test_weights_of_another_shape_are_named(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
     folder = tiny.bert(tmp_path)
     weights = load_file(folder / "model.safetensors")
     weights["embeddings.LayerNorm.weight"] = weights["embeddings.LayerNorm.weight"][:5].clone()

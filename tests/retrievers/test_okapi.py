@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from made_collections import make_collection
 from rank_bm25 import BM25Okapi
-from scipy.stats import kendalltau
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
@@ -90,6 +89,8 @@ def test_questions_of_one_word_give_the_same_ranking(collection: Collection) -> 
 
 
 def test_questions_of_several_words_give_the_same_ranking_but_where_scores_are_near(collection: Collection) -> None:
+    from scipy.stats import kendalltau
+
     for question in _questions(200, (2, 3, 5)):
         ranking, scores = _ranking(collection, question), _okapi(question)
         assert set(ranking) == set(np.flatnonzero(scores))

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import tiny_checkpoints as tiny
-import torch
 from made_collections import make_collection
 
 from quoteweave import Collection
@@ -20,14 +19,19 @@ from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.make_retriever import make_retriever
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 CPU = Hardware(device="cpu")
 PAPER = "harbour\nthe revenue of the ship\nrose"
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "adapters.json").read_text("utf-8"))
 LAYER = "bert.encoder.layer.{}.output.adapters.{}.adapter_{}"
 
 
-def fill(weights: Iterable[tuple[str, torch.Tensor]], factor: float = 1.0) -> None:
+def fill(weights: Iterable[tuple[str, "Tensor"]], factor: float = 1.0) -> None:
     """Fill weights with what any version of any library fills them with: sines, by the order of their names."""
+    import torch
+
     for number, (name, weight) in enumerate(sorted(weights)):
         values = torch.sin(0.37 * torch.arange(weight.numel(), dtype=torch.float64) + number).reshape(weight.shape)
         base = 1.0 if name.endswith("LayerNorm.weight") else 0.0
@@ -36,6 +40,8 @@ def fill(weights: Iterable[tuple[str, torch.Tensor]], factor: float = 1.0) -> No
 
 
 def adapter(folder: Path, name: str, factor: float, **other: Any) -> None:
+    import torch
+
     shapes: dict[str, tuple[int, ...]] = {
         "down.0.weight": (2, tiny.HIDDEN),
         "down.0.bias": (2,),
@@ -87,12 +93,16 @@ def test_an_adapter_of_another_architecture_is_refused(specter2: Path, other: di
 
 
 def test_weights_that_no_such_adapter_has_are_refused(specter2: Path) -> None:
+    import torch
+
     torch.save({"heads.x.weight": torch.ones(2)}, specter2 / "passages" / "pytorch_adapter.bin")
     with pytest.raises(ModelFailed, match=r"heads\.x\.weight"):
         make_encoder(catalogue()["specter2"], CPU, str(specter2)).encode_views(["harbour"])
 
 
 def test_an_adapter_that_lacks_a_layer_is_refused(specter2: Path) -> None:
+    import torch
+
     path = specter2 / "passages" / "pytorch_adapter.bin"
     weights = torch.load(path, weights_only=True)
     torch.save({name: weight for name, weight in weights.items() if "layer.1" not in name}, path)
@@ -101,6 +111,7 @@ def test_an_adapter_that_lacks_a_layer_is_refused(specter2: Path) -> None:
 
 
 def test_specter_reads_title_sep_abstract_and_takes_the_first_tokens_vector(tmp_path: Path) -> None:
+    import torch
     from transformers import BertModel, BertTokenizer
 
     folder = tiny.bert(tmp_path / "specter")

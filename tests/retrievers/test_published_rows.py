@@ -10,11 +10,7 @@ import numpy.typing as npt
 import pytest
 import tiny_checkpoints as tiny
 import tiny_visual_checkpoints as tiny_visual
-import torch
 from PIL import Image
-from safetensors.torch import load_file
-from sentence_transformers import SentenceTransformer
-from transformers import AutoTokenizer, BertConfig, BertModel
 
 from quoteweave.collection.views import item_views
 from quoteweave.core.errors import UsageError
@@ -50,6 +46,8 @@ def test_the_experiment_has_the_models_of_its_tables() -> None:
 def test_questions_begin_with_the_authors_prefix(
     tmp_path: Path, name: str, pooling: str, query: str, passage: str
 ) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = tiny.sentence_transformer(tmp_path / "model", pooling)
     encoder = make_encoder(published_row("mmdocir", name), CPU, str(folder))
     reference = SentenceTransformer(str(folder), device="cpu")
@@ -60,6 +58,10 @@ def test_questions_begin_with_the_authors_prefix(
 
 def colbert_by_hand(folder: Path, text: str, *, passage: bool) -> Vectors:
     """One vector a token: [CLS], the unknown token for the marker, text, [SEP]; punctuation of passages is zeroed."""
+    import torch
+    from safetensors.torch import load_file
+    from transformers import AutoTokenizer, BertConfig, BertModel
+
     weights = load_file(folder / "model.safetensors")
     bert: Any = BertModel(BertConfig.from_pretrained(folder))
     bert.eval()
@@ -114,6 +116,7 @@ def test_colpali_is_of_the_authors_version() -> None:
 
 @tiny_visual.needs_engine
 def test_colqwen2_gets_the_authors_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
     from colpali_engine.models import ColQwen2Processor
 
     folder = tiny_visual.colqwen(tmp_path / "model")

@@ -9,10 +9,8 @@ import pytest
 import tiny_checkpoints as tiny
 import tiny_rerankers
 import tiny_visual_checkpoints as tiny_visual
-import torch
 from PIL import Image
 from reranked_hits import made_hits
-from sentence_transformers import MultiVectorEncoder
 
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import ModelFailed
@@ -51,6 +49,8 @@ def alone_and_together(encoder: Encoder) -> None:
 
 @pytest.mark.parametrize("name", MODERN)
 def test_colbert_of_modernbert_is_that_of_the_reference_library(tmp_path: Path, name: str) -> None:
+    from sentence_transformers import MultiVectorEncoder
+
     folder = tiny.modern_colbert(tmp_path / "model", expands=not name.startswith("mxbai"))
     encoder = make_encoder(catalogue()[name], CPU, str(folder))
     reference = MultiVectorEncoder(str(folder), device="cpu")
@@ -69,6 +69,8 @@ def test_lengths_markers_and_masks_are_the_checkpoints(tmp_path: Path) -> None:
 
 
 def test_answerai_colbert_is_in_the_form_of_colberts_authors(tmp_path: Path) -> None:
+    from sentence_transformers import MultiVectorEncoder
+
     folder = tiny.colbert(tmp_path / "model", dimension=catalogue()["answerai-colbert-small"].dimension)
     encoder = make_encoder(catalogue()["answerai-colbert-small"], CPU, str(folder))
     reference = MultiVectorEncoder(str(folder), device="cpu")
@@ -78,6 +80,7 @@ def test_answerai_colbert_is_in_the_form_of_colberts_authors(tmp_path: Path) -> 
 
 
 def test_colmodernvbert_is_that_of_transformers(tmp_path: Path) -> None:
+    import torch
     from transformers import ColModernVBertForRetrieval, ColModernVBertProcessor
 
     folder = tiny_visual.colmodernvbert(tmp_path / "model")
@@ -94,6 +97,7 @@ def test_colmodernvbert_is_that_of_transformers(tmp_path: Path) -> None:
 
 
 def test_qwen3_vl_embedding_is_a_plain_forward_pass(tmp_path: Path) -> None:
+    import torch
     from transformers import AutoTokenizer, Qwen2VLImageProcessorPil, Qwen3VLModel
 
     folder = tiny_visual.qwen3_vl(tmp_path / "model")

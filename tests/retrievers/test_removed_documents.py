@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import faiss
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -116,6 +115,8 @@ def check(retriever: VectorRetriever, there: Mapping[str, Sequence[str]], at: ob
 @contextmanager
 def first_stages_of_few_items() -> Iterator[list[str]]:
     """Has graphs, lists and candidates go before the comparison of a handful of items too; gives the calls of them."""
+    import faiss
+
     reached: list[str] = []
     lists = faiss.IndexIVFPQ
 

@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from model_calls import Batch, little_memory, watched_models
 from reranked_hits import TEXTS, made_hits, ordinals
-from safetensors.torch import load_file, save_file
 from tiny_rerankers import PAIR_TEMPLATE, make_cross_encoder, make_qwen3_reranker
-from transformers import AutoTokenizer, Qwen3ForCausalLM
 from waiting_threads import counted_waiters
 
 from quoteweave.core.errors import ModelFailed, ModelNotFound
@@ -165,6 +162,8 @@ def test_it_computes_in_the_numbers_asked_for(reranker: LocalReranker) -> None:
 
 
 def test_scores_that_are_none_are_refused(reranker: LocalReranker, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
     shutil.copytree(reranker.row.checkpoint, tmp_path, dirs_exist_ok=True)
     weights = load_file(tmp_path / "model.safetensors")
     spoilt = {name: tensor.fill_(float("nan")) for name, tensor in weights.items()}
@@ -231,13 +230,16 @@ def test_a_checkpoint_without_a_head_for_scores_is_refused(qwen3: Path) -> None:
 @cache
 def plain_model(folder: Path) -> tuple[Any, Any]:
     """The tokenizer and the model, loaded once for all passages."""
-    from transformers import AutoModelForCausalLM
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     return AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
 
 
 def plain_score(folder: Path, passage: str) -> float:
     """P(yes) as the model card computes it, for one passage, without padding or batches."""
+    import torch
+
     tokenizer, model = plain_model(folder)
     template = PAIR_TEMPLATE.format(instruction=QWEN3.instruction)
     before, _, rest = template.partition("{{ (messages | selectattr('role', 'eq', 'query') | first).content }}")
@@ -266,6 +268,8 @@ def test_qwen3_scores_are_those_of_sentence_transformers_given_the_format(qwen3:
 
 def given(reranker: LocalReranker, question: str, passage: str) -> tuple[list[int], Any]:
     """The tokens that the model is given, and its tokenizer."""
+    from transformers import AutoTokenizer
+
     with watched_models() as batches:
         scores(reranker, [passage], question)
     ((row,),) = batches
@@ -295,6 +299,9 @@ def test_marks_of_a_conversation_in_a_passage_or_a_question_are_plain_text_to_qw
 def test_qwen3_keeps_passages_apart_that_single_precision_would_call_certain(
     qwen3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import torch
+    from transformers import AutoTokenizer, Qwen3ForCausalLM
+
     yes = AutoTokenizer.from_pretrained(qwen3).convert_tokens_to_ids("yes")
 
     def forward(_: object, *, input_ids: torch.Tensor, **__: object) -> Any:

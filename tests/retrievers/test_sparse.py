@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import bm25s
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -66,6 +65,8 @@ def test_a_question_of_many_megabytes_is_refused(tmp_path: Path, retriever: type
 @settings(max_examples=25, deadline=None)
 @given(corpora, texts)
 def test_bm25_is_that_of_bm25s_over_the_same_words(corpus: dict[str, list[Quote]], question: str) -> None:
+    import bm25s
+
     with tempfile.TemporaryDirectory() as folder, make_collection(Path(folder), corpus) as collection:
         hits = search(collection, question)
         stored = [q for _, _, of in collection.iter_documents_quotes() for q in of if q.retrievable]

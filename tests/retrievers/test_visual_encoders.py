@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import tiny_visual_checkpoints as tiny
-import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from model_calls import watched_models
@@ -282,6 +281,8 @@ def test_a_picture_has_a_vector_for_each_patch_within_the_limits(name: str, enco
 
 @needs_engine
 def test_colsmol_sees_a_picture_in_tiles_and_once_more_whole(checkpoint: Callable[[str], Path]) -> None:
+    import torch
+
     folder = checkpoint("colsmol")
     _, processor = engine_itself(folder)
     used = ColPaliEngineModel(catalogue()["colsmol-256m"], folder, base=None, dtype=torch.float32, device="cpu")

@@ -13,7 +13,6 @@ import pytest
 import tiny_checkpoints
 import tiny_visual_late_interaction as tiny
 from PIL import Image
-from sentence_transformers import MultiVectorEncoder
 from tiny_visual_checkpoints import needs_engine
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
@@ -73,6 +72,8 @@ def encoder(checkpoint: Callable[[str], Path]) -> Callable[[str], Encoder]:
 def test_vectors_and_scores_are_those_of_the_library(
     name: str, checkpoint: Callable[[str], Path], encoder: Callable[[str], Encoder]
 ) -> None:
+    from sentence_transformers import MultiVectorEncoder
+
     library = MultiVectorEncoder(str(checkpoint(name)), device="cpu", trust_remote_code=True)
     asked = library.encode_query([{"text": question} for question in QUESTIONS])
     seen = library.encode_document([pad_to_limits(picture) for picture in PICTURES])

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import docx
 import pytest
 from fastapi.testclient import TestClient
 from live_server import LiveServer
@@ -143,6 +142,8 @@ def test_conversations_are_deleted_with_their_collection(tmp_path: Path) -> None
 
 
 def test_conversations_are_begun_renamed_exported_and_deleted(client: TestClient) -> None:
+    import docx
+
     made = client.post("/v1/conversations", json={"collection": "port", "title": "Freight"})
     assert made.status_code == 201
     at = f"/v1/conversations/{made.json()['id']}"
@@ -266,6 +267,8 @@ def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -
 
 
 def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer) -> None:
+    import docx
+
     asked = live.client.post(
         ANSWERS, json={"question": "Show the chart of vessel calls by quarter.", "store": True}
     ).json()

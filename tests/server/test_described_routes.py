@@ -5,23 +5,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from live_server import LiveServer
 from made_collections import make_collection
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from quoteweave.server.app import make_app
 from quoteweave.server.dialects.openai_errors import is_openai_path
 from quoteweave.server.settings import ServerSettings
 
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 FEW = settings(
     max_examples=3,
     derandomize=True,
@@ -41,6 +32,16 @@ def can_be_wrong(operation: Any) -> bool:
 
 
 def test_no_request_ends_with_a_mistake_or_with_what_is_not_described(tmp_path: Path) -> None:
+    import schemathesis
+    from schemathesis import GenerationMode
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
+    checks = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
     make_collection(tmp_path, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()
     made = ServerSettings(collections={"port": tmp_path / "collection"}, state=tmp_path / "state")
     tried = 0
@@ -49,7 +50,7 @@ def test_no_request_ends_with_a_mistake_or_with_what_is_not_described(tmp_path: 
         nonlocal tried
         tried += 1
         response = case.call(timeout=60)
-        case.validate_response(response, checks=CHECKS)
+        case.validate_response(response, checks=checks)
         if response.status_code >= 400 and not is_openai_path(case.path):
             assert response.headers["content-type"] == ["application/problem+json"]
 

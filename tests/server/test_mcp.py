@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import httpx2
@@ -14,19 +14,19 @@ import pytest
 from fastapi import FastAPI
 from live_server import LiveServer, Serve
 from made_collections import make_collection
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, ImageContent, TextContent, Tool
 from starlette.testclient import TestClient
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Citation
 from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.app import make_app
-from quoteweave.server.mcp import server as mcp_server
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
 from quoteweave.testing import ModelServer, Reply
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import CallToolResult, Tool
 
 QUESTION = "How many vessel calls did the port receive?"
 CHART = "Show the chart of vessel calls by quarter."
@@ -38,8 +38,10 @@ HEADERS = {"accept": "application/json, text/event-stream"}
 T = TypeVar("T")
 
 
-def use(server: LiveServer, work: Callable[[Client], Awaitable[T]], mode: str = "auto", key: str | None = None) -> T:
+def use(server: LiveServer, work: Callable[["Client"], Awaitable[T]], mode: str = "auto", key: str | None = None) -> T:
     """What the work with a client of this server returns."""
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
 
     async def run() -> T:
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
@@ -52,7 +54,7 @@ def use(server: LiveServer, work: Callable[[Client], Awaitable[T]], mode: str = 
     return asyncio.run(run())
 
 
-def call(server: LiveServer, tool: str, **arguments: object) -> CallToolResult:
+def call(server: LiveServer, tool: str, **arguments: object) -> "CallToolResult":
     """The result of one call; the client checks it against the tool's output schema."""
     return use(server, lambda client: client.call_tool(tool, arguments))
 
@@ -67,6 +69,8 @@ def found(server: LiveServer, tool: str, **arguments: object) -> dict[str, Any]:
 
 def refused(server: LiveServer, tool: str, **arguments: object) -> str:
     """What a call that fails says."""
+    from mcp_types import TextContent
+
     result = call(server, tool, **arguments)
     assert result.is_error
     assert result.structured_content is None
@@ -75,13 +79,15 @@ def refused(server: LiveServer, tool: str, **arguments: object) -> str:
     return content.text
 
 
-def pictures(result: CallToolResult) -> list[bytes]:
+def pictures(result: "CallToolResult") -> list[bytes]:
+    from mcp_types import ImageContent
+
     return [base64.b64decode(one.data) for one in result.content if isinstance(one, ImageContent)]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_tools_are_listed_as_ones_that_only_read(live: LiveServer, mode: str) -> None:
-    async def listed(client: Client) -> list[Tool]:
+    async def listed(client: "Client") -> list["Tool"]:
         return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in use(live, listed, mode)}
@@ -97,7 +103,9 @@ def test_the_tools_are_listed_as_ones_that_only_read(live: LiveServer, mode: str
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_search_and_fetch_have_the_form_of_deep_research(live: LiveServer, sample_collection: Path, mode: str) -> None:
-    async def research(client: Client) -> list[CallToolResult]:
+    from mcp_types import TextContent
+
+    async def research(client: "Client") -> list["CallToolResult"]:
         searched = await client.call_tool("search", {"query": QUESTION})
         first = searched.structured_content["results"][0]
         return [searched, await client.call_tool("fetch", {"id": first["id"]})]
@@ -129,6 +137,8 @@ def test_a_search_may_be_narrowed_to_documents(live: LiveServer) -> None:
 
 
 def test_an_answer_has_its_citations_with_words_boxes_and_urls(live: LiveServer) -> None:
+    from mcp_types import TextContent
+
     result = call(live, "ask", question=QUESTION)
     answer = result.structured_content
     assert answer["status"] == "answered"
@@ -156,6 +166,8 @@ def test_an_answer_says_what_its_search_lacks(serve: Serve, tmp_path: Path) -> N
 
 
 def test_the_images_that_an_answer_shows_come_with_it(live: LiveServer) -> None:
+    from mcp_types import TextContent
+
     result = call(live, "ask", question=CHART)
     (citation,) = [one for one in result.structured_content["citations"] if one["kind"] == "image"]
     (picture,) = pictures(result)
@@ -213,7 +225,9 @@ def test_what_cannot_be_is_an_error_that_says_why(
 
 
 def test_a_tool_that_there_is_not_is_an_error_of_the_protocol(live: LiveServer) -> None:
-    async def delete(client: Client) -> None:
+    from mcp import MCPError
+
+    async def delete(client: "Client") -> None:
         with pytest.raises(MCPError, match="there are: search, fetch, ask, read_page"):
             await client.call_tool("delete_everything")
 
@@ -246,11 +260,13 @@ def test_one_of_several_collections_has_to_be_named(serve: Serve, sample_collect
 
 
 def test_a_key_opens_its_own_collections(serve: Serve, sample_collection: Path, tmp_path: Path) -> None:
+    from mcp_types import TextContent
+
     keys = KeyStore(tmp_path / "state")
     key = keys.add(KeyRequest("reader", collections=["port"]))[1]
     server = serve(collections={"port": sample_collection, "secret": sample_collection})
 
-    async def look(client: Client) -> list[CallToolResult]:
+    async def look(client: "Client") -> list["CallToolResult"]:
         asked: list[dict[str, object]] = [{}, {"collection": "secret"}, {"collection": "nope"}]
         return [await client.call_tool("search", {"query": QUESTION, **more}) for more in asked]
 
@@ -268,7 +284,7 @@ def test_links_begin_with_the_public_address(serve: Serve) -> None:
 
 
 def test_calls_at_the_same_time_get_each_its_own_answer(live: LiveServer) -> None:
-    async def ask_all(client: Client) -> list[str]:
+    async def ask_all(client: "Client") -> list[str]:
         told: dict[int, str] = {}
 
         async def ask(number: int) -> None:
@@ -290,7 +306,7 @@ def test_progress_is_told_to_a_client_that_asks(live: LiveServer, mode: str) -> 
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, message))
 
-    async def ask(client: Client) -> CallToolResult:
+    async def ask(client: "Client") -> "CallToolResult":
         return await client.call_tool("ask", {"question": QUESTION}, progress_callback=on_progress)
 
     assert not use(live, ask, mode).is_error
@@ -309,7 +325,7 @@ def test_a_cancelled_call_stops_the_model(serve: Serve) -> None:
     with WatchedModel() as model:
         server = serve(answers={"model": "m", "base_url": model.base_url})
 
-        async def give_up(client: Client) -> None:
+        async def give_up(client: "Client") -> None:
             async def on_progress(progress: float, total: float | None, message: str | None) -> None:
                 if "written" in str(message) and model.requests:
                     scope.cancel()
@@ -358,6 +374,8 @@ def test_an_application_may_be_started_again(app: FastAPI) -> None:
 def test_a_first_request_that_is_given_up_keeps_no_other_from_an_answer(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from quoteweave.server.mcp import server as mcp_server
+
     make, made = mcp_server.make_session_manager, []
 
     async def ask() -> list[int]:

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from command_line import Quoteweave
 from forked_programs import ForkedProgram
-from mcp import Client, MCPError, StdioServerParameters
-from mcp_types import ImageContent, TextResourceContents
 
 from quoteweave.collection.collection import Collection
 
@@ -30,6 +28,9 @@ def command(*arguments: object) -> list[str]:
 
 
 def test_a_client_searches_reads_and_asks(sample_collection: Path) -> None:
+    from mcp import Client, MCPError, StdioServerParameters
+    from mcp_types import ImageContent, TextResourceContents
+
     async def use() -> None:
         started = StdioServerParameters(
             command=sys.executable, args=command("-c", f"port={sample_collection}"), env=ENVIRONMENT
