@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
 from quoteweave.core.errors import ProcessError, by_setting, join_ways
-from quoteweave.documents.worker_process import Message
+from quoteweave.documents.worker_process import Message, do_nothing
 
 if TYPE_CHECKING:
     import psutil
@@ -135,6 +135,11 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._processes: set[_Process] = set()
         self._closed = False
+
+    def start(self) -> None:
+        """Start all processes, so that the first tasks need not wait for them."""
+        for _ in range(self.count):
+            self.submit(self.limits, do_nothing)
 
     def submit(
         self, limits: ProcessLimits, call: Callable[P, Iterable[T]], *args: P.args, **kwargs: P.kwargs

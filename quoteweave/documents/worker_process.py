@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from enum import StrEnum
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -42,6 +43,11 @@ def extend_time_limit() -> None:
     """In a process of the pool: say that the item in hand takes longer than most, because OCR reads it."""
     if _parent is not None:
         _parent.send((Message.LONGER, None))
+
+
+def do_nothing() -> Iterator[None]:
+    """In a process of the pool: a task that only has the process started; it stands here to have nothing imported."""
+    return iter(())
 
 
 def fork_on_request(requests: socket.socket) -> None:

@@ -32,6 +32,7 @@ from quoteweave.attribution.literature.sources.papers import Paper, PaperText, P
 from quoteweave.collection.collection import Collection
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.documents.ingest import AddReport, add
+from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from quoteweave.maintenance.check import check
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.settings import RetrievalSettings
@@ -212,6 +213,21 @@ def test_papers_read_at_once_are_fetched_and_parsed_once(server: FileServer, tmp
     assert first.outcome == "full_text"
     assert others == [first, first]
     assert asked(server, "/once.pdf") == 1
+
+
+def test_the_processes_that_parse_need_not_import_the_library(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit, told = WorkerPool.submit, set[str]()
+
+    def submitted(self: WorkerPool, limits: ProcessLimits, call: Callable[..., Any], *more: Any, **named: Any) -> Any:
+        told.add(call.__module__)
+        return submit(self, limits, call, *more, **named)
+
+    monkeypatch.setattr(WorkerPool, "submit", submitted)
+    server.answers["/grain"] = answer(FILE)
+    assert read(tmp_path, linked(server, "/grain")).outcome == "full_text"
+    assert {name.rpartition(".")[0] for name in told} == {"quoteweave.documents"}
 
 
 def test_the_same_bytes_are_kept_once_and_stand_for_both_records(server: FileServer, tmp_path: Path) -> None:

@@ -67,6 +67,19 @@ def test_they_are_other_processes_with_one_thread_a_library_and_deaf_to_interrup
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
+LOADED = "list(__import__('sys').modules)"
+
+
+def test_they_can_be_started_before_there_is_a_task_and_import_nothing_by_that() -> None:
+    with WorkerPool(1) as workers:
+        loaded = set(workers.submit(ROOMY, eval, LOADED).result().items)
+    with WorkerPool(1) as workers:
+        workers.start()
+        outcome = workers.submit(ROOMY, eval, LOADED).result()
+    assert not outcome.fresh
+    assert set(outcome.items) == loaded
+
+
 class Odd(Exception):
     """Cannot be made again from its words."""
 

@@ -7,7 +7,7 @@ source described it; its name does not change when its full text takes the place
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -157,8 +157,7 @@ class PaperLibrary:
         """Start the processes that parse while a file arrives: to start them takes longer than to parse a page."""
         if not self._has_processes:
             self._has_processes = True
-            for _ in range(self._workers.count):
-                self._workers.submit(self._workers.limits, _import_parser)
+            self._workers.start()
 
     @asynccontextmanager
     async def _alone(self, name: str) -> AsyncIterator[None]:
@@ -363,15 +362,6 @@ class PaperLibrary:
         else:
             text, pages = join_pages([described_in(quotes).abstract]), None
         return PaperText(outcome=outcome, text=text, document=document.name, pages=pages, note=note)
-
-
-def _import_parser() -> Iterator[None]:
-    """Import in a process what parses PDFs."""
-    import pypdfium2  # noqa: F401
-
-    import quoteweave.documents.layout.analyse  # noqa: F401
-
-    return iter(())
 
 
 def _other_paper(paper: Paper) -> str:
