@@ -1,7 +1,8 @@
 """Files whose tests take long, the longest first: `make test` begins with these, `make test-fast` leaves them out.
 
-They parse by OCR, the sample documents of most tests of the server among it, load torch or FAISS, kill and restart
-programs, drive a browser, or try thousands of cases. Each takes three quarters of a second of processor time or more.
+They parse by OCR, the sample documents of most tests of the server among it, load torch, spaCy, scikit-learn or FAISS,
+kill and restart programs, drive a browser, or try thousands of cases. Each takes three quarters of a second of
+processor time or more.
 """
 
 SLOW_FILES = (
@@ -181,6 +182,8 @@ SLOW_FILES = (
     "test_calibration.py",
     "test_gate_answers.py",
     "test_claims.py",
+    "test_aliice.py",
+    "test_error_analysis.py",
     "test_trec.py",
     "test_published.py",
     "test_bleu.py",
