@@ -1,4 +1,4 @@
-"""PDF files through pdfium: opened, counted, read and drawn page by page. No other code opens a PDF.
+"""PDF files through pdfium: opened, counted, read and drawn page by page. `pdf_objects` alone opens them too.
 
 Coordinates come out as the page is shown, in points.
 """
@@ -6,9 +6,10 @@ Coordinates come out as the page is shown, in points.
 import ctypes
 import itertools
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -25,6 +26,8 @@ from quoteweave.documents.sources.text_layer import count_outside, read_runs
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
+
+    from quoteweave.documents.sources.pdf_objects import PdfObjects
 
 # A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
 MAX_PIXELS = 16_000_000
@@ -188,6 +191,8 @@ class PdfPages:
     """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded."""
 
     document: Any  # pypdfium2.PdfDocument
+    objects: "Callable[[], PdfObjects | None]"
+    """Its objects as the file has them, found when they are first asked for; None where they cannot be."""
     skip_names: bool = False
     """Whether labels and bookmarks are left out, with a warning."""
 
@@ -204,7 +209,7 @@ class PdfPages:
             layer = read_text_layer(page)
             lost = (*_left_out(number, layer), *_without_size(number, page), *_undecoded(number, page, drawn))
             label, bookmarks, dropped = self._names(number)
-            unread = (*lost, *self._notes(number, page), *dropped)
+            unread = (*lost, *self._passed_over(number), *self._notes(number, page), *dropped)
             turned = page.get_rotation()
             return RawPage(number, drawn, layer.lines, label, unread, bookmarks, turned)
         finally:
@@ -228,18 +233,40 @@ class PdfPages:
         """Warnings about what is not read: notes, filled form fields, attached files and media, and forms in XFA."""
         import pypdfium2.raw as pdfium
 
-        files = pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0
+        of_document, of_page = self._associated(number)
+        files = of_document + (pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0)
         found = [_annotation(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_NOTES))]
         warnings = []
         if number == 0 and pdfium.FPDF_GetFormType(self.document.raw) == pdfium.FORMTYPE_XFA_FULL:
             warnings.append("it is a form in XFA, of which its pages are no more than a placeholder; it was not read")
         if files > 0:
             warnings.append(f"files attached to it were not read: {files}")
-        if count := found.count("file"):
+        if count := found.count("file") + of_page:
             warnings.append(f"page {number + 1} has attached files or media, which were not read: {count}")
         if count := found.count("text"):
             warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {count}")
         return tuple(warnings)
+
+    def _passed_over(self, number: int) -> tuple[str, ...]:
+        """Warnings about what pdfium loses of the page, with the first about pages that it does not know."""
+        objects = self.objects()
+        if objects is None:
+            return ()
+        from quoteweave.documents.sources.passed_over import page_losses, pages_beyond
+
+        beyond = pages_beyond(objects, self.count) if number == 0 else ()
+        return (*beyond, *page_losses(objects, number))
+
+    def _associated(self, number: int) -> tuple[int, int]:
+        """The number of files that belong to the document, given with its first page, and to the page."""
+        objects = self.objects()
+        if objects is None:
+            return 0, 0
+        from quoteweave.documents.sources.passed_over import count_associated
+
+        page = objects.page(number)
+        of_document = count_associated(objects, objects.catalog) if number == 0 else 0
+        return of_document, count_associated(objects, page.entries) if page else 0
 
     def draw(self, number: int) -> Raster:
         """A page as it is shown."""
@@ -258,12 +285,24 @@ def _annotation(page: Any, number: int) -> Literal["text", "file"] | None:
         files = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
         if kind in [getattr(pdfium, f"FPDF_ANNOT_{name}") for name in files]:
             return "file"
-        key = b"V" if kind == pdfium.FPDF_ANNOT_WIDGET else b"Contents"
-        # Two bytes a character, and two for the end. A field may have its value elsewhere, and a stamp says it nowhere.
-        says = pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0) > 2
+        says = _string(annotation, "V" if kind == pdfium.FPDF_ANNOT_WIDGET else "Contents")
+        if says == "Off" and _string(annotation, "FT") != "Tx":  # a box that is not ticked
+            says = ""
+        # A field may have its value elsewhere, and a stamp says it nowhere.
         return "text" if says or _shows_text(annotation) else None
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _string(annotation: Any, key: str) -> str:
+    """A string or name of an annotation; empty where it has none."""
+    import pypdfium2.raw as pdfium
+
+    # Two bytes a character, and two for the end.
+    count = pdfium.FPDFAnnot_GetStringValue(annotation, key.encode(), None, 0)
+    buffer = (pdfium.FPDF_WCHAR * (count // 2))()
+    pdfium.FPDFAnnot_GetStringValue(annotation, key.encode(), buffer, count)
+    return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _shows_text(annotation: Any) -> bool:
@@ -303,10 +342,15 @@ def open_pdf(path: Path, password: str | None, *, skip_names: bool = False) -> I
     import pypdfium2
 
     document = pypdfium2.PdfDocument(_load(path, password))
-    try:
-        yield PdfPages(document, skip_names)
-    finally:
-        document.close()
+    with ExitStack() as opened:
+        opened.callback(document.close)
+        yield PdfPages(document, cache(lambda: opened.enter_context(_objects(path, password))), skip_names)
+
+
+def _objects(path: Path, password: str | None) -> AbstractContextManager["PdfObjects | None"]:
+    from quoteweave.documents.sources.pdf_objects import open_objects  # which takes a moment to import
+
+    return open_objects(path, password)
 
 
 def _load(path: Path, password: str | None) -> Any:
