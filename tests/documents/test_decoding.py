@@ -22,6 +22,20 @@ def test_a_declared_encoding_is_used(tmp_path: Path, name: str) -> None:
     assert decoded(tmp_path, f"charset={name} {words}".encode(name)) == (f"charset={name} {words}", ())
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("iso-2022-jp", "日本語"), ("iso-2022-kr", "한국어"), ("hz-gb-2312", "中文"), ("iso-2022-jp-2", "語")],
+)
+def test_an_encoding_whose_bytes_are_valid_utf_8_is_used(tmp_path: Path, name: str, words: str) -> None:
+    assert decoded(tmp_path, f"charset={name} ".encode() + words.encode(name)) == (f"charset={name} {words}", ())
+    assert decoded(tmp_path, f"charset={name} plain".encode()) == (f"charset={name} plain", ())
+
+
+def test_iso_2022_jp_is_known_where_nothing_declares_it(tmp_path: Path) -> None:
+    assert decoded(tmp_path, "港は春に".encode("iso-2022-jp")) == ("港は春に", ())
+    assert decoded(tmp_path, b"a ~{ b \x1b[1m c") == ("a ~{ b \x1b[1m c", ())
+
+
 def test_valid_utf_8_wins_over_what_is_declared(tmp_path: Path) -> None:
     assert decoded(tmp_path, "charset=iso-8859-1 é".encode()) == ("charset=iso-8859-1 é", ())
 

@@ -165,3 +165,15 @@ def test_bombs_of_marks_are_read(file: Path, images: ImageStore, part: str) -> N
 def test_an_empty_file_is_one_empty_page(file: Path, images: ImageStore) -> None:
     assert said(file, images, "\n") == []
     assert parse_markdown(file, images).warnings == ("There is no text in it.",)
+
+
+def test_a_row_keeps_the_cells_beyond_the_head_of_its_table(file: Path, images: ImageStore) -> None:
+    rows = "| port | cranes |\n|---|---|\n| Oslo | 4 | two *old* ones |\n| Bergen | 5 \\| 6 |\n| Moss | 1 | a | b | |\n"
+    (table,) = (text for layout, text in said(file, images, f"Before.\n\n{rows}\nAfter.") if layout == "table")
+    cells = [[cell.strip() for cell in row.split(" |")] for row in table.split("\n")]
+    assert [[cell for cell in row if cell] for row in cells] == [
+        ["port", "cranes"],
+        ["Oslo", "4", "two old ones"],
+        ["Bergen", "5", "6"],
+        ["Moss", "1", "a", "b"],
+    ]

@@ -74,6 +74,7 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
     )
     markdown.block.ruler.before("table", "nested", _leave_out, {"alt": []})
     markdown.block.ruler.before("fence", "math", _math_block, {"alt": ["paragraph", "blockquote", "list"]})
+    markdown.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     markdown.block.ruler.at("reference", _reference, {"alt": []})
     markdown.add_render_rule("math", _render_math)
     tokens = markdown.parse(text)
@@ -99,6 +100,29 @@ def _reference(state: "StateBlock", first: int, last: int, silent: bool) -> bool
     from markdown_it.rules_block import reference
 
     return not _line(state, first).startswith("[^") and reference(state, first, last, silent)
+
+
+def _table(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
+    """A rule for markdown-it, which by itself leaves out the cells of a row beyond those of the table's head."""
+    from markdown_it.rules_block.table import escapedSplit, table
+
+    before = len(state.tokens)
+    found = table(state, first, last, silent)
+    made, state.tokens[before:] = state.tokens[before:], []
+    cells: list[str] = []
+    for token in made:
+        if token.type == "tr_open" and token.map:
+            cells = escapedSplit(re.sub(r"^\||\|$", "", _line(state, token.map[0])))
+        elif token.type in ("td_open", "th_open"):
+            del cells[:1]
+        elif token.type == "tr_close":
+            for cell in cells:
+                state.push("td_open", "td", 1)
+                inline = state.push("inline", "", 0)
+                inline.content, inline.children, inline.map = cell.strip(), [], token.map
+                state.push("td_close", "td", -1)
+        state.tokens.append(token)
+    return found
 
 
 def _math_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:

@@ -14,16 +14,21 @@ from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 # Only encodings of web pages: Python has codecs that are not text encodings.
 _DECLARABLE = lazy_regex(
-    r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_jp|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
+    r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_(?:jp|kr)\w*|hz|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
 )
+# Encodings whose bytes are all those of ASCII, and what switches from ASCII in them.
+_SHIFTED = lazy_regex(r"iso2022_(?:jp|kr)\w*|hz")
+_SHIFTS = re.compile(rb"\x1b\$|\x1b\([JI]|\x0e|~\{")
+_ISO_2022_JP = re.compile(rb"\x1b\$[@B]")
 _UNSTORABLE = lazy_regex("[\x00\ud800-\udfff]")
 
 
 def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file with `\\n` line ends, and a warning if the encoding was guessed.
 
-    The encoding is the byte order mark's (UTF-8, UTF-16); else UTF-8 where the bytes are valid; else what the first
-    group of `declared` finds in the first 1,024 bytes; else Windows-1252, with a warning.
+    The encoding is the byte order mark's (UTF-8, UTF-16); else ISO-2022-JP or a like one, by what switches to it; else
+    UTF-8 where the bytes are valid; else what the first group of `declared` finds in the first 1,024 bytes; else
+    Windows-1252, with a warning.
     Raises DocumentError when the file cannot be read or is larger than `megabytes`.
     """
     try:
@@ -48,16 +53,27 @@ def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _lenient(data[len(mark) :], encoding)
+    match = declared.search(data[:1024]) if declared else None
+    stated = _known(match.group(1).decode("ascii", "replace")) if match else None
+    if shifted := _shifted(data, stated):
+        return _lenient(data, shifted)
     try:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError:
         pass
-    match = declared.search(data[:1024]) if declared else None
-    stated = _known(match.group(1).decode("ascii", "replace")) if match else None
     if stated:
         return _lenient(data, stated)
     text, _ = _lenient(data, "cp1252")
     return text, ("Its encoding is unknown, and was taken for Windows-1252; if that is wrong, save it as UTF-8.",)
+
+
+def _shifted(data: bytes, stated: str | None) -> str | None:
+    """The encoding of data that is ASCII but for what switches from it, which as UTF-8 would be valid, and wrong."""
+    if not data.isascii():
+        return None
+    if stated and _SHIFTED.fullmatch(stated):
+        return stated if _SHIFTS.search(data) else None
+    return "iso2022_jp" if _ISO_2022_JP.search(data) else None
 
 
 def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
