@@ -1,10 +1,12 @@
 import base64
 import io
 import struct
+import tempfile
 import zlib
 from pathlib import Path
 
 import pytest
+from other_user import printed_by_nobody
 from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
@@ -99,6 +101,28 @@ def test_what_cannot_be_had_becomes_a_warning(folder: Path, images: ImageStore, 
     assert len(pictures.warnings) == 1
     assert says in pictures.warnings[0]
     assert len(pictures.warnings[0]) < 250
+
+
+READING = """
+from pathlib import Path
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.documents.reflow.linked_images import LinkedImages
+"""
+LOOKING = """
+pictures = LinkedImages(Path(sys.argv[1]), ImageStore(Path(sys.argv[1])))
+pictures.at_path("a.png")
+print(*pictures.warnings)
+"""
+
+
+def test_a_picture_that_may_not_be_read_says_what_to_do() -> None:
+    # Not under tmp_path, which only its owner may enter.
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        Path(name, "a.png").write_bytes(encoded())
+        Path(name, "a.png").chmod(0)
+        (said,) = printed_by_nobody(READING, LOOKING, name)
+    assert said == "Picture 'a.png' was left out: it may not be read; allow reading it, and add the document again."
 
 
 @pytest.mark.parametrize("size", [(8001, 8001), (12_000, 12_000), (60_000, 60_000)])

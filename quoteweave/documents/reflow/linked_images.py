@@ -149,8 +149,10 @@ class LinkedImages:
             if path.stat().st_size > MAX_MEGABYTES * 10**6:
                 raise DocumentError(f"it is larger than {MAX_MEGABYTES} MB")
             data = path.read_bytes()
-        except (OSError, ValueError, RuntimeError) as error:
-            raise DocumentError(f"it cannot be read ({type(error).__name__})") from error
+        except PermissionError as error:
+            raise DocumentError("it may not be read; allow reading it, and add the document again") from error
+        except (OSError, ValueError, RuntimeError) as error:  # such as a NUL in its name, or links in a circle
+            raise DocumentError(f"it cannot be read ({getattr(error, 'strerror', None) or error})") from error
         self.files[relative] = hashlib.sha256(data).hexdigest()
         return data
 
