@@ -29,6 +29,7 @@ LEXICAL_FOLDER = "lexical"
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
 _RESERVE = "reserve"
+_WITHOUT_CONTENT = frozenset({LOCK_NAME, OWNER_NAME, _RESERVE})
 _RESERVE_BYTES = 512 << 10
 _LEFT_FREE = 64 << 10  # bytes that the reserve leaves on the disk, for what is written next
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
@@ -153,7 +154,10 @@ def check_format(root: Path) -> None:
 
 
 def require_readable(root: Path) -> None:
-    """Raise CollectionError where a folder or file at `root` may not be read, as what is in it would pass for gone."""
+    """Raise CollectionError where a folder or file at `root` may not be read, as what is in it would pass for gone.
+
+    The writer's files and the reserve of room hold nothing that anybody reads.
+    """
 
     def refuse(error: OSError) -> None:
         if isinstance(error, PermissionError):
@@ -161,7 +165,7 @@ def require_readable(root: Path) -> None:
 
     effective = os.access in os.supports_effective_ids
     for folder, _, names in os.walk(root, onerror=refuse):
-        for path in (Path(folder, name) for name in names):
+        for path in (Path(folder, name) for name in names if Path(folder) != root or name not in _WITHOUT_CONTENT):
             if not os.access(path, os.R_OK, effective_ids=effective) and _is_there(path):
                 raise unreadable_error(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
@@ -195,4 +199,4 @@ def _require_empty(root: Path) -> None:
 
 def _is_ours(name: str) -> bool:
     # What a process can have left that was killed while it made the collection.
-    return name in {LOCK_NAME, OWNER_NAME, _RESERVE} or name.startswith((_CATALOG, f".{_HEADER}."))
+    return name in _WITHOUT_CONTENT or name.startswith((_CATALOG, f".{_HEADER}."))

@@ -429,3 +429,16 @@ def test_what_may_not_be_read_is_named_and_neither_damaged_nor_gone(original: Pa
         (root / closed).chmod(mode)
         assert said == [f"cannot read {root / closed}: Permission denied; allow reading it, then try again"] * 3
         assert check(root).damaged == ()
+
+
+def test_a_writers_lock_that_may_not_be_read_hinders_no_check(original: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(shutil.copytree(original, Path(folder, "c")))
+        for path in (Path(folder), root, *root.rglob("*")):
+            path.chmod(0o777 if path.is_dir() else 0o666)
+        (root / "writer.lock").touch()
+        (root / "writer.lock").chmod(0)
+        imports = f"import encodings.cp437, encodings.utf_16_le, encodings.utf_16_be\n{CHECKING}"
+        said = printed_by_nobody(imports, UNREADABLE, root)
+        assert [line.partition(" ")[2].startswith("damaged=()") for line in said[:2]] == [True, True]
+        assert "cannot read" not in said[2]
