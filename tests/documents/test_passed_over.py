@@ -58,7 +58,11 @@ def warnings(tmp_path: Path, data: bytes) -> tuple[str, ...]:
         stream(DEFLATED, FLATE),
         stream(DEFLATED[:-4], FLATE),
         stream(DEFLATED[:-1] + b"\r", FLATE),
-        stream(DEFLATED, FLATE).replace(b"/Length %d" % len(DEFLATED), b"/Length 40"),
+        *(
+            stream(data, entries).replace(b"/Length %d" % len(data), b"/Length %d" % length)
+            for data, entries in ((DEFLATED, FLATE), (CONTENT, ""))
+            for length in (40, 10**6)
+        ),
         stream(b"", FLATE),
         stream(DEFLATED.hex().encode() + b">", "/Filter [/ASCIIHexDecode /FlateDecode]"),
         stream(CONTENT + b" BI /W 1 /H 1 /BPC 8 /CS /G ID ( EI"),
@@ -90,6 +94,10 @@ def test_damaged_content_is_told(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize("contents", ["[7 0 R 99 0 R]", "[99 0 R 7 0 R]", "[7 0 R 6 0 R]", "[7 0 R null]"])
 def test_content_that_is_missing_or_no_stream_is_told(tmp_path: Path, contents: str) -> None:
     assert warnings(tmp_path, document(contents)) == (DAMAGED,)
+
+
+def test_a_file_may_end_with_anything(tmp_path: Path) -> None:
+    assert warnings(tmp_path, document("[7 0 R 99 0 R]") + bytes(50_000_000)) == (DAMAGED,)
 
 
 def test_a_form_that_is_missing_is_told(tmp_path: Path) -> None:

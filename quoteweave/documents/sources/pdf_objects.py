@@ -5,6 +5,8 @@ of depth, number and size, and an object that cannot be read is None.
 """
 
 import logging
+import mmap
+import re
 import time
 import zlib
 from base64 import a85decode
@@ -15,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pdfminer.pdfdocument import PDFDocument
+from pdfminer.pdfdocument import PDFDocument, PDFNoValidXRef
 from pdfminer.pdfexceptions import PDFException
 from pdfminer.pdfparser import PDFParser, PDFStreamParser
-from pdfminer.pdftypes import PDFObjRef, PDFStream
+from pdfminer.pdftypes import PDFObjectNotFound, PDFObjRef, PDFStream
 from pdfminer.psparser import PSLiteral
 
 # References that lead from one to the next, and nodes of the tree of pages.
@@ -26,12 +28,14 @@ MAX_HOPS, MAX_LEVELS = 8, 50
 # Bytes of a stream once unpacked; the text of the densest pages takes two million.
 MAX_BYTES = 16_000_000
 # A larger file whose cross-references are damaged would have to be searched for its objects for too long.
-MAX_SEARCHED = 20_000_000
+MAX_SEARCHED = 4_000_000
 # Processor time in seconds for counting pages, well within what a page may take; one takes a tenth of a millisecond.
 MAX_SECONDS = 1.0
 # By their long and short names: what is unpacked here, what may be around it, and what pdfium reads besides.
 FLATE, HEX, BASE_85 = ("FlateDecode", "Fl"), ("ASCIIHexDecode", "AHx"), ("ASCII85Decode", "A85")
 FILTERS = {*FLATE, *HEX, *BASE_85, "LZWDecode", "LZW", "RunLengthDecode", "RL", "Crypt"}
+
+_START, MAX_START = re.compile(rb"startxref\s+(\d{1,9})\b"), 60
 
 logging.getLogger("pdfminer").addHandler(logging.NullHandler())  # else its warnings are printed
 
@@ -62,6 +66,15 @@ class _Document(PDFDocument):
         self._object_streams: dict[int | None, tuple[dict[int, int], bytes]] = {}
         super().__init__(parser, password, fallback=fallback)
 
+    def find_xref(self, parser: PDFParser) -> int:
+        """Where the last table of cross-references begins; pdfminer would look line by line. Raises PDFNoValidXRef."""
+        with mmap.mmap(parser.fp.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            at = data.rfind(b"startxref")
+            found = _START.match(data[at : at + MAX_START]) if at >= 0 else None
+        if found is None:
+            raise PDFNoValidXRef("no table of cross-references")
+        return int(found.group(1))
+
     def _getobj_objstm(self, stream: PDFStream, index: int, objid: int) -> object:  # noqa: ARG002 - pdfminer's own
         if stream.objid not in self._object_streams:
             self._object_streams[stream.objid] = _objects_of(stream)
@@ -75,9 +88,21 @@ class _Document(PDFDocument):
         if stream.objid is None or stream.decipher is not None:  # what is encrypted needs its exact length
             return stream
         del self._cached_objs[stream.objid]
+        return self._read_without_length(stream.objid)
+
+    def getobj(self, objid: int) -> object:
+        """As pdfminer's, also where a length leads out of the file. Raises PDFObjectNotFound."""
+        try:
+            return super().getobj(objid)
+        except PDFObjectNotFound:
+            if self.decipher is not None:
+                raise
+            return self._read_without_length(objid)
+
+    def _read_without_length(self, objid: int) -> object:
         usual, self._parser.fallback = self._parser.fallback, True
         try:
-            return self.getobj(stream.objid)
+            return super().getobj(objid)
         finally:
             self._parser.fallback = usual
 
@@ -101,7 +126,7 @@ class PdfObjects:
     def unpack(self, stream: PDFStream) -> Unpacked | None:
         """As the function `unpack`, up to where the stream's end is marked if its length is wrong."""
         found = unpack(stream)
-        if found is None or found.is_whole:
+        if found is None or (found.is_whole and stream.get("Filter")):
             return found
         with suppress(Exception):
             again = self._document.read_to_its_end(stream)
