@@ -96,7 +96,7 @@ class _Look:
         self.is_damaged = False
         self.writing: set[int] = set()
         """Patterns and fonts that are drawn with text."""
-        self._seen: set[int] = set()
+        self._seen: dict[int, PDFStream] = {}  # kept, as the id of what is gone is given again
 
     def at_page(self, page: PageObject) -> None:
         """Look at all that the page draws."""
@@ -122,7 +122,7 @@ class _Look:
             if not isinstance(stream, PDFStream):
                 self.is_damaged = True
             elif id(stream) not in self._seen and len(self._seen) < MAX_STREAMS:
-                self._seen.add(id(stream))
+                self._seen[id(stream)] = stream
                 unpacked = self._objects.unpack(stream)
                 is_known &= unpacked is not None
                 self.is_damaged |= unpacked is not None and not unpacked.is_whole
