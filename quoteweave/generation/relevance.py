@@ -34,6 +34,8 @@ LIGHT_WEIGHT = 0.2
 MIN_TERMS = 2
 MIN_SMALL = 2
 """Least function words by which a question is taken for one in their language: "Los Angeles" has one."""
+TURNED_WITHIN = 2
+"""Words after the second of a pair within which the first may stand: "damage caused by limescale"."""
 MISSING_NAME = 3.0
 """Weight of a name or number that no sentence contains."""
 
@@ -73,6 +75,8 @@ _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
 ALSO_BEFORE = frozenset({"next", "last"})
 """Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
+_ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
+"""What may stand between a noun and its verb: "Builds are always run in parallel"."""
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # "By how much was the gap larger at night?": "The gap at night was 31% larger".
@@ -264,6 +268,22 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
     if parted and small_foreign_words(question.analysis.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
+
+
+def keeps_adjacent(
+    said: Sequence[str], asked: frozenset[tuple[str, str]], all_asked: frozenset[tuple[str, str]]
+) -> bool:
+    """Whether one of the pairs `asked`, among those that a text contains, is adjacent in it, or one of `all_asked`.
+
+    In either order with "next" or "last": "when does the board meet next" is answered by its "next meeting"; and
+    "limescale damage" may be called "damage caused by limescale".
+    """
+    held = frozenset(said)
+    pairs = {pair for pair in asked if held.issuperset(pair)}
+    pairs |= {pair[::-1] for pair in pairs if pair[1] in ALSO_BEFORE}
+    turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
+    adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
+    return not pairs or not pairs.union(all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
 
 
 def is_spread(text: str, subject: Sequence[str]) -> bool:

@@ -23,7 +23,6 @@ Headings and captions answer only questions for a term's meaning, as they merely
 sentence answers a question for something that has to be looked at or counted on pages.
 """
 
-import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -36,16 +35,12 @@ from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
+from quoteweave.generation.extractive.acts.another_thing import costs_another, tells_another
+from quoteweave.generation.extractive.acts.asked_values import past_years
 from quoteweave.generation.extractive.acts.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
-from quoteweave.generation.extractive.answer_names import (
-    costs_another,
-    is_of_colour,
-    says_where,
-    tells_another,
-    tells_of_one,
-)
+from quoteweave.generation.extractive.answer_names import is_of_colour, says_where, tells_of_one
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
@@ -57,10 +52,10 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
-    ALSO_BEFORE,
     QuestionTerms,
     adjacent_pairs,
     coverage,
+    keeps_adjacent,
     quote_words,
     says_calendar_year,
     subject_terms,
@@ -83,8 +78,6 @@ DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing."""
 MIN_INTRODUCED, ALL = 0.45, 0.97
 """Least share in the sentence where the text above it has all the rest (`_may_be_introduced`), and what is all."""
-TURNED_WITHIN = 2
-"""Words after the second of a pair within which the first may stand: "damage caused by limescale"."""
 MIN_SUBJECT_TERMS = 2
 """Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
 
@@ -96,8 +89,6 @@ _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 """Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
 _NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
-_ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
-"""What may stand between a noun and its verb: "Builds are always run in parallel"."""
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
 _ASKS_WHAT_ONE_IS = lazy_regex(
@@ -164,7 +155,7 @@ class AnswerCriteria:
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
             return False
-        keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
+        keeps_together = statement.is_row or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced)
         if self._asks_for_row and not statement.is_row and not new_numbers(statement, self._question):
@@ -371,7 +362,16 @@ class AnswerCriteria:
         asked = set(filter(_YEAR.fullmatch, self._question.names))
         told = set(filter(_YEAR.fullmatch, statement.words))
         of_another = bool(asked and told) and asked.isdisjoint(said | told)
-        return of_another or says_calendar_year(self._question, statement.text)
+        return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
+
+    def _was_in_another_year(self, statement: Statement) -> bool:
+        """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
+        told = frozenset[str]() if statement.is_row else past_years(statement.text, self._question.analysis.text)
+        document = self._documents[statement.quote.document]
+        own = {word for word in self._document_words(statement) if _YEAR.fullmatch(word)}
+        most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
+        own = own or {word for word in told if 1 < document[word] == most}
+        return bool(told) and told.isdisjoint(own)
 
     def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.
@@ -385,16 +385,3 @@ class AnswerCriteria:
         if self._question.analysis.asks != "percent":
             above |= words_above(statement.quote, is_row=False)
         return self._with_alike(own.union(above, words(statement.before)))
-
-    def _keeps_adjacent_pairs(self, statement: Statement) -> bool:
-        """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it.
-
-        In either order with "next" or "last": "when does the board meet next" is answered by its "next meeting"; and
-        "limescale damage" may be called "damage caused by limescale".
-        """
-        held, said = frozenset(statement.words), statement.words
-        pairs = {pair for pair in self._pairs if held.issuperset(pair)}
-        pairs |= {pair[::-1] for pair in pairs if pair[1] in ALSO_BEFORE}
-        turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
-        adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
-        return not pairs or not pairs.union(self._all_pairs).isdisjoint(adjacent) or not pairs.isdisjoint(turned)

@@ -1,1 +1,1 @@
-"""Of which act a question asks, who did it, and whether a statement tells of that one."""
+"""Of which act, value or thing a question asks, who did it, and whether a statement tells of that one."""

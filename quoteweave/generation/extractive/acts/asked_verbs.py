@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
-    AnswerType,
     with_words_alike,
 )
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.asked_values import CASE_WITHIN, WAS, tells_value
 from quoteweave.generation.extractive.acts.doers import did_otherwise, words_of
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
@@ -60,15 +60,10 @@ _CAUSED = lazy_regex(
     r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
     re.IGNORECASE,
 )
-_WHETHER = lazy_regex(
-    r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
-    re.IGNORECASE,
-)
 _WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
 _WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:(?:is|are)\b|(?:do|does)\b.*?\b(?P<verb>\w+)\W*$)", re.IGNORECASE | re.DOTALL)
 _IS = lazy_regex(r"\b(?:is|are|has|have|will|may|can|must|next|\w+[^s]s\s+(?:at|on|in|from))\b", re.IGNORECASE)
 _WHEN_DID = lazy_regex(r"\s*when\s+did\b.*?\b(?P<verb>\w+)\W*$", re.IGNORECASE | re.DOTALL)
-_WILL_BE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
 _WILL = lazy_regex(r"\b(?:will|shall)(?:\s+\w+ly)?\s*$", re.IGNORECASE)
 _HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
 _YEAR = lazy_regex(r"\b(?:1[5-9]|20)\d\d\b")
@@ -91,26 +86,12 @@ _LIMIT = lazy_regex(
     r"|(?:no|not)\s+(?:more|less|fewer|longer|higher|lower|heavier|larger|over|above|under|below)"
     r"|(?:highest|lowest|largest|smallest|longest|shortest|greatest))\b)"
 )
-# "Before 2010 a deposit was usual" does not tell what it is.
-_SINCE_CHANGED = lazy_regex(
-    r"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?(?:1[5-9]|20)\d\d\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past)\b",
-    re.IGNORECASE,
-)
-_WAS = lazy_regex(r"\b(?:was|were|had|did|used|would)\b", re.IGNORECASE)
-_NUMBER_KINDS = frozenset({"count", "amount", "money", "percent"})
-_ASKS_WHAT_IF = lazy_regex(r"\W*what\s+(?:happens\s+)?(?:if|when)\b", re.IGNORECASE)
-# "The stolen bicycle was found" does not tell what one does or gets if one is stolen.
-_IN_GENERAL = lazy_regex(
-    r"\b(?:will|shall|can|cannot|may|must|should|would|(?:is|are)\s+(?:not\s+)?\w+ed|gets?|pays?|costs?|covers?|receives?)\b",
-    re.IGNORECASE,
-)
 _WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
 _COUNTED_ACT = lazy_regex(
     r"\s*how many\s+(?:\w+\s+)?(?P<noun>[\w'’-]+)\s+(?:were|was|are|have been)\s+(?P<verb>\w+(?:ed|en))\b",
     re.IGNORECASE,
 )
 _CASE = lazy_regex(r"\W*(?:if|unless)\b", re.IGNORECASE)
-_CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
 _WORD = lazy_regex(r"\w[\w'’-]*")
 
 
@@ -143,7 +124,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
     of_limit = of_limit or is_beyond_limit(statement.text, question.analysis.threshold)
-    if of_extreme or of_limit or _is_of_another_time(statement.text, text, asks):
+    if of_extreme or of_limit or not tells_value(statement.text, question):
         return False
     if asks == "yes_or_no":
         return not _answers_for_another(statement, question)
@@ -152,17 +133,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     ):
         return False
     subject = subject_terms(question)
-    wonders = _WHETHER.search(text) is None and _only_wonders(statement.text, subject)
-    return not (wonders or _names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
-
-
-def _is_of_another_time(told: str, asked: str, asks: AnswerType) -> bool:
-    """Whether a text tells what was once, where it is asked what is so, or what becomes of something."""
-    if _WAS.search(asked):  # "The club will win" does not tell whether it did
-        return asks == "yes_or_no" and _WILL_BE.search(told) is not None and not _WAS.search(told)
-    once = asks in _NUMBER_KINDS and _WAS.search(told) and _SINCE_CHANGED.search(told)
-    general = _IN_GENERAL.search(told) or _CASE_WITHIN.search(told) or INSTRUCTION.match(told)
-    return bool(once) or (_ASKS_WHAT_IF.match(asked) is not None and not general)
+    return not (_names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
 
 
 def _measures_another_act(statement: Statement, question: QuestionTerms) -> bool:
@@ -188,13 +159,7 @@ def _counts_another_act(told: str, asked: str) -> bool:
 
 def _tells_by_case(told: str, asked: str) -> bool:
     """Whether a text tells for a case alone ("If it is hard, …") which of several it is, where none is asked for."""
-    return _WHICH.match(asked) is not None and _CASE.match(told) is not None and _CASE_WITHIN.search(asked) is None
-
-
-def _only_wonders(told: str, asked: Iterable[str]) -> bool:
-    """Whether a text has a word of the question only in what it says that somebody wondered: "We asked whether …"."""
-    rest = _WHETHER.sub(" ", told)
-    return rest != told and any(_has([word], told) and not _has([word], rest) for word in asked)
+    return _WHICH.match(asked) is not None and _CASE.match(told) is not None and CASE_WITHIN.search(asked) is None
 
 
 def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool:
@@ -229,7 +194,7 @@ def _tells_what_will_be(told: str, asked: str) -> bool:
     if (now := _WHEN_IT_IS.match(asked)) is not None:
         done = [match[0] for match in words_of(words(now["verb"] or ""), told)]
         once = bool(done) and all(word.endswith("ed") for word in done)
-        return (once or _WAS.search(told) is not None) and not _IS.search(told)
+        return (once or WAS.search(told) is not None) and not _IS.search(told)
     verb = words(when["verb"]) if (when := _WHEN_DID.match(asked)) else []
     said = [(match[0], told[: match.start()]) for match in words_of(verb, told)]
     return bool(said) and all(re.fullmatch(r"\w+[^s]s", word) or _WILL.search(before) for word, before in said)

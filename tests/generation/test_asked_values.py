@@ -1,0 +1,132 @@
+"""A value answers only where it is told as a fact, as it is now, and of the very thing that the question asks about."""
+
+import pytest
+from harbour_quotes import ask, context
+
+
+def _status(question: str, *texts: str) -> str:
+    return ask(question, context(texts)).status
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much is the rent?", "The landlord offered a rent of 300 euros."),
+        ("How much is the fee?", "The council considered a fee of 20 euros."),
+        ("How much is the rent?", "We expected a rent of 300 euros."),
+        ("How high is the discount?", "The dealer offered a discount of 12 %."),
+        ("What is the membership fee?", "They proposed a membership fee of 40 euros."),
+        (
+            "What is the speed limit in the harbour?",
+            "The committee recommended a speed limit of 30 km/h in the harbour.",
+        ),
+        ("How many engineers does the company have in Skarn?", "The company plans to hire 40 engineers in Skarn."),
+        ("When does the pool open?", "The members want the pool to open in May 2031."),
+        ("How much is the rent?", "If the rent is 300 euros, the tenant pays 30 euros."),
+    ],
+)
+def test_what_is_only_wanted_or_supposed_is_no_fact(question: str, text: str) -> None:
+    assert _status(question, text) == "located"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How high is the discount?", "The dealer offers a discount of 12 %."),
+        ("How high is the pressure?", "The maker recommends a pressure of 4 bar."),
+        ("What fee does the council plan?", "The council plans a fee of 20 euros."),
+        ("How many adults did the survey ask?", "The survey asked 1,500 adults about boats."),
+        ("How many employees does the company have?", "The company has 300 employees and plans to hire 40 engineers."),
+        ("How much is the ticket to the island?", "If you come early, the ticket to the island is 30 euros."),
+    ],
+)
+def test_what_is_offered_still_or_asked_for_is_told(question: str, text: str) -> None:
+    assert _status(question, text) == "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How high is the insurance premium?", "The premium includes insurance tax of 19 %."),
+        ("How much is the annual premium?", "The annual premium for the boat includes insurance tax of 19 euros."),
+        ("How much does the tour cost?", "The price of the tour includes a deposit of 40 euros for the key."),
+        ("How much is the monthly rent of the flat?", "The monthly rent of the flat covers heating of 80 euros."),
+    ],
+)
+def test_a_part_of_a_sum_is_not_the_sum(question: str, text: str) -> None:
+    assert _status(question, text) == "located"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How high is the insurance tax?", "The premium includes insurance tax of 19 %."),
+        (
+            "How much is the ticket to the island?",
+            "The ticket to the island costs 30 euros, including 3 euros for a guide.",
+        ),
+        ("What is the deposit for the key?", "The price of the tour includes a deposit of 40 euros for the key."),
+        ("How large is the oil tank?", "The oil tank contains 60 litres."),
+    ],
+)
+def test_the_part_itself_and_a_sum_with_its_part_are_told(question: str, text: str) -> None:
+    assert _status(question, text) == "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the membership fee?", "The membership fee was 20 euros in 2010."),
+        ("How much is the membership fee?", "The membership fee was 20 euros when the club began."),
+        ("How many inhabitants does the town have?", "In 2010 the town had 4,000 inhabitants."),
+        ("Who is the director of the museum?", "In 2010 the director of the museum was Ida Holm."),
+        ("What is the share of women in the club?", "In 2010 the share of women in the club was 20 %."),
+    ],
+)
+def test_what_was_once_is_not_what_is_so(question: str, text: str) -> None:
+    assert _status(question, text) == "located"
+    assert _status(question.replace(" is ", " was ").replace(" does ", " did "), text) == "answered"
+
+
+def test_what_a_report_tells_of_its_own_year_and_what_was_done_since_are_so() -> None:
+    year = "The report for 2021 is new.", "In 2021 the harbour was busy."
+    assert (
+        _status("How many employees does the harbour have?", "In 2021 the harbour had 40 employees.", *year)
+        == "answered"
+    )
+    assert (
+        _status("How much is the membership fee?", "In 2010 the membership fee was raised to 35 euros.") == "answered"
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What discount do students get?", "There is a discount of 10 % for the parents of students."),
+        ("How high is the discount for students?", "Parents of students get a discount of 10 %."),
+        ("How much do members pay?", "Friends of members pay 8 euros."),
+        ("How much do employees pay for the course?", "The children of employees pay 30 euros for the course."),
+        ("How much do members pay?", "Members’ guests pay 8 euros."),
+    ],
+)
+def test_what_those_who_belong_to_a_group_pay_is_not_what_the_group_does(question: str, text: str) -> None:
+    assert _status(question, text) == "located"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How high is the discount for students?", "The students’ discount is 10 %."),
+        ("How high is the discount for students?", "Students and parents of students get a discount of 10 %."),
+        ("How much do members pay a year?", "Most of the members pay 30 euros a year."),
+        ("When do shops open?", "The opening hours of shops are from 9:00 to 18:00."),
+    ],
+)
+def test_what_belongs_to_a_group_itself_is_told(question: str, text: str) -> None:
+    assert _status(question, text) == "answered"
+
+
+def test_a_value_for_another_number_of_things_is_none_for_that_asked_for() -> None:
+    text = "Members with two boats pay 90 euros a year."
+    assert _status("How much do members with one boat pay a year?", text) == "located"
+    assert _status("How much do members with 2 boats pay a year?", text) == "answered"
