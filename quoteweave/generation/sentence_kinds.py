@@ -127,6 +127,19 @@ INSTRUCTION = lazy_regex(
     re.IGNORECASE,
 )
 
+# "See page 4" says nothing yet, and "Use the big one instead" nothing of this one.
+_TELLS_TO = lazy_regex(
+    r"\W*(?!(?:See|Refer|Consult|The|An?|This|That|These|Those|It|They|We|I|There|In|On|At|For|By|From|With|As|Our|No)\b)"
+    r"[A-Z][a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)\s+(?!(?:from|of)\b|(?:\w+\s+){0,5}(?:is|are|was|were|has|have|had|can|may|will|came|\w+ed)\b)\w"
+    r"|.*\b(?:should|must|(?i:you)\s+can|need\s+to|ha(?:ve|s)\s+to|(?i:please|never))\b"
+)
+_INSTEAD = lazy_regex(r"\binstead\b", re.IGNORECASE)
+
+
+def tells_to(text: str) -> bool:
+    """Whether a text says what to do about the thing itself."""
+    return bool(INSTRUCTION.match(text) or _TELLS_TO.match(text)) and not _INSTEAD.search(text)
+
 
 # "If the pump does not start, do this:" and "To avoid burns, do this:" prohibit nothing.
 _CONDITION = lazy_regex(

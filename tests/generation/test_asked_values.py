@@ -130,3 +130,4 @@ def test_a_value_for_another_number_of_things_is_none_for_that_asked_for() -> No
     text = "Members with two boats pay 90 euros a year."
     assert _status("How much do members with one boat pay a year?", text) == "located"
     assert _status("How much do members with 2 boats pay a year?", text) == "answered"
+    assert _status("Can the radio connect to two boats?", "The radio can connect to 2 boats at once.") == "answered"

@@ -86,6 +86,25 @@ def test_an_aim_that_a_sentence_only_tells_of_is_no_step(text: str, answers: boo
     assert (ask("How do I replace the strap?", [step(text, 1)]).status == "answered") == answers
 
 
+@pytest.mark.parametrize(
+    ("lines", "answers"),
+    [
+        (("1. The strap is replaced by the dealer.", "2. The buckle is of steel."), False),
+        (("1. Lever", "2. Strap", "3. Cloth"), False),
+        (("1. The strap was replaced in 2010.", "2. The dealer found a crack in it."), False),
+        (("1. Weekly check by the dealer", "2. Monthly check by the maker"), False),
+        (("1. Unbuckle the strap.", "2. The old strap falls off.", "3. The lamp goes out."), True),
+        (("1. On the left, press the lever.", "2. Gently tap the pin.", "3. Refit."), True),
+        (("1. The pin must be pulled.", "2. The strap must be turned."), True),
+        (("1. After that, the pin is pulled.", "2. The strap is turned with care."), True),
+        (("1. Die Nadel ist zu ziehen.", "2. Der Riemen wird mit der Hand gedreht."), True),
+    ],
+)
+def test_numbered_lines_are_steps_where_they_say_what_to_do(lines: Sequence[str], answers: bool) -> None:
+    quotes = [step(line, at) for at, line in enumerate(lines, start=1)]
+    assert (ask("How do I replace the strap?", quotes).status == "answered") == answers
+
+
 def test_a_heading_of_another_act_does_not_say_how_to_list_or_show() -> None:
     delete = [step("1 Open the strap menu.", 1, section="Delete existing straps")]
     delete += [step("2 Press the strap.", 2, section="Delete existing straps")]

@@ -34,7 +34,7 @@ from quoteweave.generation.extractive.statements import (
     title_words,
 )
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms, words_with_headings
-from quoteweave.generation.sentence_kinds import INSTRUCTION, has_denying_word, may_be_asking_heading
+from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading, tells_to
 
 MAX_STATEMENTS = 3
 """Most sentences that are given of the text under a heading."""
@@ -53,13 +53,6 @@ _ASKS_OF_CASE = lazy_regex(
 _OF_CASE = lazy_regex(
     r"\W*(?:It|They|This|That|These|Those|Because|Due|Owing|(?:The|A|One)\s+(?:\w+\s+)?(?:reason|cause))\b"
 )
-# "See page 4" says nothing yet, and "Use the big one instead" nothing of this one.
-_TELLS_TO = lazy_regex(
-    r"\W*(?!(?:See|Refer|Consult|The|An?|This|That|These|Those|It|They|There|In|On|At|For|By|From|With|As|Our|No)\b)"
-    r"[A-Z][a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)\s+(?!(?:from|of)\b|(?:\w+\s+){0,5}(?:is|are|was|were|has|have|had|can|may|will|came|\w+ed)\b)\w"
-    r"|.*\b(?:should|must|(?i:you)\s+can|need\s+to|ha(?:ve|s)\s+to|(?i:please|never))\b"
-)
-_INSTEAD = lazy_regex(r"\binstead\b", re.IGNORECASE)
 MAX_SMALL_WORD = 4
 """Characters of words that titles write small among capitals."""
 MIN_CASE = 2
@@ -169,14 +162,9 @@ def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statem
     ):
         return False
     if question.analysis.asks == "reason":
-        about = [one for one in under if _OF_CASE.match(one.text) or _tells_to(one.text)]
+        about = [one for one in under if _OF_CASE.match(one.text) or tells_to(one.text)]
         return any(has_answer_kind(one, question) for one in about)
-    return any(_tells_to(one.text) for one in under)
-
-
-def _tells_to(text: str) -> bool:
-    """Whether a text says what to do about the thing itself."""
-    return bool(INSTRUCTION.match(text) or _TELLS_TO.match(text)) and not _INSTEAD.search(text)
+    return any(tells_to(one.text) for one in under)
 
 
 def _headings_of(statement: Statement, context: Context) -> list[str]:

@@ -23,6 +23,7 @@ from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
+from quoteweave.generation.extractive.acts.asked_verbs import are_instructions
 from quoteweave.generation.extractive.asked_headings import asks_otherwise, is_about_something_else, known_of_manual
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
@@ -37,13 +38,7 @@ from quoteweave.generation.extractive.statements import (
     position_in_document,
     split_items,
 )
-from quoteweave.generation.relevance import (
-    QuestionTerms,
-    adjacency,
-    coverage,
-    is_spread,
-    subject_terms,
-)
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import (
     INSTRUCTION,
     denies,
@@ -296,9 +291,12 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
         else:
             parts += _parts(hit.quote, number, limit)
     numbered = _numbered_steps(parts)
-    if len([part for part in numbered if part.number is not None]) >= MIN_ITEMS and len(
-        _missing_numbers(numbered)
-    ) <= len(numbered):
+    lines = [part for part in numbered if part.number is not None]
+    if (
+        len(lines) >= MIN_ITEMS
+        and len(_missing_numbers(numbered)) <= len(numbered)
+        and (any(part.code for part in lines) or are_instructions([part.text for part in lines]))
+    ):
         return numbered
     plain = [replace(part, number=None) for part in parts]
     items = [part for part in _with_ends(plain) if part.is_item]

@@ -120,14 +120,15 @@ def _is_of_a_part(told: str, asked: str, subject: Iterable[str]) -> bool:
 def _is_of_another_number(told: str, asked: str) -> bool:
     """Whether a text tells for another number of things than asked for: for one household, and not for two."""
     said = _counted(told)
-    return any(noun in said and said[noun].isdisjoint({"", *numbers}) for noun, numbers in _counted(asked).items())
+    others = (noun for noun, numbers in _counted(asked).items() if said.get(noun, numbers).isdisjoint(numbers))
+    return any("" not in said[noun] for noun in others)
 
 
 def _counted(text: str) -> dict[str, set[str]]:
-    """The numbers before each noun, as digits; "" for the bound of several."""
+    """The numbers before each noun, as digits, and "" where one is the bound of several."""
     found, numbers = dict[str, set[str]](), reference_words().numbers
     for match in _COUNTED.finditer(text):
         number, noun = match[2].casefold(), words(match[3])
         if noun and (number in numbers or number[0].isdecimal()):
-            found.setdefault(noun[0], set()).add("" if match[1] else str(numbers.get(number, number)))
+            found.setdefault(noun[0], set()).update({str(numbers.get(number, number)), *([""] if match[1] else [])})
     return found

@@ -6,7 +6,7 @@ somebody else, or in a case alone. English alone, as the forms of verbs and thei
 
 import itertools
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -19,8 +19,9 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_values import CASE_WITHIN, WAS, tells_value
 from quoteweave.generation.extractive.acts.doers import did_otherwise, words_of
 from quoteweave.generation.extractive.statements import Statement, refers_back
+from quoteweave.generation.languages import guess_language
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_beyond_limit
+from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_beyond_limit, tells_to
 
 MIN_ONLY_CAUSES = 2
 """Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
@@ -54,6 +55,11 @@ _LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 # "Whether it is so or not" denies nothing.
 _NEGATES = lazy_regex(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
 _CLAUSE = lazy_regex(r"[;:]\s")
+_CLAUSES = lazy_regex(
+    r"[,;:.]\s+|^(?!(?:dai|week|month|year|quarter)ly\b)\w+ly\s+", re.IGNORECASE
+)  # "Gently tap the filter"
+# What is done with the thing, as protocols say it, no matter by whom.
+_DONE_SO = lazy_regex(r"\b(?:is|are)\s+(?:\w+ly\s+|then\s+)?\w{2,}ed\b(?!\s+by\b)", re.IGNORECASE)
 _CASES = lazy_regex(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
 _ASKS_CAUSE = lazy_regex(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
 _CAUSED = lazy_regex(
@@ -317,6 +323,20 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     return set(subject_terms(question)) <= told | above and not told.isdisjoint(
         with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
     )
+
+
+def are_instructions(lines: Sequence[str]) -> bool:
+    """Whether the first of numbered lines, or half of them, say what to do or what is done, as far as they are English.
+
+    Numbered lines may as well be what is needed, or what is said of the thing: "1. The filter is of steel".
+    """
+    if guess_language(" ".join(lines)) not in (None, "English"):
+        return True
+    clauses = ((clause[:1].upper() + clause[1:] for clause in _CLAUSES.split(line)) for line in lines)
+    told = [
+        any(map(tells_to, each)) or _DONE_SO.search(line) is not None for line, each in zip(lines, clauses, strict=True)
+    ]
+    return told[0] or 2 * sum(told) >= len(told)
 
 
 def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
