@@ -127,6 +127,8 @@ INSTRUCTION = lazy_regex(
     re.IGNORECASE,
 )
 
+# "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
+CLAUSES = lazy_regex(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
 # "See page 4" says nothing yet, and "Use the big one instead" nothing of this one.
 _TELLS_TO = lazy_regex(
     r"\W*(?!(?:See|Refer|Consult|The|An?|This|That|These|Those|It|They|We|I|There|In|On|At|For|By|From|With|As|Our|No)\b)"
@@ -266,10 +268,16 @@ _ENDS, _STARTS = (
         r"from|at|between|earliest|first|opens?|starts?|begins?",
     )
 )
-_SIZED = r"(?:numbers?|employs?|seats?)\s+(?:(?:about|over|nearly|only|up to)\s+)?"
+_ROUGHLY = r"(?:(?:about|over|nearly|only|up to|at most)\s+)?"
+_SIZED = rf"(?:numbers?|employs?|seats?)\s+{_ROUGHLY}"
+# How many people there is room for tells how large a hall is.
+_ROOM = (
+    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{_ROUGHLY}(?:\d[\d,]*|{_FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
+    rf"|(?:room|space|seats)\s+for\s+{_ROUGHLY}(?:\d|{_FEW}\b)"
+)
 # "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
 _SIZE = lazy_regex(
-    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
+    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\b(?:{_ROOM})|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
     r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
     re.IGNORECASE,
 )

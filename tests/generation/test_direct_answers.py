@@ -215,3 +215,43 @@ def test_a_place_is_shown_though_the_question_calls_it_otherwise(question: str) 
         "sailor": 0.5,
     }
     assert ask(question, given.model_copy(update={"rarity": stems, "pages": 40})).status != "abstained"
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("When does the harbour lease end?", "2031"),
+        ("When does the quay licence end?", "Never"),
+        ("Does the quay licence end?", "Never"),
+        ("When did the quay licence start?", "2020"),
+        ("When does the mole licence end?", None),
+        ("Who ends the harbour lease?", None),
+        ("When was the harbour lease signed?", None),
+    ],
+)
+@pytest.mark.parametrize(
+    "table",
+    [
+        "Item | Harbour lease | Quay licence\nStarts | 2021 | 2020\nEnds | 2031 | Never",
+        "Contract | Starts | Ends\nHarbour lease | 2021 | 2031\nQuay licence | 2020 | Never",
+    ],
+)
+def test_cells_that_are_years_or_deny_tell_when(table: str, question: str, says: str | None) -> None:
+    answer = ask(question, context([], [image("Table 1: Contracts", table, layout="table")]))
+    assert (answer.status == "answered") == (says is not None)
+    assert says is None or says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "status"),
+    [
+        ("How large is the hall?", "The hall holds 400 people.", "answered"),
+        ("How large is the hall?", "The hall seats 400.", "answered"),
+        ("How big is the hall?", "The hall has room for 400 people.", "answered"),
+        ("How large is the bus?", "The bus carries 52 passengers.", "answered"),
+        ("How large is the hall?", "The hall holds 3 meetings a year.", "located"),
+        ("How much is the fee?", "In 2010 the fee was 20 euros. Today the fee is 35 euros.", "answered"),
+    ],
+)
+def test_for_how_many_there_is_room_tells_how_large(question: str, text: str, status: str) -> None:
+    assert ask(question, context([text])).status == status

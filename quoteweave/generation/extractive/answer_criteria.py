@@ -39,8 +39,8 @@ from quoteweave.generation.extractive.acts.another_thing import costs_another, t
 from quoteweave.generation.extractive.acts.asked_values import past_years
 from quoteweave.generation.extractive.acts.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
-from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
-from quoteweave.generation.extractive.answer_names import is_of_colour, says_where, tells_of_one
+from quoteweave.generation.extractive.answer_kinds import asked_noun, has_answer_kind, new_numbers
+from quoteweave.generation.extractive.answer_names import asks_colour, is_of_colour, says_where, tells_of_one
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (

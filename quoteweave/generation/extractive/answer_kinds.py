@@ -3,19 +3,17 @@
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from pathlib import PurePosixPath
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
     CONTACT,
     MAX_ANALYSED_CHARACTERS,
     AnswerType,
-    QuestionAnalysis,
     field_of_term,
     interrogative_words,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import Quantity, asked_quantity, colour_words
+from quoteweave.core.text.question_words import Quantity, asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_code
@@ -25,12 +23,21 @@ from quoteweave.generation.extractive.acts.asked_verbs import (
     instructs,
     tells_what_it_does,
 )
-from quoteweave.generation.extractive.answer_names import names_person, names_place
+from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, denies, leaves_open, says_what, tells_how
+from quoteweave.generation.sentence_kinds import (
+    CLAUSES,
+    INSTRUCTION,
+    NO_NOUN,
+    denies,
+    has_denying_word,
+    leaves_open,
+    says_what,
+    tells_how,
+)
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
@@ -104,6 +111,7 @@ _OF_SOME = lazy_regex(
     r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
     re.IGNORECASE,
 )
+_YEAR = lazy_regex(r"(?:19|20)\d\d")
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 _NUMBER_KINDS = frozenset({"count", "amount", "money", "percent"})
 _EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
@@ -118,8 +126,6 @@ _IN_A_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+wh
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
-# "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
-_CLAUSES = lazy_regex(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
 _WORD = lazy_regex(r"\w[\w'’-]*")
 _ASKS_WHEN_ALLOWED = lazy_regex(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
 _CONDITION = lazy_regex(
@@ -229,22 +235,8 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
     text, asked = normalize_notation(statement.text), set(subject_terms(question))
     if (wanted := asked_quantity(question.analysis.asked_by, question.analysis.text)) is not None:
         asked |= wanted.named  # "Range: 60 km"
-    own = [clause for clause in _CLAUSES.split(text) if not asked.isdisjoint(words(clause))]
+    own = [clause for clause in CLAUSES.split(text) if not asked.isdisjoint(words(clause))]
     return ", ".join(own) if own and not statement.is_row else text
-
-
-def asks_colour(analysis: QuestionAnalysis) -> bool:
-    """Whether a question asks for a colour, which a text may tell as well as a picture."""
-    return analysis.asks == "look" and analysis.asked_by.casefold() in {"color", "colors", "colour", "colours"}
-
-
-def _names_colour(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a clause about what the question is about names a colour that the question does not."""
-    asked, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
-    subject -= set(words(f"{statement.quote.section or ''} {PurePosixPath(statement.quote.document).stem}"))
-    clauses = (clause for clause in _CLAUSES.split(statement.text) if subject.intersection(words(clause)))
-    told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & colour_words()
-    return bool(told - asked) and not statement.is_row
 
 
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
@@ -261,10 +253,16 @@ def _costs(statement: Statement, question: QuestionTerms) -> bool:
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = _facts(statement, question)
-    if bool(facts.dates or facts.clocks) or any(one.year for one in amounts):
+    if bool(facts.dates or facts.clocks) or any(one.year for one in amounts) or _is_dated(statement):
         return True
     allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text)
     return bool(allowed) and _CONDITION.search(statement.text) is not None  # on what condition
+
+
+def _is_dated(statement: Statement) -> bool:
+    """Whether cells are years, or deny that there is a date ("Never")."""
+    values = [value for row in statement.cells for _, value in row.cells]
+    return any(_YEAR.fullmatch(value.strip()) or has_denying_word(value) for value in values)
 
 
 def _defines(statement: Statement, question: QuestionTerms) -> bool:
@@ -295,7 +293,7 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
 
     Items of lists are handled in `procedures`, by the heading above them.
     """
-    commands = any(map(INSTRUCTION.match, _CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
+    commands = any(map(INSTRUCTION.match, CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
     tells_to = commands or _ADVISES.search(statement.text) or _CONDITION.search(statement.text)
     any_may = tells_to and question.analysis.asked_by[:4].casefold() == "what" and _is_substantive(statement, question)
     return not is_code(statement.text) and (bool(any_may) or instructs(statement, question))
@@ -386,7 +384,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "amount": _measures,
     "percent": _percents,
     "calculation": _compares,
-    "look": _names_colour,
+    "look": names_colour,
     "contact": lambda statement, _: CONTACT.search(statement.text) is not None,
     "money": _costs,
     "date": _dates,

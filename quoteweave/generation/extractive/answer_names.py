@@ -3,15 +3,16 @@
 import re
 from collections.abc import Iterable, Set
 from functools import cache
+from pathlib import PurePosixPath
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import with_words_alike
+from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike
 from quoteweave.core.text.question_words import colour_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import says_what
+from quoteweave.generation.sentence_kinds import CLAUSES, says_what
 
 MAX_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
@@ -47,7 +48,7 @@ _DONE_BY = lazy_regex(r"\b(?P<verb>\w+)\s+(?:(?:in|on)\s+[\w ]{1,20}?\s+)?by\s+(
 _ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
 _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
 _SAYS_DIRECTLY = lazy_regex(
-    r"\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|costs?|reaches"
+    r"\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están)\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+[A-ZÀ-Þ])|"
     rf"{_ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
@@ -63,7 +64,7 @@ _COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
 _APPOSED = lazy_regex(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
-_BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s")
+_BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s|^\W*(?:Today|Now|Currently|At\s+present)\s")
 _OWNED = lazy_regex(
     r"\W*(?:(?:the|our|your|its|their|my|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?", re.IGNORECASE
 )
@@ -146,6 +147,20 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
         return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
+
+
+def asks_colour(analysis: QuestionAnalysis) -> bool:
+    """Whether a question asks for a colour, which a text may tell as well as a picture."""
+    return analysis.asks == "look" and analysis.asked_by.casefold() in {"color", "colors", "colour", "colours"}
+
+
+def names_colour(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a clause about what the question is about names a colour that the question does not."""
+    asked, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
+    subject -= set(words(f"{statement.quote.section or ''} {PurePosixPath(statement.quote.document).stem}"))
+    clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
+    told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & colour_words()
+    return bool(told - asked) and not statement.is_row
 
 
 def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
