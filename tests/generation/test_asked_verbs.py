@@ -81,3 +81,52 @@ def test_another_act_does_not_answer(question: str, text: str) -> None:
 )
 def test_the_act_in_another_form_answers(question: str, text: str) -> None:
     assert ask(question, text).status == "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "says", "does_not"),
+    [
+        (
+            "What dividends were declared?",
+            "In 2020 dividends of 3 euros a share were declared.",
+            "Payment of dividends is subject to declaration by the board.",
+        ),
+        (
+            "How are clusters summarized?",
+            "We summarize each cluster with a language model.",
+            "These summarized texts are then embedded, and the cycle of clusters goes on.",
+        ),
+        (
+            "How are clusters summarized?",
+            "Clusters are summarized by a language model.",
+            "For the tree, we used our usual clustering and summarization process.",
+        ),
+        (
+            "When must the thesis be submitted?",
+            "The thesis must be submitted once the results are known.",
+            "Candidates have to log in once the thesis is ready for submission.",
+        ),
+        (
+            "Do members approve of the chairman?",
+            "Most members approve of the chairman.",
+            "The members know the approval rating of the chairman, which is more polarized than any before.",
+        ),
+    ],
+)
+def test_the_act_is_said_by_a_verb(question: str, says: str, does_not: str) -> None:
+    assert ask(question, says).status == "answered"
+    assert ask(question, does_not).status != "answered"
+
+
+def test_dates_of_several_are_not_that_of_one() -> None:
+    one = "Source: Survey of sailors conducted Oct. 21, 2015"
+    assert ask("When was the survey conducted?", f"{one}.").status == "answered"
+    several = f"{one}; surveys conducted Dec. 8, 2015, and Oct. 9, 2008."
+    assert ask("When was the survey conducted?", several).status == "located"
+    others = "The survey was conducted on 21 October 2015; the surveys of 2008 were larger."
+    assert ask("When was the survey conducted?", others).status == "answered"
+
+
+def test_an_entry_of_a_list_of_references_answers_nothing() -> None:
+    entry = "(162) I. Holm, “Evaluating boats part i: How to evaluate sails of boats,” https://example.org/boats, 2023."
+    assert ask("How are boats evaluated?", entry).status == "located"

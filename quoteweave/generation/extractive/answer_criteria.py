@@ -100,8 +100,10 @@ _ALLOWING = frozenset(words("allowed permitted covered included"))
 _WHO_IS = lazy_regex(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
 _COMPOUND = lazy_regex(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
-# A question, or a line of a table of contents.
-_NO_STATEMENT = lazy_regex(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
+# A question, a line of a table of contents, or an entry of a list of references.
+_NO_STATEMENT = lazy_regex(
+    r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|^\W*(?:\d+\W+)?(?:[A-Z]\.\s?){1,3}[A-ZÀ-Þ][^“”\"]{1,200}[“\"].*(?:19|20)\d\d\W*$"
+)
 _CLAUSE = lazy_regex(r"[,;:](?=\s)")
 _CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)
 _IN_SEASON = lazy_regex(r"\b(?:in|during)\s+(?:the\s+)?(spring|summer|autumn|winter)\b", re.IGNORECASE)

@@ -18,6 +18,7 @@ from quoteweave.core.text.question_words import asked_quantity, light_words, ver
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_values import CASE_WITHIN, WAS, tells_value
 from quoteweave.generation.extractive.acts.doers import did_otherwise, words_of
+from quoteweave.generation.extractive.acts.said_acts import OBJECT_WORDS, lacks_act, says_act
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.languages import guess_language
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
@@ -25,9 +26,6 @@ from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_be
 
 MIN_ONLY_CAUSES = 2
 """Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
-OBJECT_WORDS = 4
-"""Words behind a verb among which its object must be."""
-
 _BE = r"(?:is|are|was|were|be|been|being|am|gets?|got)"
 _MUST = r"(?:must|shall|ha(?:s|ve|d)\s+to|needs?\s+to)"
 _MODAL = r"(?:can|may|could|must|should|shall|will)\b"
@@ -75,7 +73,7 @@ _HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.I
 _YEAR = lazy_regex(r"\b(?:1[5-9]|20)\d\d\b")
 _WHEN_WAS = lazy_regex(
     r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
-    r"(?:\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
+    r"(?P<verb>\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
     re.IGNORECASE,
 )
 # What says that one of several is the highest or the like: "most", "peaked", "the majority", "no more than".
@@ -130,7 +128,9 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
     of_limit = of_limit or is_beyond_limit(statement.text, question.analysis.threshold)
-    if of_extreme or of_limit or not tells_value(statement.text, question):
+    subject = subject_terms(question)
+    lacks = lacks_act(f"{statement.before} {statement.text}", text, set(subject))
+    if of_extreme or of_limit or lacks or not tells_value(statement.text, question):
         return False
     if asks == "yes_or_no":
         return not _answers_for_another(statement, question)
@@ -138,7 +138,6 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         tells(statement.text, text) for tells in (_is_of_several, _tells_hours, _tells_what_will_be)
     ):
         return False
-    subject = subject_terms(question)
     return not (_names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
 
 
@@ -178,13 +177,14 @@ def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool
 
 
 def _is_of_several(told: str, asked: str) -> bool:
-    """Whether the date of a text is that of several things, where it is asked of one: "Surveys conducted in 2015"."""
+    """Whether a date of a text is that of several things, where it is asked of one: "Surveys conducted in 2015"."""
     when = _WHEN_WAS.match(asked)
     if when is None:
         return False
     noun = re.escape(when["noun"])
-    one, several = (re.search(rf"\b{noun}{ending}\b", told, re.IGNORECASE) for ending in ("", "s"))
-    return one is None and several is not None
+    forms = rf"\b{noun}\b", rf"\b{noun}s\b", rf"\b{noun}s\s+(?:were\s+)?{when['verb']}\b"
+    one, several, done = (re.search(form, told, re.IGNORECASE) is not None for form in forms)
+    return done or (several and not one)
 
 
 def _tells_hours(told: str, asked: str) -> bool:
@@ -251,6 +251,8 @@ def _answers_for_another(statement: Statement, question: QuestionTerms) -> bool:
     act = _asked_act(text, content, told)
     if act is None:
         return False
+    if not says_act(f"{statement.before} {told}", frozenset(act.verb), set(content).difference(act.verb), by_noun=True):
+        return True
     if not _CASES.search(text) and not _has(act.verb, _CASES.sub(" ", told)):
         return True
     if refers_back(told):
