@@ -6,8 +6,8 @@ counted as not judged; the answers are printed, so that anyone can judge them.
 
 The generator's rules were made while looking at the `first`, and changed after the answers to the `second` and `third`
 had been read; the `fourth` were written after that, and but for one rule (that an acronym in brackets explains nothing)
-nothing was changed by their answers until 2026-11-26. Then, and on 2026-11-27, rules were made stricter by the wrong
-answers to any set, so that how few are left flatters the rules.
+nothing was changed by their answers until 2026-11-26. Then, on 2026-11-27 and on 2026-11-29, rules were made
+stricter by the wrong answers to any set, so that how few are left flatters the rules.
 
 With `--small`, questions of `small_questions.jsonl` over a folder of 35 small documents instead: the samples, the pages
 that `made_highlight_pages.py` draws, and Markdown and HTML of our own (`small_documents/`). Each is asked over the
