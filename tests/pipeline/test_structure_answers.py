@@ -407,3 +407,19 @@ def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> No
         "- Welcome (page 1).",
         "- Fares (page 2) [1].",
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("What is the title of chapter 3?", "This is chapter 3 of port.md:\n\n- 3 Finances (page 3) [1]."),
+        ("What is the heading of chapter 2?", "- 2 Ships (page 2) [1]."),
+        ("What is the title of chapter 4?", None),
+        ("What is the title of chapter 12?", None),
+    ],
+)
+def test_the_title_of_a_chapter_is_its_heading(collection: Collection, question: str, says: str | None) -> None:
+    answer = ask(collection, question, "port.md")
+    assert (answer.status == "answered") == (says is not None)
+    assert says is None or says in answer.text
+    assert ask(collection, question, "guide.md").status != "answered"

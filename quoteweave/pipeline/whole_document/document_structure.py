@@ -24,7 +24,7 @@ from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import caption_label, heading_names, page_names
 from quoteweave.core.text.tokens import name_words, words
-from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
+from quoteweave.core.text.whole_document.structure_questions import asks_title, read_structure_request, states_number
 
 MAX_TEXTS, MAX_IMAGES = 30, 5
 """Most quotes of each kind that a context shows of the parts found."""
@@ -51,11 +51,12 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     if request is None or document is None:
         return None
     reader = _StructureReader(document, collection, where)
-    within = reader.scope(request.places)
+    within = reader.heading(request.places[0]) if asks_title(request) else reader.scope(request.places)
     if within is None:
         return None
     found = [reader.count(kind, within) for kind in request.kinds]
-    if not _means_parts(request, found, reader, within):
+    lacks_title = asks_title(request) and not any(count.count for count in found)
+    if lacks_title or not _means_parts(request, found, reader, within):
         return None
     shown = _ShownQuotes()
     counts = tuple(count.record(shown) for count in found)
@@ -186,6 +187,11 @@ class _StructureReader:
         if sum(place.number != "" for place in places) > 1:
             return None  # "chapters 5 to 9"
         return self._section(places[0]) if places else whole
+
+    def heading(self, name: PlaceName) -> "_Scope | None":
+        """The heading of a chapter; None where several, or none, are called so."""
+        own = [quote for quote in self._quotes if name in self._names.get(quote.id, ())]
+        return _Scope([page for page in self._pages if page.number == own[0].page], own) if len(own) == 1 else None
 
     def _section(self, name: PlaceName) -> "_Scope | None":
         """What stands between the heading of that name and the next heading that is numbered otherwise."""

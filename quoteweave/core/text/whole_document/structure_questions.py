@@ -41,11 +41,14 @@ def read_structure_request(question: str) -> StructureRequest | None:
         return None
     patterns, (kinds, text) = _patterns(), _kinds_in(analysis.text)
     counts = patterns["counts"].search(text) is not None
-    of_page = not kinds and patterns["title of"].search(text) and any(place.is_page for place in analysis.places)
-    kinds = ["heading"] if of_page else kinds  # "What is the title of slide 4?", not "of the table on page 4"
+    titled = not kinds and patterns["title of"].search(text) is not None
+    of_page = titled and any(place.is_page for place in analysis.places)
+    of_chapter = titled and [place.kind for place in analysis.places] == ["chapter"]
+    # "What is the title of slide 4?", not "of the table on page 4"
+    kinds = ["heading"] if of_page else ["chapter"] if of_chapter else kinds
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
-    named = counts or "heading" in kinds or patterns["names"].search(text) is not None
+    named = counts or of_chapter or "heading" in kinds or patterns["names"].search(text) is not None
     # "Which tables are shown?", but not "What is shown in the tables?"
     if not named and not (patterns["exists"].search(text) and patterns["kind asked"].search(text)):
         return None
@@ -58,7 +61,7 @@ def read_structure_request(question: str) -> StructureRequest | None:
         text = patterns[name].sub(" ", text)
     rest = [word for word in words(text, stem=False) if word not in request_words()]
     naming_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
-    if naming_words and (of_page or not named):  # "Which figures are given for 2015?"
+    if naming_words and (titled or not named):  # "Which figures are given for 2015?"
         return None
     return StructureRequest(
         kinds=tuple(kinds),
@@ -67,6 +70,12 @@ def read_structure_request(question: str) -> StructureRequest | None:
         naming_words=naming_words,
         says_document=says_document,
     )
+
+
+def asks_title(request: StructureRequest) -> bool:
+    """Whether a question asks what one chapter is called: "What is the title of chapter 3?"."""
+    places = [place.kind for place in request.places]
+    return request.kinds == ("chapter",) and request.wants == "names" and places == ["chapter"]
 
 
 def _long_range(question: str, places: tuple[PlaceName, ...]) -> tuple[PlaceName, ...]:
