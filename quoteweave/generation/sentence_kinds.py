@@ -248,7 +248,8 @@ _TIME_NAME = (
 _FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 # "Once, in 1998" and "five times as large" tell of no frequency.
 _FREQUENCY = lazy_regex(
-    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|\d+|{_FEW})\s+)?{_TIME_NAME}"
+    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|half(?:\s+an)?|\d+|{_FEW})[\s-]+)?{_TIME_NAME}"
+    rf"|every\s+(?:\d[\d.,]*|{_FEW})\s+[^\W\d_]+"
     r"|(?:after|before|at|with|for|on|in)\s+(?:every|each)"
     r"|hourly|daily|weekly|monthly|quarterly|yearly|annually|always|never"
     rf"|once\s+(?:an?|per|every|each|in\s+(?:\d+|{_FEW})\s+{_SPAN}|\w+ly)|(?:twice|(?:\d|{_FEW})\s+times)(?!\s+(?:as|more|\w{{2,}}er))"

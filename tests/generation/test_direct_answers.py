@@ -64,7 +64,6 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
         ("When did the clinic open?", "The clinic is open on weekdays from 8:00 to 18:30."),
         ("Who is the mayor?", "The mayor, in May, presented the budget."),
         ("Who are the hosts?", "The hosts are proud of Tolland and of Mount Merrow."),
-        ("Who founded Merrow Shipping?", "Merrow Shipping builds boats. It was founded in 1957 by the Merrow Council."),
         ("What is valve gape?", "Valve gape, the crab and the otter are three things."),
         ("How many days of leave do part-time staff get?", "Full-time staff get 28 days of leave."),
         ("How long did the crew sleep on board?", "The crew took part on board for six weeks."),

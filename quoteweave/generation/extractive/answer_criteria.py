@@ -157,7 +157,9 @@ class AnswerCriteria:
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
             return False
-        keeps_together = statement.is_row or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
+        keeps_together = statement.is_row or keeps_adjacent(
+            statement.text, statement.words, self._pairs, self._all_pairs
+        )
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced)
         if self._asks_for_row and not statement.is_row and not new_numbers(statement, self._question):

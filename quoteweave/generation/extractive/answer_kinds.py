@@ -23,6 +23,7 @@ from quoteweave.generation.extractive.acts.asked_verbs import (
     instructs,
     tells_what_it_does,
 )
+from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
@@ -388,7 +389,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "contact": lambda statement, _: CONTACT.search(statement.text) is not None,
     "money": _costs,
     "date": _dates,
-    "person": names_person,
+    "person": lambda statement, question: names_person(statement, question) or tells_doer(statement.text, question),
     "place": names_place,
     "yes_or_no": _settles,
     "reason": lambda statement, _: _REASON.search(statement.text) is not None and not tells_effect(statement.text),

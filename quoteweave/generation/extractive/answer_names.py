@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike
+from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.question_words import colour_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
@@ -22,7 +22,7 @@ WITHIN_WORDS = 4
 _COMPANY = lazy_regex(
     r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
 )
-_ASKS_WHO_MAY = lazy_regex(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
+ASKS_WHO_MAY = lazy_regex(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
 _MAY_DO = lazy_regex(
     r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
     re.IGNORECASE,
@@ -43,12 +43,11 @@ ASKS_WHO_DID = lazy_regex(
     r"(?P<verb>\w+)",
     re.IGNORECASE,
 )
-# "Founded in 1957 by Ada Byron".
-_DONE_BY = lazy_regex(r"\b(?P<verb>\w+)\s+(?:(?:in|on)\s+[\w ]{1,20}?\s+)?by\s+(?=[A-ZÀ-Þ])")
 _ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
 _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
 _SAYS_DIRECTLY = lazy_regex(
     r"\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches"
+    r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están)\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+[A-ZÀ-Þ])|"
     rf"{_ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
@@ -63,10 +62,17 @@ _HOW_MUCH = lazy_regex(r"how much|wie ?viel|combien", re.IGNORECASE)
 _COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
 _APPOSED = lazy_regex(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
+# "Ada Byron (treasurer)".
+_IN_BRACKETS = lazy_regex(
+    r"[A-ZÀ-Þ][\w.'’-]*(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w.'’-]*){1,4}\s+\((?:the\s+|our\s+)?([^()]{2,40})\)"
+)
+_MODAL = lazy_regex(r"\b(?:may|can|must|shall|should)\b", re.IGNORECASE)
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
 _BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s|^\W*(?:Today|Now|Currently|At\s+present)\s")
+_ARTICLE = lazy_regex(r"\b(?:the|our|your|my)\s|[,;:]\s", re.IGNORECASE)
 _OWNED = lazy_regex(
-    r"\W*(?:(?:the|our|your|its|their|my|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?", re.IGNORECASE
+    r"\W*(?:(?<=§)\s*\d+\s+)?(?:(?:the|our|your|its|their|my|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?",
+    re.IGNORECASE,
 )
 _WHERE = lazy_regex(
     r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
@@ -86,9 +92,9 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
 
     What shares a word with the document's name is rather the organisation that it is about.
     """
-    if (asked := _ASKS_WHO_MAY.match(question.analysis.text)) is not None:
+    if (asked := ASKS_WHO_MAY.match(question.analysis.text)) is not None:
         return _says_who_may(statement.text, asked["verb"])
-    if names_doer(statement.text, question):
+    if names_holder(statement.text, question):
         return True
     if _NAMELESS.match(statement.text):
         return False
@@ -120,15 +126,6 @@ def _without_ends(name: list[str], post: frozenset[str]) -> list[str]:
     return name[kept[0] : kept[-1] + 1] if kept else []
 
 
-def names_doer(text: str, question: QuestionTerms) -> bool:
-    """Whether a text says by which person the act was done that a question asks about: "founded by Ada Byron"."""
-    asked = ASKS_WHO_DID.match(question.analysis.text)
-    verb = frozenset(words(asked["verb"])) if asked else frozenset[str]()
-    done = (one for one in _DONE_BY.finditer(text) if verb & with_words_alike(frozenset(words(one["verb"])), verb))
-    named = (_PERSON.match(text, one.end()) for one in done)
-    return any(name is not None and _COMPANY.search(name[0]) is None for name in named)
-
-
 def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[str]) -> bool:
     """Whether a statement begins with the one thing that a question is about, and goes straight on with what is asked.
 
@@ -142,7 +139,14 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
     said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
     if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # dear is not large
         said = [one for one in said if not _COSTS.match(one[0])]
-    said += _APPOSED.finditer(statement.text) if group == "name" else ()
+    if not _MODAL.search(question.analysis.text):
+        said = [one for one in said if not one["may"]]
+    if group == "name" and names_holder(statement.text, question):
+        return True
+    if group == "name":
+        before = (statement.text[: one.start()] for one in _APPOSED.finditer(statement.text))
+        if any(set(words(_ARTICLE.split(one)[-1])) == subject for one in before):
+            return True
     if group == "number" and _is_one_of_number(statement.text, question, subject, texts):
         return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
@@ -161,6 +165,12 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
     told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & colour_words()
     return bool(told - asked) and not statement.is_row
+
+
+def names_holder(text: str, question: QuestionTerms) -> bool:
+    """Whether a text has in brackets behind a name that it is of whom a question asks: "Ada Byron (treasurer)"."""
+    subject = set(subject_terms(question))
+    return bool(subject) and any(set(words(one[1])) == subject for one in _IN_BRACKETS.finditer(text))
 
 
 def is_of_colour(statement: Statement, thing: Set[str]) -> bool:

@@ -14,10 +14,11 @@ from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
 from quoteweave.generation.extractive.acts.asked_values import CASE_WITHIN, WAS, tells_value
-from quoteweave.generation.extractive.acts.doers import did_otherwise, words_of
+from quoteweave.generation.extractive.acts.clauses import words_of
+from quoteweave.generation.extractive.acts.doers import did_otherwise
 from quoteweave.generation.extractive.acts.said_acts import OBJECT_WORDS, lacks_act, says_act
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.languages import guess_language
@@ -65,10 +66,8 @@ _CAUSED = lazy_regex(
     re.IGNORECASE,
 )
 _WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
-_WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:(?:is|are)\b|(?:do|does)\b.*?\b(?P<verb>\w+)\W*$)", re.IGNORECASE | re.DOTALL)
-_IS = lazy_regex(r"\b(?:is|are|has|have|will|may|can|must|next|\w+[^s]s\s+(?:at|on|in|from))\b", re.IGNORECASE)
-_WHEN_DID = lazy_regex(r"\s*when\s+did\b.*?\b(?P<verb>\w+)\W*$", re.IGNORECASE | re.DOTALL)
-_WILL = lazy_regex(r"\b(?:will|shall)(?:\s+\w+ly)?\s*$", re.IGNORECASE)
+_WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:is|are|do|does)\b", re.IGNORECASE)
+_IS = lazy_regex(r"\b(?:is|are|has|have|will|(?-i:may)|can|must|next|\w+[^s]s\s+(?:at|on|in|from))\b", re.IGNORECASE)
 _HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
 _YEAR = lazy_regex(r"\b(?:1[5-9]|20)\d\d\b")
 _WHEN_WAS = lazy_regex(
@@ -90,6 +89,7 @@ _LIMIT = lazy_regex(
     r"|(?:no|not)\s+(?:more|less|fewer|longer|higher|lower|heavier|larger|over|above|under|below)"
     r"|(?:highest|lowest|largest|smallest|longest|shortest|greatest))\b)"
 )
+_ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
 _WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
 _COUNTED_ACT = lazy_regex(
     r"\s*how many\s+(?:\w+\s+)?(?P<noun>[\w'’-]+)\s+(?:were|was|are|have been)\s+(?P<verb>\w+(?:ed|en))\b",
@@ -118,12 +118,12 @@ def tells_what_it_does(told: str, question: str) -> bool:
 def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     """Whether nothing shows that a statement tells of another act than the one that the question asks about."""
     text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
+    is_yes_or_no = asks == "yes_or_no"
     if statement.is_row or statement.quote.kind == "image":
         return True
-    measured = asks == "amount" and _measures_another_act(statement, question)
     counted = asks == "count" and _counts_another_act(statement.text, text)
     denied = asks == "look" and denies_unasked(statement, question)
-    if measured or counted or denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
+    if counted or denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
@@ -132,23 +132,14 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     lacks = lacks_act(f"{statement.before} {statement.text}", text, set(subject))
     if of_extreme or of_limit or lacks or not tells_value(statement.text, question):
         return False
-    if asks == "yes_or_no":
-        return not _answers_for_another(statement, question)
-    if asks == "date" and any(
-        tells(statement.text, text) for tells in (_is_of_several, _tells_hours, _tells_what_will_be)
+    of_another_act = asks in _ACT_KINDS and tells_of_another_act(statement.text, text, by_yes_or_no=is_yes_or_no)
+    if is_yes_or_no:
+        return not (of_another_act or _answers_for_another(statement, question))
+    if of_another_act or (
+        asks == "date" and any(tells(statement.text, text) for tells in (_is_of_several, _tells_hours, _was_once))
     ):
         return False
     return not (_names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
-
-
-def _measures_another_act(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a text lacks the act whose extent is asked for: how long they slept, not how long they took part."""
-    analysis = question.analysis
-    wanted = asked_quantity(analysis.asked_by, analysis.text)
-    if wanted is None or not wanted.dimensions:
-        return False
-    act = verbs_of(analysis.text) - wanted.acts - light_words()
-    return not act <= with_words_alike(frozenset((*statement.words, *words(statement.before))), act)
 
 
 def _counts_another_act(told: str, asked: str) -> bool:
@@ -192,18 +183,9 @@ def _tells_hours(told: str, asked: str) -> bool:
     return bool(_WHEN_IT_WAS.match(asked) and _HOURS.search(told) and not _YEAR.search(told))
 
 
-def _tells_what_will_be(told: str, asked: str) -> bool:
-    """Whether a text tells when something happens or will ("The new season begins"), where it is asked when it did.
-
-    Or only when it was, where it is asked when it is.
-    """
-    if (now := _WHEN_IT_IS.match(asked)) is not None:
-        done = [match[0] for match in words_of(words(now["verb"] or ""), told)]
-        once = bool(done) and all(word.endswith("ed") for word in done)
-        return (once or WAS.search(told) is not None) and not _IS.search(told)
-    verb = words(when["verb"]) if (when := _WHEN_DID.match(asked)) else []
-    said = [(match[0], told[: match.start()]) for match in words_of(verb, told)]
-    return bool(said) and all(re.fullmatch(r"\w+[^s]s", word) or _WILL.search(before) for word, before in said)
+def _was_once(told: str, asked: str) -> bool:
+    """Whether a text tells only when something was, where it is asked when it is."""
+    return _WHEN_IT_IS.match(asked) is not None and WAS.search(told) is not None and not _IS.search(told)
 
 
 def _names_any(told: str, asked: str) -> bool:
@@ -257,8 +239,6 @@ def _answers_for_another(statement: Statement, question: QuestionTerms) -> bool:
         return True
     if refers_back(told):
         return False
-    if act.subject and not act.is_passive and _has_another_subject(act.verb, told, content):
-        return True
     # Another clause may tell of it in another way.
     otherwise = [one for one in _CLAUSE.split(told) if _has(act.subject, one) and not _has(act.verb, one)]
     return not otherwise and _is_of_another_thing(act, told)
@@ -272,12 +252,6 @@ def stands_alone(thing: Set[str], told: str) -> bool:
         if part and not told[end:start].strip():
             return False
     return True
-
-
-def _has_another_subject(verb: list[str], told: str, content: Iterable[str]) -> bool:
-    """Whether a text begins with what the question does not name, and goes on with its verb."""
-    before = told[: next(words_of(verb, told)).start()]
-    return bool(words(before)) and not _PRONOUN.match(before.lstrip()) and set(words(before)).isdisjoint(content)
 
 
 def _is_of_another_thing(act: _Act, told: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Set
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import words_alike
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.extractive.acts.doers import words_of
+from quoteweave.generation.extractive.acts.clauses import words_of
 
 OBJECT_WORDS = 4
 """Words behind a verb among which its object must be."""

@@ -1,0 +1,133 @@
+"""Check by rule whether a statement tells of the act that a question asks when, where, how or whether it is done."""
+
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, words_alike
+from quoteweave.core.text.question_words import light_words, verbs_of
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads, is_headed, words_of
+
+_ASKED = lazy_regex(
+    r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
+    r"|(?:(?:in|on|at|from|since|until|by)\s+)?(?P<which>what|which)\s+\w+)\s+)?"
+    r"(?P<helping>is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\s+(?P<rest>.+)",
+    re.IGNORECASE,
+)
+_NAMELESS = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
+_ALLOWS = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
+_BEHIND_PRONOUN = lazy_regex(
+    r"(?<=\b)(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE
+)
+# Before a verb, not before the noun of its object: "dogs need a".
+_SUBJECT = lazy_regex(
+    r"(?:(?:the|an?|our|its|their|your|all|each|every|most)\s+)?(?!(?:the|an?|to)\s)(?:[\w'’.&-]+\s+(?!(?:the|an?|our|its|their|your|my|any|to)\s+$)"
+    r"(?:(?:of|in|for|and)\s+(?:the\s+)?)?){1,5}(?:be\s+|been\s+)?",
+    re.IGNORECASE,
+)
+_BE, _HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
+_DOES = frozenset({"do", "does", "did", "will"})
+# Participles at the end of what is asked, or before a preposition; those without a regular ending are a closed class.
+_IRREGULAR = (
+    "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
+    "|left|met|felt|dealt|meant|bought|brought|taught|caught|fought|sought|thought|heard|understood|shot|hung|dug|struck|begun"
+    "|run|sung|worn|torn|born|done|gone|shown|known|grown|flown|thrown|drawn|withdrawn|bred|swept|slept"
+    "|broken|spoken|taken|eaten|written|beaten|fallen|given|driven|chosen|frozen|hidden|stolen|woven|forgotten|bitten|shaken"
+    "|proven|seen|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
+)
+_DONE = lazy_regex(
+    rf"(?<=\s)(?:[^\W\d_]{{2,}}ed|{_IRREGULAR})\b"
+    r"(?=\W*$|,|\s+(?:in|on|at|by|for|from|to|with|of|under|before|after|during|until|since|as|into|onto|per|without|and|or"
+    r"|again|every|each|there|here|today|yet|now)\b)",
+    re.IGNORECASE,
+)
+_BEING = lazy_regex(r"\b(?:be|been|being)\s+$", re.IGNORECASE)
+_PREPOSITION = lazy_regex(
+    r"\W*$|\s*(?:in|on|at|for|from|with|to|by|of|near|during|after|before|until|since)\b", re.IGNORECASE
+)
+_TIMES = {
+    **dict.fromkeys(("was", "were", "did", "had"), frozenset({"past", "perfect"})),
+    **dict.fromkeys(("has", "have"), frozenset({"past", "perfect", "present"})),
+    **dict.fromkeys(
+        ("is", "are", "do", "does", "can", "may", "must", "should"),
+        frozenset({"present", "perfect", "possible", "future"}),
+    ),
+    "will": frozenset({"present", "future", "possible"}),
+}
+"""Times of which a statement may be, by the helping verb of a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAct:
+    """The act that a question asks about: "When was the church of Osk built?"."""
+
+    helping: str
+    """The helping verb, in lower case."""
+    subject: str
+    """The nouns between it and the verb."""
+    verb: str
+    is_passive: bool
+    has_object: bool
+    """Whether it may be done to a thing: not in "When did the museum open?"."""
+
+
+def asked_act(question: str) -> AskedAct | None:
+    """The act that a question of a helping verb asks about; None where its verb is not known by its place."""
+    found = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
+    if found is None:
+        return None
+    rest, helping = found["rest"], found["helping"].casefold()
+    if helping in _BE | _HAVE:
+        verb = next((match for match in _DONE.finditer(rest) if rest[: match.start()].strip()), None)
+    else:
+        verb = _BEHIND_PRONOUN.match(rest)
+        if verb is None:
+            verbs = verbs_of(question[:1].casefold() + question[1:]) - light_words()
+            verb = next((match for match in words_of(verbs, rest) if _SUBJECT.fullmatch(rest[: match.start()])), None)
+    if verb is None:
+        return None
+    subject, word = (
+        (rest[: verb.start("verb")], verb["verb"]) if "verb" in verb.groupdict() else (rest[: verb.start()], verb[0])
+    )
+    is_passive = helping in _BE or _BEING.search(subject) is not None
+    has_object = bool(found["which"]) or helping not in _DOES or _PREPOSITION.match(rest, verb.end()) is None
+    return AskedAct(helping, _BEING.sub("", subject).strip(), word, is_passive, has_object)
+
+
+def tells_of_another_act(told: str, question: str, *, by_yes_or_no: bool) -> bool:
+    """Whether a text says by the verb of a question alone what another does, or what is not so, or of another time.
+
+    "The choir was founded in 1974" does not tell when the school was, nor "The bridge will be closed" when it was.
+    """
+    asked = asked_act(question)
+    if asked is None:
+        return False
+    stems = set(words(asked.verb))
+    base = "" if asked.is_passive or asked.helping in _HAVE else asked.verb
+    participle = "" if base else asked.verb
+    acts = list(acts_in(told, stems, base=base, participle=participle))
+    if not acts:
+        return False
+    # A word that may say the same may also be a noun: "consent" allows.
+    acts += acts_in(told, frozenset().union(*map(words_alike, stems)) - stems, base=base, participle=participle)
+    if _NAMELESS.match(asked.subject):
+        return by_yes_or_no and _ALLOWS.match(asked.helping) is not None and all(map(_is_of_somebody, acts))
+    return not any(_is_asked(act, asked, by_yes_or_no=by_yes_or_no) for act in acts)
+
+
+def _is_of_somebody(act: Act) -> bool:
+    """Whether an act is what somebody does or did, which does not tell whether one may: "Ida Byron fishes there"."""
+    return bool(act.doer) and not act.is_passive and act.is_so and not act.is_denied and act.time in {"past", "present"}
+
+
+def _is_asked(act: Act, asked: AskedAct, *, by_yes_or_no: bool) -> bool:
+    thing: Set[str] = frozenset(heads(asked.subject))
+    of_thing = is_headed(act.subject, thing) or (act.is_passive and act.agent and is_headed(act.agent, thing))
+    of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(thing))
+    if thing and not of_thing:
+        return False
+    if not act.is_so or (act.is_denied and not by_yes_or_no) or act.time not in _TIMES[asked.helping]:
+        return False
+    return asked.has_object or not act.has_object()

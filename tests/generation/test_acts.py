@@ -1,0 +1,236 @@
+"""Who does what, to what, and when: what clauses say by their verb, and what they only seem to say."""
+
+import pytest
+from harbour_quotes import ask, context, quote
+
+from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads
+
+
+def acts(text: str, verb: str, *, base: str = "") -> list[Act]:
+    return list(acts_in(text, {verb}, base=base))
+
+
+def test_the_doer_stands_before_an_active_verb_and_behind_by() -> None:
+    (active,) = acts("In 1957, the board founded the club.", "found")
+    (passive,) = acts("The club was founded in 1957 by the board.", "found")
+    assert (active.doer.strip(), active.is_passive, active.time) == ("the board", False, "past")
+    assert (passive.doer, passive.is_passive, passive.time) == ("the board.", True, "past")
+    assert active.is_done_to({"club"})
+    assert passive.is_done_to({"club"})
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("The roof was repaired.", "past"),
+        ("The roof has been repaired.", "perfect"),
+        ("The roof is repaired every year.", "present"),
+        ("The roof is to be repaired.", "future"),
+        ("The roof will be repaired.", "future"),
+        ("The roof may be repaired.", "possible"),
+        ("The landlord has to repair the roof.", "present"),
+        ("The roof, repaired in May, leaks.", "perfect"),
+    ],
+)
+def test_an_act_is_of_a_time(text: str, time: str) -> None:
+    assert [act.time for act in acts(text, "repair", base="repair")] == [time]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They refused to repair it.",
+        "The roof was to be repaired.",
+        "If they repair it, it holds.",
+        "Whether they repair it",
+    ],
+)
+def test_what_is_wished_or_so_in_a_case_is_not_told_as_so(text: str) -> None:
+    assert [act.is_so for act in acts(text, "repair")] == [False]
+
+
+@pytest.mark.parametrize(
+    "text", ["They never repaired it.", "It was not repaired.", "Nobody repaired it.", "It was nearly repaired."]
+)
+def test_what_is_denied_is_told_as_so_but_denied(text: str) -> None:
+    assert [(act.is_so, act.is_denied) for act in acts(text, "repair")] == [(True, True)]
+
+
+def test_what_follows_an_article_or_a_preposition_is_no_verb() -> None:
+    assert acts("The design of the bridge, and talk of design.", "design") == []
+
+
+@pytest.mark.parametrize(
+    ("nouns", "head"),
+    [
+        ("The old tower of the church", ["tower"]),
+        ("The ferry Halcyon", ["ferri", "halcyon"]),
+        ("the statements included", ["statement"]),
+        ("Line 6", ["line", "6"]),
+        ("it", []),
+    ],
+)
+def test_nouns_are_headed_by_the_last_before_a_preposition(nouns: str, head: list[str]) -> None:
+    assert heads(nouns) == head
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "says"),
+    [
+        ("Who repairs the roof?", "The landlord repairs the roof.", "landlord"),
+        ("Who repairs the roof?", "The landlord must repair the roof.", "landlord"),
+        (
+            "Who built the Halcyon?",
+            "The ferry Halcyon was built in 1987 by the Osk yard and refitted in 2014.",
+            "Osk yard",
+        ),
+        (
+            "Who services the boiler?",
+            "The boiler is serviced once a year by Kessel & Co.; the chimney is swept twice a year.",
+            "Kessel",
+        ),
+        ("Who accepted the offer?", "The board accepted the offer of Baxter & Sons.", "board"),
+        (
+            "Who founded the association?",
+            "§ 1 The association was founded in 1921 by railway workers.",
+            "railway workers",
+        ),
+        (
+            "Who founded Merrow Shipping?",
+            "Merrow Shipping builds boats. It was founded in 1957 by the Merrow Council.",
+            "Merrow Council",
+        ),
+        (
+            "Who elects the board?",
+            "§ 6 The board consists of five members and is elected every three years by the general meeting.",
+            "general meeting",
+        ),
+        (
+            "Who calls the general meeting?",
+            "§ 7 The general meeting is called by the president at least once a year.",
+            "president",
+        ),
+        ("Who can exclude a member?", "A member may be excluded by the board after the second reminder.", "board"),
+        ("Who owns the park?", "The town of Merrow owns the park.", "Merrow"),
+        ("Who maintains the lifts?", "Lifts are maintained by the property manager.", "manager"),
+        ("Who pays the premium?", "The employer pays the premium every month.", "employer"),
+        ("Who won the match?", "The visitors won the match by three goals.", "visitors"),
+        ("Who approves the budget?", "The budget is prepared by the treasurer and approved by the members.", "members"),
+        (
+            "Who is the landlord?",
+            "This lease is made between Harald Brenner (the landlord) and Mia Okafor (the tenant).",
+            "Brenner",
+        ),
+        (
+            "Who is the treasurer?",
+            "Present: Ana Ruiz (chair), Tom Keller (treasurer), Li Wei (secretary), Priya Nair.",
+            "Tom Keller",
+        ),
+        ("Who is the captain?", "Call the captain, Ingrid Moe, only in an emergency.", "Ingrid"),
+        ("How high may a fence be?", "Fences may be up to 1.2 metres high.", "1.2"),
+        (
+            "How often does the bus run?",
+            "The bus from the pier to Skarn town takes 12 minutes and runs every half hour.",
+            "half hour",
+        ),
+        ("How often should the filter be replaced?", "The filter is replaced every 50 litres.", "50"),
+        (
+            "How often is the board elected?",
+            "§ 6 The board consists of five members and is elected every three years by the general meeting.",
+            "three years",
+        ),
+        ("Who audits the port?", "The port is audited by the Harbour Audit Committee.", "Committee"),
+        ("Who audits the port?", "Courts of the United States audit the port.", "Courts"),
+        ("When must the fee be paid?", "Members pay the fee by 31 March.", "31 March"),
+        (
+            "Who audits the accounts?",
+            "Ida Holm, the accountant that audited the accounts included in this report, agrees.",
+            "Ida Holm",
+        ),
+        (
+            "Who appoints the clerk if they cannot agree?",
+            "If they cannot agree, the mayor appoints the clerk.",
+            "mayor",
+        ),
+    ],
+)
+def test_what_is_said_of_the_act_answers(question: str, text: str, says: str) -> None:
+    answer = ask(question, context([text]))
+    assert answer.status == "answered"
+    assert says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who repairs the roof?", "The roof repairs cost 3,950 pounds."),
+        ("Who repairs the roof?", "The neighbour repaired the roof in 1998."),
+        ("Who repaired the roof?", "The landlord repairs the roof."),
+        ("Who repaired the roof?", "The landlord will repair the roof."),
+        ("Who repaired the roof?", "The landlord refused to repair the roof."),
+        ("Who repaired the roof?", "The landlord offered to repair the roof."),
+        ("Who repaired the roof?", "The roof was not repaired by the landlord."),
+        ("Who repaired the roof?", "The roof was repaired by the end of May."),
+        ("Who repaired the roof?", "The roof was repaired by 12 May."),
+        ("Who repaired the roof?", "The roof was repaired by hand."),
+        ("Who closed the bridge?", "The bridge was closed to lorries built by the Osk yard."),
+        ("Who built the house?", "The house was built in 1980 by the river."),
+        ("Who sold the boat?", "The boat was not sold by the club."),
+        ("Who elects the board?", "The board elects a chair every year."),
+        ("Who excluded the member?", "A member may be excluded by the board after the second reminder."),
+        ("Who raised the rent?", "The rent was raised by 20 pounds."),
+        ("Who raised the rent?", "The rent was raised by a third of the sum."),
+        ("Who won the match?", "The match was won by three goals."),
+        ("Who pays the deposit?", "The deposit pays interest of 2 per cent."),
+        ("Who wrote the report?", "The report was written by March."),
+        ("Who cleans the pool?", "The pool is cleaned by ten o'clock."),
+        ("Who approved the budget?", "The budget was prepared by the treasurer."),
+        ("Who designed the bridge?", "The design of the bridge was admired by the council."),
+        ("Who discovered the cave?", "The discovery of the cave by tourists began in 1950."),
+        ("Who manages the shop?", "The shop manages without a till."),
+        ("Who is the landlord?", "Harald Brenner (the tenant) and Mia Okafor met the landlord."),
+        ("Who is the captain?", "The captain, Merrow and Tolland are boats."),
+        ("How high is the fence?", "Fences may be up to 1.2 metres high."),
+        ("How often is the filter replaced?", "The filter holds 50 litres and every valve is replaced."),
+        ("Who founded the club?", "The youth section of the club was founded by Ida Holm."),
+        ("Who sued the society?", "The society sued Ida Holm."),
+        ("Who painted the ceiling?", "Ida Holm painted the walls and the ceiling was left white."),
+        ("Who won the race?", "Ida Holm nearly won the race."),
+        ("Who won the race?", "Ida Holm had hoped to win the race."),
+        ("Who signed the contract?", "Ida Holm refused to sign the contract."),
+        ("Who signed the contract?", "The contract was to be signed by Ida Holm."),
+        ("Who leads the choir?", "The choir was led by Ida Holm until 2015."),
+        ("Who owns the mill?", "The mill was owned by Ida Holm from 1910 to 1930."),
+        ("When was the museum opened?", "The wing of the museum was opened in 1998."),
+        ("When did the museum open?", "The museum opened its new wing in 1998."),
+        ("When was the bridge closed?", "The bridge will be closed on 3 May 2025."),
+        ("When was the bridge completed?", "The bridge should have been completed in 2015."),
+        ("When did the meeting end?", "The meeting was to end at 18:00."),
+        ("When does the shop close?", "The shop does not close before 18:00."),
+        ("Can I fish in the lake?", "Ida Holm fishes in the lake."),
+        ("Can I camp on the island?", "Ida Holm camped on the island in 1950."),
+        ("Are dogs allowed on the beach?", "Dogs were allowed on the beach until 2015."),
+    ],
+)
+def test_what_is_said_of_another_act_does_not(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "text"),
+    [
+        (
+            "Handbook of Elm Hill School",
+            "When was the school founded?",
+            "The choir was founded by Ida Tansley in 1974.",
+        ),
+        ("Handbook of Elm Hill School", "Who founded the school?", "The choir was founded by Ida Tansley in 1974."),
+        ("Invoice", "When was the invoice paid?", "A deposit was paid on 2 May 2024."),
+        ("Elm Hill Library", "When was the library sold?", "The kiosk was sold in 2011."),
+        ("Elm Hill Library", "Is the library closed in August?", "The meeting room is closed in August."),
+    ],
+)
+def test_what_is_done_to_another_thing_under_a_title_is_not_done_to_what_it_names(
+    title: str, question: str, text: str
+) -> None:
+    assert ask(question, context([quote(text, section=title)])).status != "answered"
