@@ -34,10 +34,6 @@ LIGHT_WEIGHT = 0.2
 MIN_TERMS = 2
 MIN_SMALL = 2
 """Least function words by which a question is taken for one in their language: "Los Angeles" has one."""
-LEADING_WORDS = 3
-"""Words among which the subject of a sentence is that does several things, its number included: "§ 6 The board"."""
-# What else it does: "The board has five members and is elected every year".
-_ALSO_DOES = lazy_regex(r"\band\s+(?:(?:is|are|was|were|has|have|had)\s+)?(?:\w+ly\s+)?(\w+)", re.IGNORECASE)
 TURNED_WITHIN = 2
 """Words after the second of a pair within which the first may stand: "damage caused by limescale"."""
 MISSING_NAME = 3.0
@@ -275,20 +271,18 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
 
 
 def keeps_adjacent(
-    text: str, said: Sequence[str], asked: frozenset[tuple[str, str]], all_asked: frozenset[tuple[str, str]]
+    said: Sequence[str], asked: frozenset[tuple[str, str]], all_asked: frozenset[tuple[str, str]]
 ) -> bool:
     """Whether one of the pairs `asked`, among those that a text contains, is adjacent in it, or one of `all_asked`.
 
-    `said` are the words of the text. A subject is adjacent to all that it does. In either order with "next" or "last":
-    "when does the board meet next" is answered by its "next meeting"; and "limescale damage" may be called "damage
-    caused by limescale".
+    In either order with "next" or "last": "when does the board meet next" is answered by its "next meeting"; and
+    "limescale damage" may be called "damage caused by limescale".
     """
     held = frozenset(said)
     pairs = {pair for pair in asked if held.issuperset(pair)}
     pairs |= {pair[::-1] for pair in pairs if pair[1] in ALSO_BEFORE}
     turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
     adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
-    adjacent |= set(itertools.product(said[:LEADING_WORDS], words(" ".join(_ALSO_DOES.findall(text)))))
     return not pairs or not pairs.union(all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
 
 

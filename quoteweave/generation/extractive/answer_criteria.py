@@ -36,6 +36,7 @@ from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.another_thing import costs_another, tells_another
+from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.asked_values import past_years
 from quoteweave.generation.extractive.acts.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
@@ -157,9 +158,8 @@ class AnswerCriteria:
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
             return False
-        keeps_together = statement.is_row or keeps_adjacent(
-            statement.text, statement.words, self._pairs, self._all_pairs
-        )
+        keeps_together = statement.is_row or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
+        keeps_together = keeps_together or tells_asked_act(statement.text, self._question.analysis.text)
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced)
         if self._asks_for_row and not statement.is_row and not new_numbers(statement, self._question):

@@ -96,25 +96,39 @@ def asked_act(question: str) -> AskedAct | None:
     return AskedAct(helping, _BEING.sub("", subject).strip(), word, is_passive, has_object)
 
 
+def tells_asked_act(told: str, question: str) -> bool:
+    """Whether a text says by the verb of a question that the act is done: "A deposit of 9 euros was paid" that one was.
+
+    However far its words stand from each other.
+    """
+    asked = asked_act(question)
+    return asked is not None and any(_is_asked(act, asked, may_deny=False) for act in _acts(told, asked))
+
+
 def tells_of_another_act(told: str, question: str, *, by_yes_or_no: bool) -> bool:
     """Whether a text says by the verb of a question alone what another does, or what is not so, or of another time.
 
     "The choir was founded in 1974" does not tell when the school was, nor "The bridge will be closed" when it was.
     """
     asked = asked_act(question)
-    if asked is None:
+    acts = _acts(told, asked) if asked is not None else []
+    if asked is None or not acts:
         return False
+    if _NAMELESS.match(asked.subject):
+        return by_yes_or_no and _ALLOWS.match(asked.helping) is not None and all(map(_is_of_somebody, acts))
+    return not any(_is_asked(act, asked, may_deny=by_yes_or_no) for act in acts)
+
+
+def _acts(told: str, asked: AskedAct) -> list[Act]:
+    """What a text says by the verb that is asked for, and by others that may say the same where it has that one."""
     stems = set(words(asked.verb))
     base = "" if asked.is_passive or asked.helping in _HAVE else asked.verb
     participle = "" if base else asked.verb
     acts = list(acts_in(told, stems, base=base, participle=participle))
-    if not acts:
-        return False
-    # A word that may say the same may also be a noun: "consent" allows.
-    acts += acts_in(told, frozenset().union(*map(words_alike, stems)) - stems, base=base, participle=participle)
-    if _NAMELESS.match(asked.subject):
-        return by_yes_or_no and _ALLOWS.match(asked.helping) is not None and all(map(_is_of_somebody, acts))
-    return not any(_is_asked(act, asked, by_yes_or_no=by_yes_or_no) for act in acts)
+    if acts:  # else a word that may say the same may be a noun: "consent" allows
+        alike = frozenset().union(*map(words_alike, stems)) - stems
+        acts += acts_in(told, alike, base=base, participle=participle)
+    return acts
 
 
 def _is_of_somebody(act: Act) -> bool:
@@ -122,12 +136,12 @@ def _is_of_somebody(act: Act) -> bool:
     return bool(act.doer) and not act.is_passive and act.is_so and not act.is_denied and act.time in {"past", "present"}
 
 
-def _is_asked(act: Act, asked: AskedAct, *, by_yes_or_no: bool) -> bool:
+def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
     thing: Set[str] = frozenset(heads(asked.subject))
     of_thing = is_headed(act.subject, thing) or (act.is_passive and act.agent and is_headed(act.agent, thing))
     of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(thing))
     if thing and not of_thing:
         return False
-    if not act.is_so or (act.is_denied and not by_yes_or_no) or act.time not in _TIMES[asked.helping]:
+    if not act.is_so or (act.is_denied and not may_deny) or act.time not in _TIMES[asked.helping]:
         return False
     return asked.has_object or not act.has_object()
