@@ -254,7 +254,9 @@ def _costs(statement: Statement, question: QuestionTerms) -> bool:
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = _facts(statement, question)
-    if bool(facts.dates or facts.clocks) or any(one.year for one in amounts) or _is_dated(statement):
+    told = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
+    dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", told) for one in amounts)
+    if facts.dates or facts.clocks or dated or _is_dated(statement):
         return True
     allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text)
     return bool(allowed) and _CONDITION.search(statement.text) is not None  # on what condition

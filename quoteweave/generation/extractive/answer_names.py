@@ -55,7 +55,7 @@ _SAYS_DIRECTLY = lazy_regex(
     rf"{_ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
 )
 _OF_NUMBER = lazy_regex(
-    rf"\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{_ROUGHLY}((?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d[\d.,]*|{_NUMBER_WORD})",
+    rf"(?<!\bfor\s)\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{_ROUGHLY}((?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d[\d.,]*|{_NUMBER_WORD})",
     re.IGNORECASE,
 )
 # What was so before is not what is so.

@@ -88,6 +88,12 @@ _NUMBERED = lazy_regex(
 )
 
 
+_OF = lazy_regex(r"\b([^\W\d_]{3,})\s+of\s+(?:the|an?|our|its)\s+([a-zß-ÿ]{3,})\b(?!\s+of\b)")
+_BESIDE_OFFICE = lazy_regex(
+    r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
+)
+
+
 def tells_another(statement: Statement, question: QuestionAnalysis, terms: Sequence[str], texts: Iterable[str]) -> bool:
     """Whether a statement is about another of several, or does not say which; `texts` are all that were found.
 
@@ -100,8 +106,9 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     if _is_of_what_is_before(statement, question, terms) or _is_of_its_own(statement, question, terms):
         return True
-    of_rate = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
-    if of_rate or _is_measured_otherwise(asked, text) or _is_in_another_place(asked, text):
+    of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
+    of_other = of_other or (not statement.is_row and _is_of_another_owner(asked, text))
+    if of_other or _is_measured_otherwise(asked, text) or _is_in_another_place(asked, text):
         return True
     which = _WHICH.match(asked)
     if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
@@ -111,6 +118,24 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     is_place = question.asks == "place"
     return any(_is_one_of_a_place(first, text, terms, texts, is_place=is_place) for first in _FIRST.findall(asked))
+
+
+def _is_of_another_owner(asked: str, text: str) -> bool:
+    """Whether a text tells only of what belongs to another: the load of the trolley, where it is asked of the lift's.
+
+    Or of an office beside the one that is asked for: who is vice president is not the president.
+    """
+    for thing, owner in _OF.findall(asked):
+        own, whose = words(thing), words(owner)
+        if not own or not whose or not set(whose).isdisjoint(words(text)):
+            continue
+        if any(words(other) == own for other, _ in _OF.findall(text)):
+            return True
+    asked_words = asked.casefold().split()
+    return any(
+        beside.casefold() not in asked_words and re.search(rf"\b{office}\b", asked, re.IGNORECASE) is not None
+        for beside, office in _BESIDE_OFFICE.findall(text)
+    )
 
 
 def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:

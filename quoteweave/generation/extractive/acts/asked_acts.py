@@ -133,7 +133,13 @@ def _acts(told: str, asked: AskedAct) -> list[Act]:
 
 def _is_of_somebody(act: Act) -> bool:
     """Whether an act is what somebody does or did, which does not tell whether one may: "Ida Byron fishes there"."""
-    return bool(act.doer) and not act.is_passive and act.is_so and not act.is_denied and act.time in {"past", "present"}
+    return (
+        bool(act.doer)
+        and not act.is_passive
+        and act.is_so
+        and not act.is_denied
+        and act.time in {"past", "perfect", "present"}
+    )
 
 
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
