@@ -3,6 +3,7 @@
 import pytest
 from harbour_quotes import ask, context, quote
 
+from quoteweave.generation.extractive.acts.asked_acts import asked_act
 from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads
 
 
@@ -241,3 +242,20 @@ def test_what_is_done_to_another_thing_under_a_title_is_not_done_to_what_it_name
     title: str, question: str, text: str
 ) -> None:
     assert ask(question, context([quote(text, section=title)])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Do independents approve of the plan?", ("independents", "approve", False)),
+        ("When does the shop of the museum close?", ("the shop of the museum", "close", False)),
+        ("When must the thesis be submitted?", ("the thesis", "submitted", True)),
+        ("When was the deposit paid?", ("the deposit", "paid", True)),
+        ("Do dogs need a ticket?", ("dogs", "need", False)),
+        ("Should I commit the table?", ("I", "commit", False)),
+        ("When is the tower open?", None),
+    ],
+)
+def test_a_question_asks_about_an_act(question: str, asked: tuple[str, str, bool] | None) -> None:
+    act = asked_act(question)
+    assert (act and (act.subject, act.verb, act.is_passive)) == asked

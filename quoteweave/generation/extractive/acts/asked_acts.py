@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, words_alike
-from quoteweave.core.text.question_words import light_words, verbs_of
-from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads, is_headed, words_of
+from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads, is_headed
 
 _ASKED = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
@@ -21,11 +20,19 @@ _ALLOWS = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _BEHIND_PRONOUN = lazy_regex(
     r"(?<=\b)(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE
 )
-# Before a verb, not before the noun of its object: "dogs need a".
+# Few words, among which no second thing begins but behind a preposition: "the shop of the museum".
 _SUBJECT = lazy_regex(
-    r"(?:(?:the|an?|our|its|their|your|all|each|every|most)\s+)?(?!(?:the|an?|to)\s)(?:[\w'’.&-]+\s+(?!(?:the|an?|our|its|their|your|my|any|to)\s+$)"
-    r"(?:(?:of|in|for|and)\s+(?:the\s+)?)?){1,5}(?:be\s+|been\s+)?",
+    r"(?:(?:the|an?|our|its|their|your|all|each|every|most)\s+)?(?:(?!(?:the|an?|to)\s)[\w'’.&-]+\s+"
+    r"(?:(?<=\bof\s|\bin\s)the\s+)?){1,9}",
     re.IGNORECASE,
+)
+_BEFORE_NOUN = lazy_regex(
+    r"\b(?:the|an?|its|our|their|your|my|any|every|each|of|in|on|at|for|from|with|by|to|and)\s+$", re.IGNORECASE
+)
+# A verb at the end of what is asked, or before what it is done to or with: "approve of the plan", "need a ticket".
+_DOES_IT = lazy_regex(
+    r"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:of|to|from|about|into|in|on|at|for|with|by|before|after|until|during|the|an?|its|their|our"
+    r"|his|her|my|your|any|every|each)\b)"
 )
 _BE, _HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
 _DOES = frozenset({"do", "does", "did", "will"})
@@ -84,8 +91,10 @@ def asked_act(question: str) -> AskedAct | None:
     else:
         verb = _BEHIND_PRONOUN.match(rest)
         if verb is None:
-            verbs = verbs_of(question[:1].casefold() + question[1:]) - light_words()
-            verb = next((match for match in words_of(verbs, rest) if _SUBJECT.fullmatch(rest[: match.start()])), None)
+            places = (match for match in _DOES_IT.finditer(rest) if match[0] not in STOP_WORDS)
+            found_verbs = [match for match in places if _is_subject(rest[: match.start()])]
+            before_of = [match for match in found_verbs if rest[match.end() :].startswith(" of ")]
+            verb = next((match for match in found_verbs if match not in before_of), None) or next(iter(before_of), None)
     if verb is None:
         return None
     subject, word = (
@@ -94,6 +103,10 @@ def asked_act(question: str) -> AskedAct | None:
     is_passive = helping in _BE or _BEING.search(subject) is not None
     has_object = bool(found["which"]) or helping not in _DOES or _PREPOSITION.match(rest, verb.end()) is None
     return AskedAct(helping, _BEING.sub("", subject).strip(), word, is_passive, has_object)
+
+
+def _is_subject(before: str) -> bool:
+    return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and _BEFORE_NOUN.search(before) is None
 
 
 def tells_asked_act(told: str, question: str) -> bool:

@@ -24,7 +24,7 @@ _WORD = lazy_regex(r"\w[\w'’-]*")
 _CLAUSE = lazy_regex(r"[;:]\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)")
 _NUMBER_OF_SECTION = lazy_regex(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+(?=[A-ZÀ-Þ])")
 _LEADING = lazy_regex(
-    r"^\W*(?:(?:and|but|so|or|yet|whereas|while|where|because)\s+)?(?:(?:In|On|At|By|From|Since|Until|During|After|Before|Under|With|As|For|Last|Next|This|Every|Each|If|Unless|When)\s[^,]{1,60},\s*"
+    r"^\W*(?:(?:and|but|so|or|yet|whereas|while|where|because)\s+)?(?:(?:In|On|At|By|From|Since|Until|During|After|Before|Under|With|As|For|Last|Next|This|Every|Each|If|Unless|When)\s[^,]{1,120},\s*"
     r"|(?:In|On|Since|During|By)\s+(?:[A-Z][a-z]+\s+)?\d{4}\s+)?",
     re.IGNORECASE,
 )
@@ -58,6 +58,9 @@ _ENDS_NOUNS = lazy_regex(
 )
 _PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
 _SHORT_NAME = lazy_regex(r"\W*(?:[Tt]he\s+)?[A-Z]{2,}\W*")  # may stand for any
+_SHARE = lazy_regex(
+    r"^\W*(?:most|all|many|some|half|both|each|two|three)\s+of\s+", re.IGNORECASE
+)  # "most of the members"
 _AND = lazy_regex(r",\s+|\s(?:and|or)\s")
 _GOES_ON = lazy_regex(r"\b(?:and|or|but)\s*$", re.IGNORECASE)
 _WHOM = lazy_regex(r"^(?P<thing>.+?),?\s+(?:that|which|whom)\s+(?P<doer>\S.*)$", re.IGNORECASE)
@@ -167,7 +170,7 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
     """Whether nouns name a thing by their head: "the new tower of the church" a tower; a pronoun may stand for it."""
     if _GOES_ON.search(nouns):
         return bool(thing & _alike(words(_LEADING.sub("", nouns))[:LEADING_WORDS], thing))
-    named = _LEADING.sub("", _WHO.sub("", nouns))
+    named = _SHARE.sub("", _LEADING.sub("", _WHO.sub("", nouns)))
     if not words(named) or _PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
         return True
     return any(thing & _alike(heads(one), thing) for one in _AND.split(named))
