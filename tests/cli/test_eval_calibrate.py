@@ -38,9 +38,9 @@ ASKED = (
 FACTS: list[Fact] = [(good, port, year) for good in GOODS for port in PORTS for year in YEARS]
 random.Random(3).shuffle(FACTS)
 TOLD, UNTOLD = FACTS[:96], FACTS[96:]
-PLAN = (
-    "In {2} the council of {1} wished that {3} tonnes of {0} were shipped, which the mayor and the board of the "
-    "harbour put off again and again, as the quays were old, the cranes were slow and winters were long."
+HEARSAY = (
+    "By an almanac that is known for its errors {3} tonnes of {0} were shipped from {1} in {2}, of which the mayor and "
+    "the board of the harbour knew nothing, as the quays were old, the cranes were slow and winters were long."
 )
 CONFIG = 'quotes = "retrieved"\nretriever = ["bm25"]\nwithin = "collection"\n'
 
@@ -75,9 +75,9 @@ def trade(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made_quote(f"In {year} {port} shipped {100 + 7 * n} tonnes of {good}.").model_copy(update={"layout_id": n})
         for n, (good, port, year) in enumerate(TOLD)
     ]
-    # A plan is no fact: who goes by words alone takes it for one, and finds it lower.
+    # Hearsay is no fact: who goes by words alone takes it for one, and finds it lower.
     quotes += [
-        made_quote(PLAN.format(good, port, year, 100 + 7 * n)).model_copy(update={"layout_id": 500 + n})
+        made_quote(HEARSAY.format(good, port, year, 100 + 7 * n)).model_copy(update={"layout_id": 500 + n})
         for n, (good, port, year) in enumerate(UNTOLD)
     ]
     with Collection.create(folder / "c") as collection, collection.writer() as writer:
