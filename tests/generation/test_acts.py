@@ -4,7 +4,7 @@ import pytest
 from harbour_quotes import ask, context, quote
 
 from quoteweave.generation.extractive.acts.asked_acts import asked_act
-from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads
+from quoteweave.generation.extractive.acts.clauses import MAX_ACTS, MAX_AROUND, Act, acts_in, heads
 
 
 def acts(text: str, verb: str, *, base: str = "") -> list[Act]:
@@ -259,3 +259,9 @@ def test_what_is_done_to_another_thing_under_a_title_is_not_done_to_what_it_name
 def test_a_question_asks_about_an_act(question: str, asked: tuple[str, str, bool] | None) -> None:
     act = asked_act(question)
     assert (act and (act.subject, act.verb, act.is_passive)) == asked
+
+
+def test_of_a_text_without_end_the_first_acts_are_read_and_what_is_near_them() -> None:
+    found = acts("the board never repaired it and " * 10_000, "repair")
+    assert len(found) == MAX_ACTS
+    assert max(len(part) for act in found for part in (act.subject, act.behind)) <= MAX_AROUND

@@ -4,6 +4,7 @@ By the order and the forms of words alone, so that what is not certain is left o
 a thing that the clause does not say.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
@@ -18,19 +19,23 @@ MAX_BETWEEN = 6
 LEADING_WORDS = 3
 """Words among which the subject of a sentence is that does several things: "§ 6 The board has … and is elected"."""
 
+MAX_ACTS, MAX_AROUND = 16, 500
+"""Acts of a text that are read, and characters before and behind a verb, so that no text takes long."""
+
 Time = Literal["past", "perfect", "present", "future", "possible"]
 
 _WORD = lazy_regex(r"\w[\w'’-]*")
 _CLAUSE = lazy_regex(r"[;:]\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)")
 _NUMBER_OF_SECTION = lazy_regex(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+(?=[A-ZÀ-Þ])")
 _LEADING = lazy_regex(
-    r"^\W*(?:(?:and|but|so|or|yet|whereas|while|where|because)\s+)?(?:(?:In|On|At|By|From|Since|Until|During|After|Before|Under|With|As|For|Last|Next|This|Every|Each|If|Unless|When)\s[^,]{1,120},\s*"
+    r"^\W*(?:(?:and|but|so|or|yet|whereas|while|where|because)\s+)?(?:(?:In|On|At|By|From|Since|Until|During|After|Before"
+    r"|Under|With|As|For|Last|Next|This|Every|Each|If|Unless|When)\s[^,]{1,120},\s*"
     r"|(?:In|On|Since|During|By)\s+(?:[A-Z][a-z]+\s+)?\d{4}\s+)?",
     re.IGNORECASE,
 )
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am", "gets", "get", "got"})
 _PAST = frozenset({"was", "were", "had", "did", "been", "got"})
-_POSSIBLE = frozenset(["would", "should", "can", "could", "may", "might"])
+_POSSIBLE = frozenset({"would", "should", "can", "could", "may", "might"})
 # What follows one of these is a noun: "the design", "of cost".
 _BEFORE_NOUN = lazy_regex(
     r"\b(?:the|an?|its|our|their|his|her|your|my|no|any|each|every|of|for|from|with|in|by|under|at|on|into|about)\s+$",
@@ -53,7 +58,8 @@ _AFTER_COMMA, _PARTICIPLE = lazy_regex(r",\s*$"), lazy_regex(r"(?:[ewo]n|[dt])$"
 _DUTY = lazy_regex(r"\b(?:has|have|needs?|had)\s+to\s+", re.IGNORECASE)
 _ENDS_NOUNS = lazy_regex(
     r"[,(;:–—]|\s(?:of|in|on|at|for|from|with|without|to|by|near|under|over|between|behind|beside|next|into|onto|through"
-    r"|that|which|who|whose|where|when|while|until|before|after|because|if|as|and|or|but|since|during|against|about|every|each|once|twice|is|are|was|were|has|have|had|will)\b",
+    r"|that|which|who|whose|where|when|while|until|before|after|because|if|as|and|or|but|since|during|against|about|every"
+    r"|each|once|twice|is|are|was|were|has|have|had|will)\b",
     re.IGNORECASE,
 )
 _PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
@@ -118,15 +124,21 @@ class Act:
 
 
 def acts_in(text: str, verb: Set[str], *, base: str = "", participle: str = "") -> Iterator[Act]:
-    """What the clauses of a text say by words of these stems, of which the infinitive or the participle is known."""
-    for clause in _CLAUSE.split(_NUMBER_OF_SECTION.sub("", text)):
-        for match in words_of(verb, clause):
-            if not _BEFORE_NOUN.search(clause[: match.start()]):
-                yield _act(clause, match, base.casefold(), participle.casefold())
+    """What the clauses of a text say by words of these stems, of which the infinitive or the participle is known.
+
+    The first `MAX_ACTS` of them.
+    """
+    clauses = _CLAUSE.split(_NUMBER_OF_SECTION.sub("", text))
+    said = ((clause, match) for clause in clauses for match in words_of(verb, clause))
+    for clause, match in itertools.islice(said, MAX_ACTS):
+        before = clause[max(0, match.start() - MAX_AROUND) : match.start()]
+        if not _BEFORE_NOUN.search(before):
+            behind = clause[match.end() : match.end() + MAX_AROUND]
+            yield _act(before, match[0], behind, base.casefold(), participle.casefold())
 
 
-def _act(clause: str, match: re.Match[str], base: str, participle: str) -> Act:
-    before, behind, verb = clause[: match.start()], clause[match.end() :], match[0].casefold()
+def _act(before: str, word: str, behind: str, base: str, participle: str) -> Act:
+    verb = word.casefold()
     helping = _HELPING.search(before)
     subject = before[: helping.start()] if helping else before
     helps = helping[0].casefold() if helping else ""
@@ -151,7 +163,7 @@ def _act(clause: str, match: re.Match[str], base: str, participle: str) -> Act:
     time = "perfect" if is_unsure else _time(told, is_now=is_now, is_duty=duty, is_planned=planned)
     if is_reduced:  # "They are based on interviews conducted by the council"
         subject = _ENDS_NOUNS.split(subject.rstrip(" ,"))[-1] if agent else subject
-    return Act(match[0], subject.rstrip(), behind, agent, is_passive, is_denied, is_so, time)
+    return Act(word, subject.rstrip(), behind, agent, is_passive, is_denied, is_so, time)
 
 
 def _time(helping: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Time:
