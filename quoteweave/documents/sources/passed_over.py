@@ -44,13 +44,13 @@ def page_losses(objects: PdfObjects, number: int) -> Iterator[str]:
     found = objects.page(number)
     if found is None:
         return
-    look = _Look(objects)
-    look.at_page(found)
-    if look.is_damaged:
+    content = _ContentReader(objects)
+    content.read(found)
+    if content.is_damaged:
         yield f"page {number + 1} has content that is damaged, cut off or missing, all or part of which was not read"
-    if look.writing:
+    if content.writing:
         kinds = "patterns, or letters of fonts, that are drawn with text"
-        yield f"page {number + 1} has {kinds}, which its text layer lacks: {len(look.writing)}"
+        yield f"page {number + 1} has {kinds}, which its text layer lacks: {len(content.writing)}"
 
 
 def pages_beyond(objects: PdfObjects, count: int) -> Iterator[str]:
@@ -88,8 +88,8 @@ def is_cut_off(content: bytes) -> bool:
     return is_in_string or _DELIMITERS.split(last_line)[-1] not in OPERATORS
 
 
-class _Look:
-    """Looks at the content of a page, and of what is drawn on it."""
+class _ContentReader:
+    """Reads the content of a page, and of what is drawn on it, for what is damaged and for what writes text."""
 
     def __init__(self, objects: PdfObjects) -> None:
         self._objects = objects
@@ -98,8 +98,8 @@ class _Look:
         """Patterns and fonts that are drawn with text."""
         self._seen: dict[int, PDFStream] = {}  # kept, as the id of what is gone is given again
 
-    def at_page(self, page: PageObject) -> None:
-        """Look at all that the page draws."""
+    def read(self, page: PageObject) -> None:
+        """Read all that the page draws."""
         named = page.entries.get("Contents")
         parts = resolve(named)
         streams = parts if isinstance(parts, list) else [] if named is None else [named]

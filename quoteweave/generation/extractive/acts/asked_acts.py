@@ -3,6 +3,7 @@
 import re
 from collections.abc import Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, words_alike
@@ -17,16 +18,15 @@ _ASKED = lazy_regex(
 )
 _NAMELESS = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
 _ALLOWS = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
-_BEHIND_PRONOUN = lazy_regex(
-    r"(?<=\b)(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE
-)
+_BEHIND_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 # Few words, among which no second thing begins but behind a preposition: "the shop of the museum".
 _SUBJECT = lazy_regex(
     r"(?:(?:the|an?|our|its|their|your|all|each|every|most)\s+)?(?:(?!(?:the|an?|to)\s)[\w'’.&-]+\s+"
     r"(?:(?<=\bof\s|\bin\s)the\s+)?){1,9}",
     re.IGNORECASE,
 )
-_BEFORE_NOUN = lazy_regex(
+# Behind these the noun of an object begins, and no verb: "need a".
+_BEFORE_OBJECT = lazy_regex(
     r"\b(?:the|an?|its|our|their|your|my|any|every|each|of|in|on|at|for|from|with|by|to|and)\s+$", re.IGNORECASE
 )
 # A verb at the end of what is asked, or before what it is done to or with: "approve of the plan", "need a ticket".
@@ -76,37 +76,41 @@ class AskedAct:
     """The nouns between it and the verb."""
     verb: str
     is_passive: bool
-    has_object: bool
+    may_have_object: bool
     """Whether it may be done to a thing: not in "When did the museum open?"."""
 
 
+@lru_cache(maxsize=64)  # asked for by each statement that may answer
 def asked_act(question: str) -> AskedAct | None:
     """The act that a question of a helping verb asks about; None where its verb is not known by its place."""
     found = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
     if found is None:
         return None
     rest, helping = found["rest"], found["helping"].casefold()
-    if helping in _BE | _HAVE:
-        verb = next((match for match in _DONE.finditer(rest) if rest[: match.start()].strip()), None)
-    else:
-        verb = _BEHIND_PRONOUN.match(rest)
-        if verb is None:
-            places = (match for match in _DOES_IT.finditer(rest) if match[0] not in STOP_WORDS)
-            found_verbs = [match for match in places if _is_subject(rest[: match.start()])]
-            before_of = [match for match in found_verbs if rest[match.end() :].startswith(" of ")]
-            verb = next((match for match in found_verbs if match not in before_of), None) or next(iter(before_of), None)
-    if verb is None:
+    place = _verb_place(rest, helping)
+    if place is None:
         return None
-    subject, word = (
-        (rest[: verb.start("verb")], verb["verb"]) if "verb" in verb.groupdict() else (rest[: verb.start()], verb[0])
-    )
-    is_passive = helping in _BE or _BEING.search(subject) is not None
-    has_object = bool(found["which"]) or helping not in _DOES or _PREPOSITION.match(rest, verb.end()) is None
-    return AskedAct(helping, _BEING.sub("", subject).strip(), word, is_passive, has_object)
+    start, end = place
+    is_passive = helping in _BE or _BEING.search(rest[:start]) is not None
+    may_have_object = bool(found["which"]) or helping not in _DOES or _PREPOSITION.match(rest, end) is None
+    return AskedAct(helping, _BEING.sub("", rest[:start]).strip(), rest[start:end], is_passive, may_have_object)
+
+
+def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
+    """Where in what follows a helping verb its verb stands: a participle, or what follows the subject."""
+    if helping in _BE | _HAVE:
+        participle = _DONE.search(rest)
+        return participle.span() if participle else None
+    if (behind := _BEHIND_PRONOUN.match(rest)) is not None:
+        return behind.span("verb")
+    places = (match for match in _DOES_IT.finditer(rest) if match[0] not in STOP_WORDS)
+    verbs = [match.span() for match in places if _is_subject(rest[: match.start()])]
+    # What stands before "of" is rather a noun of the subject, where another verb follows: "the shop of the museum".
+    return min(verbs, key=lambda place: rest.startswith(" of ", place[1]), default=None)
 
 
 def _is_subject(before: str) -> bool:
-    return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and _BEFORE_NOUN.search(before) is None
+    return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and _BEFORE_OBJECT.search(before) is None
 
 
 def tells_asked_act(told: str, question: str) -> bool:
@@ -146,13 +150,8 @@ def _acts(told: str, asked: AskedAct) -> list[Act]:
 
 def _is_of_somebody(act: Act) -> bool:
     """Whether an act is what somebody does or did, which does not tell whether one may: "Ida Byron fishes there"."""
-    return (
-        bool(act.doer)
-        and not act.is_passive
-        and act.is_so
-        and not act.is_denied
-        and act.time in {"past", "perfect", "present"}
-    )
+    is_told = act.is_so and not act.is_denied and act.time not in {"future", "possible"}
+    return is_told and bool(act.doer) and not act.is_passive
 
 
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
@@ -163,4 +162,4 @@ def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
         return False
     if not act.is_so or (act.is_denied and not may_deny) or act.time not in _TIMES[asked.helping]:
         return False
-    return asked.has_object or not act.has_object()
+    return asked.may_have_object or not act.has_object()

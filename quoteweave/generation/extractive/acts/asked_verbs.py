@@ -201,7 +201,7 @@ def _names_any(told: str, asked: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Act:
+class _YesOrNoAct:
     """What is asked by yes or no, as stems: who or what does it, the verb, and with what."""
 
     subject: list[str]
@@ -210,7 +210,7 @@ class _Act:
     is_passive: bool
 
 
-def _asked_act(asked: str, content: list[str], told: str) -> _Act | None:
+def _yes_or_no_act(asked: str, content: list[str], told: str) -> _YesOrNoAct | None:
     """The act of "Can I use the crane?", whose verb is the first word of it that a text has; None for no such verb."""
     question = _YES_OR_NO.match(asked)
     if question is None or not content:
@@ -224,13 +224,13 @@ def _asked_act(asked: str, content: list[str], told: str) -> _Act | None:
     else:
         at = next((at for at, act in enumerate(acts) if _has([act], told)), len(acts))
         verb, thing = acts[at : at + 1], acts[at + 1 : at + 2] if by_pronoun else []
-    return _Act(subject, verb, thing, is_passive=done is not None) if _has(verb, told) else None
+    return _YesOrNoAct(subject, verb, thing, is_passive=done is not None) if _has(verb, told) else None
 
 
 def _answers_for_another(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says of another thing, or of a case alone, what a question asks of one by yes or no."""
     text, told, content = question.analysis.text[:MAX_ANALYSED_CHARACTERS], statement.text, subject_terms(question)
-    act = _asked_act(text, content, told)
+    act = _yes_or_no_act(text, content, told)
     if act is None:
         return False
     if not says_act(f"{statement.before} {told}", frozenset(act.verb), set(content).difference(act.verb), by_noun=True):
@@ -254,7 +254,7 @@ def stands_alone(thing: Set[str], told: str) -> bool:
     return True
 
 
-def _is_of_another_thing(act: _Act, told: str) -> bool:
+def _is_of_another_thing(act: _YesOrNoAct, told: str) -> bool:
     """Whether a text has the verb only of another thing: "the use of a placebo", "using the supplied cable"."""
     if not act.thing:
         return False

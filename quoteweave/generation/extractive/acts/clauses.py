@@ -142,40 +142,40 @@ def _act(before: str, word: str, behind: str, base: str, participle: str) -> Act
     helping = _HELPING.search(before)
     subject = before[: helping.start()] if helping else before
     helps = helping[0].casefold() if helping else ""
-    told = frozenset(helps.split())
-    if _GOES_ON.search(subject) and not told:  # "is prepared by the treasurer and approved by the members"
-        told = _BE.intersection(subject.casefold().split())
+    helpers = frozenset(helps.split())
+    if _GOES_ON.search(subject) and not helpers:  # "is prepared by the treasurer and approved by the members"
+        helpers = _BE.intersection(subject.casefold().split())
     by = _BY.match(behind)
     agent = behind[by.end() :] if by and not _ANOTHER_VERB.search(by[1]) and _SOMEBODY.match(behind, by.end()) else ""
     # "A permit, submitted in May," and "signed by the members" say not when.
     is_reduced = (
-        not told
+        not helpers
         and not verb.endswith(("s", "ing"))
         and (bool(agent) or bool(_AFTER_COMMA.search(subject) and _PARTICIPLE.search(verb)))
     )
-    is_passive = is_reduced or (bool(told & _BE) and not verb.endswith("ing"))
+    is_passive = is_reduced or (bool(helpers & _BE) and not verb.endswith("ing"))
     duty = _DUTY.search(helps) is not None
-    planned = "to" in told and bool(told & {"is", "are"})  # "is to be built"
+    planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
     is_denied = bool(_DENYING.search(helps) or _NOBODY.match(subject))
-    is_so = not (_IN_A_CASE.match(subject) or ("to" in told and not (duty or planned)))
+    is_so = not (_IN_A_CASE.match(subject) or ("to" in helpers and not (duty or planned)))
     is_now = verb.endswith("s") or bool(participle and verb != participle and not _REGULAR.search(verb))
-    is_unsure = is_reduced or (not told and verb == base)  # "It cost 9 euros"
-    time = "perfect" if is_unsure else _time(told, is_now=is_now, is_duty=duty, is_planned=planned)
+    is_unsure = is_reduced or (not helpers and verb == base)  # "It cost 9 euros"
+    time = "perfect" if is_unsure else _time(helpers, is_now=is_now, is_duty=duty, is_planned=planned)
     if is_reduced:  # "They are based on interviews conducted by the council"
         subject = _ENDS_NOUNS.split(subject.rstrip(" ,"))[-1] if agent else subject
     return Act(word, subject.rstrip(), behind, agent, is_passive, is_denied, is_so, time)
 
 
-def _time(helping: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Time:
-    if helping & _POSSIBLE:
+def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Time:
+    if helpers & _POSSIBLE:
         return "possible"
-    if is_planned or helping & {"will", "shall"}:
+    if is_planned or helpers & {"will", "shall"}:
         return "future"
-    if helping & {"has", "have"} and not is_duty:
+    if helpers & {"has", "have"} and not is_duty:
         return "perfect"
-    if helping & _PAST:
+    if helpers & _PAST:
         return "past"
-    return "present" if is_now or is_duty or helping & {"is", "are", "do", "does", "must"} else "past"
+    return "present" if is_now or is_duty or helpers & {"is", "are", "do", "does", "must"} else "past"
 
 
 def is_headed(nouns: str, thing: Set[str]) -> bool:
