@@ -1,22 +1,39 @@
 """Check by rule whether a statement tells of the act that a question asks when, where, how or whether it is done."""
 
 import re
-from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, words_alike
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads, is_headed
+from quoteweave.generation.extractive.acts.clauses import (
+    ARTICLES,
+    BEFORE_NOUN,
+    NUMBERS,
+    PREPOSITIONS,
+    Act,
+    acts_in,
+    heads,
+    is_headed,
+    words_of,
+)
+from quoteweave.generation.sentence_kinds import has_denying_word
 
+OBJECT_WORDS = 5
+"""Words behind a verb among which the first noun of its object must be."""
+
+_ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
+"""Kinds of questions for which the thing and the time of an act must be those asked for."""
+_HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\b"
 _ASKED = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
-    r"|(?:(?:in|on|at|from|since|until|by)\s+)?(?P<which>what|which)\s+\w+)\s+)?"
-    r"(?P<helping>is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\s+(?P<rest>.+)",
+    rf"|(?:(?:in|on|at|from|since|until|by)\s+)?(?:what|which|how\s+many)\s+(?P<noun>(?!{_HELPING})[\w'’-]+(?:\s+(?!{_HELPING})[\w'’-]+)?))\s+)?"
+    rf"(?P<helping>{_HELPING})\s+(?P<rest>.+)",
     re.IGNORECASE,
 )
 _NAMELESS = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
+_OBJECT_PRONOUN = lazy_regex(r"\s+(?:it|them|this|these|one|ones|those)\b", re.IGNORECASE)
 _ALLOWS = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _BEHIND_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 # Few words, among which no second thing begins but behind a preposition: "the shop of the museum".
@@ -25,15 +42,8 @@ _SUBJECT = lazy_regex(
     r"(?:(?<=\bof\s|\bin\s)the\s+)?){1,9}",
     re.IGNORECASE,
 )
-# Behind these the noun of an object begins, and no verb: "need a".
-_BEFORE_OBJECT = lazy_regex(
-    r"\b(?:the|an?|its|our|their|your|my|any|every|each|of|in|on|at|for|from|with|by|to|and)\s+$", re.IGNORECASE
-)
 # A verb at the end of what is asked, or before what it is done to or with: "approve of the plan", "need a ticket".
-_DOES_IT = lazy_regex(
-    r"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:of|to|from|about|into|in|on|at|for|with|by|before|after|until|during|the|an?|its|their|our"
-    r"|his|her|my|your|any|every|each)\b)"
-)
+_DOES_IT = lazy_regex(rf"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:{PREPOSITIONS}|{ARTICLES}|\d+|{NUMBERS})\b)")
 _BE, _HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
 _DOES = frozenset({"do", "does", "did", "will"})
 # Participles at the end of what is asked, or before a preposition; those without a regular ending are a closed class.
@@ -45,15 +55,13 @@ _IRREGULAR = (
     "|proven|seen|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
 )
 _DONE = lazy_regex(
-    rf"(?<=\s)(?:[^\W\d_]{{2,}}ed|{_IRREGULAR})\b"
-    r"(?=\W*$|,|\s+(?:in|on|at|by|for|from|to|with|of|under|before|after|during|until|since|as|into|onto|per|without|and|or"
-    r"|again|every|each|there|here|today|yet|now)\b)",
+    rf"(?<!\S)(?:[^\W\d_]{{2,}}ed|{_IRREGULAR})\b"
+    rf"(?=\W*$|,|\s+(?:{PREPOSITIONS}|as|and|or|again|every|each|there|here|today|yet|now)\b)",
     re.IGNORECASE,
 )
-_BEING = lazy_regex(r"\b(?:be|been|being)\s+$", re.IGNORECASE)
-_PREPOSITION = lazy_regex(
-    r"\W*$|\s*(?:in|on|at|for|from|with|to|by|of|near|during|after|before|until|since)\b", re.IGNORECASE
-)
+_BEING = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
+_BE_DONE = lazy_regex(r"\bbe\s", re.IGNORECASE)
+_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
 _TIMES = {
     **dict.fromkeys(("was", "were", "did", "had"), frozenset({"past", "perfect"})),
     **dict.fromkeys(("has", "have"), frozenset({"past", "perfect", "present"})),
@@ -74,7 +82,11 @@ class AskedAct:
     """The helping verb, in lower case."""
     subject: str
     """The nouns between it and the verb."""
+    is_subject_asked: bool
+    """Whether the subject is what is asked for: "Which fees were paid?"."""
     verb: str
+    behind: str
+    """What follows the verb."""
     is_passive: bool
     may_have_object: bool
     """Whether it may be done to a thing: not in "When did the museum open?"."""
@@ -91,14 +103,21 @@ def asked_act(question: str) -> AskedAct | None:
     if place is None:
         return None
     start, end = place
-    is_passive = helping in _BE or _BEING.search(rest[:start]) is not None
-    may_have_object = bool(found["which"]) or helping not in _DOES or _PREPOSITION.match(rest, end) is None
-    return AskedAct(helping, _BEING.sub("", rest[:start]).strip(), rest[start:end], is_passive, may_have_object)
+    subject = _BEING.sub("", rest[:start]).strip()
+    return AskedAct(
+        helping=helping,
+        subject=subject or found["noun"] or "",
+        is_subject_asked=not subject,
+        verb=rest[start:end],
+        behind=rest[end:],
+        is_passive=helping in _BE or _BEING.search(rest[:start]) is not None,
+        may_have_object=bool(found["noun"]) or helping not in _DOES or _PREPOSITION.match(rest, end) is None,
+    )
 
 
 def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
     """Where in what follows a helping verb its verb stands: a participle, or what follows the subject."""
-    if helping in _BE | _HAVE:
+    if helping in _BE | _HAVE or _BE_DONE.search(rest):
         participle = _DONE.search(rest)
         return participle.span() if participle else None
     if (behind := _BEHIND_PRONOUN.match(rest)) is not None:
@@ -110,7 +129,7 @@ def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
 
 
 def _is_subject(before: str) -> bool:
-    return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and _BEFORE_OBJECT.search(before) is None
+    return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and BEFORE_NOUN.search(before) is None
 
 
 def tells_asked_act(told: str, question: str) -> bool:
@@ -119,43 +138,56 @@ def tells_asked_act(told: str, question: str) -> bool:
     However far its words stand from each other.
     """
     asked = asked_act(question)
-    return asked is not None and any(_is_asked(act, asked, may_deny=False) for act in _acts(told, asked))
+    if asked is None or asked.is_subject_asked:
+        return False
+    return any(not act.is_noun and _is_asked(act, asked, may_deny=False) for act in _acts(told, asked))
 
 
-def tells_of_another_act(told: str, question: str, *, by_yes_or_no: bool) -> bool:
+def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
     """Whether a text says by the verb of a question alone what another does, or what is not so, or of another time.
 
-    "The choir was founded in 1974" does not tell when the school was, nor "The bridge will be closed" when it was.
+    "The choir was founded in 1974" does not tell when the school was, nor "The bridge will be closed" when it was. What
+    is done to a thing must be said by a verb, or by a noun of that thing: "approval of the budget".
     """
     asked = asked_act(question)
-    acts = _acts(told, asked) if asked is not None else []
-    if asked is None or not acts:
+    if asked is None:
         return False
+    own, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
+    if not any(words_of(own, told)):  # another word may say it
+        return is_passive and not any(words_of(frozenset().union(*map(words_alike, own)), told))
+    acts = _acts(told, asked)
     if _NAMELESS.match(asked.subject):
-        return by_yes_or_no and _ALLOWS.match(asked.helping) is not None and all(map(_is_of_somebody, acts))
-    return not any(_is_asked(act, asked, may_deny=by_yes_or_no) for act in acts)
+        return asks == "yes_or_no" and not any(_tells_whether_one_may(act, asked) for act in acts)
+    acts = [act for act in acts if not act.is_noun or _is_asked(act, asked, may_deny=False)]
+    if asks not in _ACT_KINDS:
+        return is_passive and not acts
+    may_deny = asks == "yes_or_no" or has_denying_word(question)
+    return not any(_is_asked(act, asked, may_deny=may_deny) for act in acts)
 
 
 def _acts(told: str, asked: AskedAct) -> list[Act]:
-    """What a text says by the verb that is asked for, and by others that may say the same where it has that one."""
-    stems = set(words(asked.verb))
-    base = "" if asked.is_passive or asked.helping in _HAVE else asked.verb
-    participle = "" if base else asked.verb
-    acts = list(acts_in(told, stems, base=base, participle=participle))
-    if acts:  # else a word that may say the same may be a noun: "consent" allows
-        alike = frozenset().union(*map(words_alike, stems)) - stems
-        acts += acts_in(told, alike, base=base, participle=participle)
-    return acts
+    return list(acts_in(told, asked.verb, is_participle=asked.is_passive or asked.helping in _HAVE))
 
 
-def _is_of_somebody(act: Act) -> bool:
-    """Whether an act is what somebody does or did, which does not tell whether one may: "Ida Byron fishes there"."""
+def _tells_whether_one_may(act: Act, asked: AskedAct) -> bool:
+    """Whether an act is done with what is asked for, and not only what somebody does: "Ida Byron fishes there"."""
     is_told = act.is_so and not act.is_denied and act.time not in {"future", "possible"}
-    return is_told and bool(act.doer) and not act.is_passive
+    if act.is_in_case or (_ALLOWS.match(asked.helping) and is_told and act.doer and not act.is_passive):
+        return False
+    thing = words(asked.behind)[:1]
+    near = words(" ".join(act.behind.split()[:OBJECT_WORDS]))
+    return (
+        set(thing) <= set(near)
+        or _OBJECT_PRONOUN.match(act.behind) is not None
+        or (act.is_passive and set(thing) <= set(words(act.subject)))
+    )
 
 
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
-    thing: Set[str] = frozenset(heads(asked.subject))
+    thing = frozenset(heads(asked.subject))
+    if act.is_noun:
+        thing = thing if asked.is_passive else thing.union(words(asked.behind)[:1])
+        return is_headed(act.subject, thing) or act.is_done_to(thing)
     of_thing = is_headed(act.subject, thing) or (act.is_passive and act.agent and is_headed(act.agent, thing))
     of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(thing))
     if thing and not of_thing:

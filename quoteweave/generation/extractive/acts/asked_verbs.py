@@ -7,7 +7,6 @@ somebody else, or in a case alone. English alone, as the forms of verbs and thei
 import itertools
 import re
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
@@ -17,31 +16,20 @@ from quoteweave.core.text.question_analysis import (
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
 from quoteweave.generation.extractive.acts.asked_values import CASE_WITHIN, WAS, tells_value
-from quoteweave.generation.extractive.acts.clauses import words_of
 from quoteweave.generation.extractive.acts.doers import did_otherwise
-from quoteweave.generation.extractive.acts.said_acts import OBJECT_WORDS, lacks_act, says_act
-from quoteweave.generation.extractive.statements import Statement, refers_back
+from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.languages import guess_language
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_beyond_limit, tells_to
 
 MIN_ONLY_CAUSES = 2
 """Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
-_BE = r"(?:is|are|was|were|be|been|being|am|gets?|got)"
 _MUST = r"(?:must|shall|ha(?:s|ve|d)\s+to|needs?\s+to)"
 _MODAL = r"(?:can|may|could|must|should|shall|will)\b"
 _ASKS_WHAT_IT_DOES = lazy_regex(
     rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
     re.IGNORECASE,
 )
-_YES_OR_NO = lazy_regex(
-    rf"\s*(?:{_BE}|do|does|did|can|could|may|must|should|will|has|have)\s+"
-    r"(?:(?:the|an?|all|any|our|its|their|these|this|those|every|each)\s+)?(?P<rest>.+)",
-    re.IGNORECASE,
-)
-_PRONOUN = lazy_regex(r"(?:I|we|you|one|it|they|he|she|there|someone|anyone|people)\b", re.IGNORECASE)
-_OBJECT_PRONOUN = lazy_regex(r"\s+(?:it|them|this|these|one|ones|those)\b", re.IGNORECASE)
-_DONE = lazy_regex(rf"(?:\bbe\s+(?:\w+ly\s+)?|^\s*{_BE}\b.*?\b(?=\w+(?:ed|en)\b))(?P<verb>\w+)", re.IGNORECASE)
 ASKED_ACT = lazy_regex(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
 _WAY = lazy_regex(
     r"\b(?:you|one|we)\s+(?:can|may|could|should|must|need\s+to|have\s+to|(?:should\s+)?(?:be|are|is)\s+able\s+to)\s+"
@@ -53,13 +41,11 @@ _AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(
 _LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 # "Whether it is so or not" denies nothing.
 _NEGATES = lazy_regex(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
-_CLAUSE = lazy_regex(r"[;:]\s")
 _CLAUSES = lazy_regex(
     r"[,;:.]\s+|^(?!(?:dai|week|month|year|quarter)ly\b)\w+ly\s+", re.IGNORECASE
 )  # "Gently tap the filter"
 # What is done with the thing, as protocols say it, no matter by whom.
 _DONE_SO = lazy_regex(r"\b(?:is|are)\s+(?:\w+ly\s+|then\s+)?\w{2,}ed\b(?!\s+by\b)", re.IGNORECASE)
-_CASES = lazy_regex(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
 _ASKS_CAUSE = lazy_regex(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
 _CAUSED = lazy_regex(
     r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
@@ -89,12 +75,7 @@ _LIMIT = lazy_regex(
     r"|(?:no|not)\s+(?:more|less|fewer|longer|higher|lower|heavier|larger|over|above|under|below)"
     r"|(?:highest|lowest|largest|smallest|longest|shortest|greatest))\b)"
 )
-_ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
 _WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
-_COUNTED_ACT = lazy_regex(
-    r"\s*how many\s+(?:\w+\s+)?(?P<noun>[\w'’-]+)\s+(?:were|was|are|have been)\s+(?P<verb>\w+(?:ed|en))\b",
-    re.IGNORECASE,
-)
 _CASE = lazy_regex(r"\W*(?:if|unless)\b", re.IGNORECASE)
 _WORD = lazy_regex(r"\w[\w'’-]*")
 
@@ -118,39 +99,22 @@ def tells_what_it_does(told: str, question: str) -> bool:
 def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     """Whether nothing shows that a statement tells of another act than the one that the question asks about."""
     text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
-    is_yes_or_no = asks == "yes_or_no"
     if statement.is_row or statement.quote.kind == "image":
         return True
-    counted = asks == "count" and _counts_another_act(statement.text, text)
     denied = asks == "look" and denies_unasked(statement, question)
-    if counted or denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
+    if denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
     of_limit = of_limit or is_beyond_limit(statement.text, question.analysis.threshold)
-    subject = subject_terms(question)
-    lacks = lacks_act(f"{statement.before} {statement.text}", text, set(subject))
-    if of_extreme or of_limit or lacks or not tells_value(statement.text, question):
+    of_another_act = tells_of_another_act(statement.text, text, asks)
+    if of_extreme or of_limit or of_another_act or not tells_value(statement.text, question):
         return False
-    of_another_act = asks in _ACT_KINDS and tells_of_another_act(statement.text, text, by_yes_or_no=is_yes_or_no)
-    if is_yes_or_no:
-        return not (of_another_act or _answers_for_another(statement, question))
-    if of_another_act or (
-        asks == "date" and any(tells(statement.text, text) for tells in (_is_of_several, _tells_hours, _was_once))
-    ):
+    if asks == "date" and any(tells(statement.text, text) for tells in (_is_of_several, _tells_hours, _was_once)):
         return False
-    return not (_names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
-
-
-def _counts_another_act(told: str, asked: str) -> bool:
-    """Whether a text counts those with whom something else was done: invited, where it is asked who was surveyed."""
-    counted = _COUNTED_ACT.match(asked)
-    if counted is None:
-        return False
-    act = frozenset(words(counted["verb"]))
-    noun = re.escape(counted["noun"])
-    done = re.findall(rf"\b{noun}\s+(?:were|was|are|have been)\s+(?:\w+ly\s+)?(\w+(?:ed|en))\b", told, re.IGNORECASE)
-    return bool(done) and not any(act & with_words_alike(frozenset(words(verb)), act) for verb in done)
+    return not (
+        _names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject_terms(question))
+    )
 
 
 def _tells_by_case(told: str, asked: str) -> bool:
@@ -164,7 +128,7 @@ def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool
     if found is None or not told[: found.start()].strip():
         return False
     before, after = told[: found.start()], told[found.end() :]
-    return sum(_has([word], after) and not _has([word], before) for word in subject) >= MIN_ONLY_CAUSES
+    return len(set(words(after)).intersection(subject).difference(words(before))) >= MIN_ONLY_CAUSES
 
 
 def _is_of_several(told: str, asked: str) -> bool:
@@ -200,50 +164,6 @@ def _names_any(told: str, asked: str) -> bool:
     return first is not None and found is not None and found.end() == first.end()
 
 
-@dataclass(frozen=True, slots=True)
-class _YesOrNoAct:
-    """What is asked by yes or no, as stems: who or what does it, the verb, and with what."""
-
-    subject: list[str]
-    verb: list[str]
-    thing: list[str]
-    is_passive: bool
-
-
-def _yes_or_no_act(asked: str, content: list[str], told: str) -> _YesOrNoAct | None:
-    """The act of "Can I use the crane?", whose verb is the first word of it that a text has; None for no such verb."""
-    question = _YES_OR_NO.match(asked)
-    if question is None or not content:
-        return None
-    by_pronoun = _PRONOUN.match(question["rest"])
-    if by_pronoun and set(words(_next_words(question["rest"][by_pronoun.end() :], 1))).isdisjoint(content):
-        return None  # "Can I take it?" says by its verb nothing that a text must say
-    subject, acts = ([], content) if by_pronoun else (content[:1], content[1:])
-    if (done := _DONE.search(asked)) is not None:
-        verb, thing = words(done["verb"]), subject
-    else:
-        at = next((at for at, act in enumerate(acts) if _has([act], told)), len(acts))
-        verb, thing = acts[at : at + 1], acts[at + 1 : at + 2] if by_pronoun else []
-    return _YesOrNoAct(subject, verb, thing, is_passive=done is not None) if _has(verb, told) else None
-
-
-def _answers_for_another(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says of another thing, or of a case alone, what a question asks of one by yes or no."""
-    text, told, content = question.analysis.text[:MAX_ANALYSED_CHARACTERS], statement.text, subject_terms(question)
-    act = _yes_or_no_act(text, content, told)
-    if act is None:
-        return False
-    if not says_act(f"{statement.before} {told}", frozenset(act.verb), set(content).difference(act.verb), by_noun=True):
-        return True
-    if not _CASES.search(text) and not _has(act.verb, _CASES.sub(" ", told)):
-        return True
-    if refers_back(told):
-        return False
-    # Another clause may tell of it in another way.
-    otherwise = [one for one in _CLAUSE.split(told) if _has(act.subject, one) and not _has(act.verb, one)]
-    return not otherwise and _is_of_another_thing(act, told)
-
-
 def stands_alone(thing: Set[str], told: str) -> bool:
     """Whether the words of a thing stand in a text beside small words alone: not in "hot water" or "water damage"."""
     said = [(set(words(match[0])), match.span()) for match in _WORD.finditer(told)]
@@ -252,29 +172,6 @@ def stands_alone(thing: Set[str], told: str) -> bool:
         if part and not told[end:start].strip():
             return False
     return True
-
-
-def _is_of_another_thing(act: _YesOrNoAct, told: str) -> bool:
-    """Whether a text has the verb only of another thing: "the use of a placebo", "using the supplied cable"."""
-    if not act.thing:
-        return False
-    for match in words_of(act.verb, told):
-        behind, word = told[match.end() :], match[0].casefold()
-        is_done = word.endswith(("ed", "en", "t", "able", "ible")) or act.is_passive
-        if _has(act.thing, _next_words(behind, OBJECT_WORDS)) or (is_done and _has(act.thing, told[: match.start()])):
-            return False
-        takes_object = word.endswith("ing") or re.match(r"\s+of\s", behind)
-        if _OBJECT_PRONOUN.match(behind) or (act.is_passive and not takes_object):
-            return False
-    return True
-
-
-def _has(stems: list[str], text: str) -> bool:
-    return next(words_of(stems, text), None) is not None
-
-
-def _next_words(text: str, most: int) -> str:
-    return " ".join(text.split()[:most])
 
 
 def instructs(statement: Statement, question: QuestionTerms) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import with_words_alike
+from quoteweave.core.text.question_analysis import with_words_alike, words_alike
 from quoteweave.core.text.tokens import STOP_WORDS, words
 
 MAX_BETWEEN = 6
@@ -36,11 +36,20 @@ _LEADING = lazy_regex(
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am", "gets", "get", "got"})
 _PAST = frozenset({"was", "were", "had", "did", "been", "got"})
 _POSSIBLE = frozenset({"would", "should", "can", "could", "may", "might"})
-# What follows one of these is a noun: "the design", "of cost".
-_BEFORE_NOUN = lazy_regex(
-    r"\b(?:the|an?|its|our|their|his|her|your|my|no|any|each|every|of|for|from|with|in|by|under|at|on|into|about)\s+$",
-    re.IGNORECASE,
+PREPOSITIONS = (
+    "of|in|on|at|for|from|with|without|by|near|under|over|between|behind|beside|next|into|onto|through|across|among|within"
+    "|along|around|per|against|about|since|during|until|before|after|to"
 )
+ARTICLES = "the|an?|its|our|their|his|her|your|my|no|any|each|every"
+BEFORE_NOUN = lazy_regex(rf"\b(?:{ARTICLES}|of|for|from|with|in|by|under|at|on|into|about)\s+$", re.IGNORECASE)
+"""The end of a text behind which a noun stands: "the design", "of cost"."""
+# "These summarised texts": behind such a word a participle is an attribute, where a noun follows it.
+_BEFORE_ATTRIBUTE = lazy_regex(r"\b(?:this|these|those|such|some|all|most|many|other|to|as)\s+$", re.IGNORECASE)
+NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|several"
+_NUMBER = lazy_regex(rf"\b(?:{NUMBERS}|\d+)\s+$", re.IGNORECASE)
+_NEXT_WORD = lazy_regex(r"\s+(\w+)")
+_NOUN_OF_ACT = lazy_regex(r"\w+(?:[ts]ion|ment|[ae]nce|al|ure)s?", re.IGNORECASE)
+_NOUN_OF_DOER = lazy_regex(r"\w{2,}[eo]rs?", re.IGNORECASE)
 _HELPING_WORDS = (
     r"(?:is|are|was|were|be|been|being|am|gets?|got|has|have|had|do|does|did|will|would|shall|should|can|could|may|might"
     r"|must|not|never|cannot|\w+n[’']t|to|also|always|usually|often|once|first|later|then|now|still|again|soon|almost"
@@ -52,13 +61,12 @@ _DENYING = lazy_regex(
     re.IGNORECASE,
 )
 _NOBODY = lazy_regex(r"\W*(?:No|Nobody|None|Neither|Nothing)\b", re.IGNORECASE)
-_IN_A_CASE = lazy_regex(r"\W*(?:If|Unless|Whether|Should|When|Whenever)\b[^,]*$", re.IGNORECASE)
+_IN_A_CASE = lazy_regex(r"(?:^\W*(?:should|when|whenever)|\b(?:if|unless|whether))\b[^,]*$", re.IGNORECASE)
 _REGULAR = lazy_regex(r"[^e]ed$")
 _AFTER_COMMA, _PARTICIPLE = lazy_regex(r",\s*$"), lazy_regex(r"(?:[ewo]n|[dt])$")
 _DUTY = lazy_regex(r"\b(?:has|have|needs?|had)\s+to\s+", re.IGNORECASE)
 _ENDS_NOUNS = lazy_regex(
-    r"[,(;:–—]|\s(?:of|in|on|at|for|from|with|without|to|by|near|under|over|between|behind|beside|next|into|onto|through"
-    r"|that|which|who|whose|where|when|while|until|before|after|because|if|as|and|or|but|since|during|against|about|every"
+    rf",(?!\d)|[(;:–—]|\s(?:{PREPOSITIONS}|that|which|who|whose|where|when|while|because|if|as|and|or|but|every"
     r"|each|once|twice|is|are|was|were|has|have|had|will)\b",
     re.IGNORECASE,
 )
@@ -67,6 +75,7 @@ _SHORT_NAME = lazy_regex(r"\W*(?:[Tt]he\s+)?[A-Z]{2,}\W*")  # may stand for any
 _SHARE = lazy_regex(
     r"^\W*(?:most|all|many|some|half|both|each|two|three)\s+of\s+", re.IGNORECASE
 )  # "most of the members"
+_IS = lazy_regex(r"\s(?:is|are|was|were)\s", re.IGNORECASE)
 _AND = lazy_regex(r",\s+|\s(?:and|or)\s")
 _GOES_ON = lazy_regex(r"\b(?:and|or|but)\s*$", re.IGNORECASE)
 _WHOM = lazy_regex(r"^(?P<thing>.+?),?\s+(?:that|which|whom)\s+(?P<doer>\S.*)$", re.IGNORECASE)
@@ -74,6 +83,7 @@ _WHO = lazy_regex(r",?\s*\b(?:who|which|that)\s*$", re.IGNORECASE)
 _BY = lazy_regex(
     rf"^(?!\s+(?:the|an?|its|their|his|her|our|my)\b)((?:\s+[\w'’.-]+){{0,{MAX_BETWEEN}}}?)\s+by\s+(?=[^\W_])"
 )
+_OF = lazy_regex(r"\s+(?:\w+\s+)?of\s+")  # "opening hours of the shop"
 _ANOTHER_VERB = lazy_regex(r"\s(?:\w{2,}(?:ed|en|ing)|to|of|for|from|with|and|or|that|which|who)\b", re.IGNORECASE)
 # Not "by hand", "by 12 per cent", "by the end of May", "by March" nor "by the river".
 _SOMEBODY = lazy_regex(
@@ -98,9 +108,18 @@ class Act:
     """Of a passive, by whom or what it is done."""
     is_passive: bool
     is_denied: bool
-    is_so: bool
-    """Whether it is told as so, denied or not: not of what is wished, or so in a case alone."""
+    is_wished: bool
+    """Whether it is what somebody wished, refused or the like to do, or may do: "refused to repair it"."""
+    is_in_case: bool
+    """Whether it is told as so in a case alone: "If they repair it"."""
     time: Time
+    is_noun: bool = False
+    """Whether it is said by a noun: "approval of the budget", of which the subject is "the budget"."""
+
+    @property
+    def is_so(self) -> bool:
+        """Whether it is told as so, denied or not."""
+        return not (self.is_wished or self.is_in_case)
 
     @property
     def doer(self) -> str:
@@ -123,21 +142,71 @@ class Act:
         return not self.is_passive and re.match(r"\s+(?:the|an?|its|their|his|her|our)\s", self.behind) is not None
 
 
-def acts_in(text: str, verb: Set[str], *, base: str = "", participle: str = "") -> Iterator[Act]:
-    """What the clauses of a text say by words of these stems, of which the infinitive or the participle is known.
+def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Act]:
+    """What the clauses of a text say by a verb, given as a question has it, or by another word that says the same.
 
-    The first `MAX_ACTS` of them.
+    The first `MAX_ACTS` of them. A noun says an act only of what follows it: "the use of the crane".
     """
+    own = frozenset(words(verb))
+    stems = own.union(*map(words_alike, own))
     clauses = _CLAUSE.split(_NUMBER_OF_SECTION.sub("", text))
-    said = ((clause, match) for clause in clauses for match in words_of(verb, clause))
+    said = ((clause, match) for clause in clauses for match in words_of(stems, clause))
     for clause, match in itertools.islice(said, MAX_ACTS):
         before = clause[max(0, match.start() - MAX_AROUND) : match.start()]
-        if not _BEFORE_NOUN.search(before):
-            behind = clause[match.end() : match.end() + MAX_AROUND]
-            yield _act(before, match[0], behind, base.casefold(), participle.casefold())
+        behind = clause[match.end() : match.end() + MAX_AROUND]
+        if _is_attribute(match[0], before, behind):
+            yield _act_of_noun(match[0], before, behind)
+            continue
+        is_counted = match[0].endswith("s") and _NUMBER.search(before)
+        is_noun = is_counted or BEFORE_NOUN.search(before) or _is_noun_of_act(match[0], verb)
+        if (is_noun or match[0].endswith("ing")) and (of := _OF.match(behind)):
+            yield _act_of_noun(match[0], before, behind[of.end() :])
+        if is_noun:
+            continue
+        act = _act(before, match[0], behind, verb.casefold(), is_participle=is_participle)
+        if act.is_passive or own & words_asking(match[0]):
+            yield act
 
 
-def _act(before: str, word: str, behind: str, base: str, participle: str) -> Act:
+def words_asking(word: str) -> frozenset[str]:
+    """The stems of a word, and of those by which a question may ask for what it says."""
+    stems = frozenset(words(word))
+    return stems.union(*map(words_alike, stems))
+
+
+def _is_attribute(word: str, before: str, behind: str) -> bool:
+    """Whether a participle stands before the noun that it is said of: "these summarised texts", "a well-built ship"."""
+    beside = _NEXT_WORD.match(behind)
+    is_before_noun = beside is not None and beside[1].casefold() not in STOP_WORDS
+    is_led = "-" in word or BEFORE_NOUN.search(before) or _BEFORE_ATTRIBUTE.search(before)
+    return is_before_noun and word.endswith("ed") and bool(is_led)
+
+
+def _is_noun_of_act(word: str, verb: str) -> bool:
+    """Whether a word of a verb's stem is a noun by its ending: "approval" is longer than "approve"."""
+    is_longer = not verb.casefold().startswith(word.casefold().removesuffix("s").removesuffix("e"))
+    return is_longer and any(
+        noun.fullmatch(word) and not noun.fullmatch(verb) for noun in (_NOUN_OF_ACT, _NOUN_OF_DOER)
+    )
+
+
+def _act_of_noun(word: str, before: str, behind: str) -> Act:
+    subject, _, agent = behind.partition(" by ")
+    return Act(
+        word,
+        subject,
+        behind,
+        agent,
+        is_passive=True,
+        is_denied=False,
+        is_wished=False,
+        is_in_case=_IN_A_CASE.search(before) is not None,
+        time="perfect",
+        is_noun=True,
+    )
+
+
+def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool) -> Act:
     verb = word.casefold()
     helping = _HELPING.search(before)
     subject = before[: helping.start()] if helping else before
@@ -149,21 +218,24 @@ def _act(before: str, word: str, behind: str, base: str, participle: str) -> Act
     agent = behind[by.end() :] if by and not _ANOTHER_VERB.search(by[1]) and _SOMEBODY.match(behind, by.end()) else ""
     # "A permit, submitted in May," and "signed by the members" say not when.
     is_reduced = (
-        not helpers
+        not helpers - {"not", "never"}
         and not verb.endswith(("s", "ing"))
         and (bool(agent) or bool(_AFTER_COMMA.search(subject) and _PARTICIPLE.search(verb)))
     )
     is_passive = is_reduced or (bool(helpers & _BE) and not verb.endswith("ing"))
     duty = _DUTY.search(helps) is not None
     planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
-    is_denied = bool(_DENYING.search(helps) or _NOBODY.match(subject))
-    is_so = not (_IN_A_CASE.match(subject) or ("to" in helpers and not (duty or planned)))
-    is_now = verb.endswith("s") or bool(participle and verb != participle and not _REGULAR.search(verb))
-    is_unsure = is_reduced or (not helpers and verb == base)  # "It cost 9 euros"
+    is_now = verb.endswith("s") or (is_participle and verb != asked and not _REGULAR.search(verb))
+    # "It cost 9 euros" says not when.
+    is_unsure = is_reduced or (not helpers and not is_participle and verb == asked.removesuffix("s"))
     time = "perfect" if is_unsure else _time(helpers, is_now=is_now, is_duty=duty, is_planned=planned)
+    is_denied = bool(_DENYING.search(helps) or _NOBODY.match(subject))
+    is_wished = "to" in helpers and not (duty or planned)
+    is_in_case = _IN_A_CASE.search(subject) is not None
     if is_reduced:  # "They are based on interviews conducted by the council"
-        subject = _ENDS_NOUNS.split(subject.rstrip(" ,"))[-1] if agent else subject
-    return Act(word, subject.rstrip(), behind, agent, is_passive, is_denied, is_so, time)
+        subject = (_ENDS_NOUNS if agent else _IS).split(subject.rstrip(" ,"))[-1]
+    is_noun = verb.endswith("ing") and not helpers & _BE
+    return Act(word, subject.rstrip(), behind, agent, is_passive, is_denied, is_wished, is_in_case, time, is_noun)
 
 
 def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Time:

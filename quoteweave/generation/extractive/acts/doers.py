@@ -45,7 +45,7 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
     times = {"present", "possible"} if may else {"past", "perfect"}
     if asked is not None and _is_now(found["verb"]):
         times = {"present", "perfect", "future"} if _ONCE.search(text) else {"past", "present", "perfect", "future"}
-    acts = _acts(text, found["verb"])
+    acts = _acts(text, found["verb"], is_participle=asked is not None and not _is_now(found["verb"]))
     return any(
         act.is_so and not act.is_denied and act.doer and act.time in times and (not thing or act.is_done_to(thing))
         for act in acts
@@ -56,11 +56,8 @@ def _is_now(verb: str) -> bool:
     return verb.casefold().endswith("s")
 
 
-def _acts(text: str, verb: str) -> list[Act]:
-    stems = set(words(verb))
-    wanted = stems.union(*map(words_alike, stems))
-    base = verb.removesuffix("s") if _is_now(verb) else ""
-    return [act for act in acts_in(text, wanted, base=base) if act.is_passive or not _is_noun_of_act(act.verb, verb)]
+def _acts(text: str, verb: str, *, is_participle: bool) -> list[Act]:
+    return [act for act in acts_in(text, verb, is_participle=is_participle) if not act.is_noun]
 
 
 def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
@@ -71,7 +68,7 @@ def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
     asked = ASKS_WHO_DID.match(question.analysis.text)
     if asked is None:
         return False
-    if _acts(statement.text, asked["verb"]):
+    if _acts(statement.text, asked["verb"], is_participle=False):
         return not tells_doer(statement.text, question)
     verb = set(words(asked["verb"]))
     said = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
@@ -79,11 +76,3 @@ def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
     thing: Set[str] = set(subject_terms(question)) - verb
     offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(statement.text))
     return bool(nouns) and not any(office in nouns and of and of <= thing for office, of in offices)
-
-
-def _is_noun_of_act(word: str, verb: str) -> bool:
-    """Whether a word that says an act is none by which questions ask for it, or is who does it: "manager"."""
-    if _DOER.fullmatch(word.casefold()) and not _DOER.fullmatch(verb.casefold()):
-        return True
-    stems = set(words(verb))
-    return stems.isdisjoint(words(word)) and not any(stems & words_alike(stem) for stem in words(word))
