@@ -22,7 +22,7 @@ from quoteweave.core.text.question_analysis import (
     request_words,
 )
 from quoteweave.core.text.question_words import asked_quantity, denying_words, foreign_function_words, light_words
-from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
 
@@ -68,9 +68,11 @@ _ANOTHER = lazy_regex(
     re.IGNORECASE,
 )
 _CLAUSE = lazy_regex(r"[,;.](?=\s)")
-_COMPOUND = lazy_regex(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+COMPOUND = lazy_regex(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _AND = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 
+NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
+"""Kinds of questions that are answered by a number."""
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
 ALSO_BEFORE = frozenset({"next", "last"})
@@ -166,7 +168,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     )
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     # "Part" of "part-time staff" distinguishes them.
-    whole = question.names.union(words(" ".join(_COMPOUND.findall(analysis.text))))
+    whole = question.names.union(words(" ".join(COMPOUND.findall(analysis.text))))
     heavy = [term for term in terms if term not in light_words() or term in whole]
     return heavy if len(heavy) >= MIN_TERMS else terms
 
@@ -299,3 +301,13 @@ def overlap(one: Iterable[str], other: Iterable[str]) -> float:
     """The Jaccard similarity of two sets of words, 0 to 1."""
     first, second = set(one), set(other)
     return len(first & second) / (len(first | second) or 1)
+
+
+def stands_alone(thing: Set[str], told: str) -> bool:
+    """Whether the words of a thing stand in a text beside small words alone: not in "hot water" or "water damage"."""
+    said = [(set(words(match[0])), match.span()) for match in WORD.finditer(told)]
+    for (stems, (_, end)), (others, (start, _)) in itertools.pairwise(said):
+        part = stems and others and thing.isdisjoint(stems) != thing.isdisjoint(others)
+        if part and not told[end:start].strip():
+            return False
+    return True

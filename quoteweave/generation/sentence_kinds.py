@@ -14,7 +14,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import Threshold, imperative_verbs
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import WORD, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import split_sentences
@@ -72,7 +72,6 @@ _LEADS_IN = lazy_regex(
     r"(?:(?:this|that|the|each|any|an?|such|most|some|all)\s+)?(?:\w+\s+of\s+)?(?:(?:the|an?)\s+)?",
     re.IGNORECASE,
 )
-_WORD = lazy_regex(r"\w[\w'’-]*")
 
 
 def may_be_asking_heading(text: str) -> bool:
@@ -88,7 +87,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
     """
     says, asked = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT, set(subject)
     opens = _NAMES_BEFORE if is_name else _ARTICLE
-    places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
+    places = [match.span() for match in WORD.finditer(text) if asked.intersection(words(match[0]))]
     for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
         says_so = says.match(text[end:]) or (by_kind and _TERM_OF_GLOSSARY.match(text[end:]))
         begins = opens.fullmatch(text[:start]) and (says_so or _ENCLOSED.match(text[end:]))
@@ -103,7 +102,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
 def begins_with(text: str, subject: str) -> bool:
     """Whether a sentence begins with the subject, but for an article, or names before it ("The GNU linker")."""
     asked, said = frozenset(words(subject)), frozenset(subject.casefold().split())
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         if words(match[0]) and asked.issuperset(words(match[0])):
             return True
         if not (match[0][:1].isupper() or match[0].casefold() in said or _ARTICLE.fullmatch(f"{match[0]} ")):

@@ -35,6 +35,7 @@ from harbour_quotes import ask, context, image, quote
         ("When did the season begin?", "The new season begins on 23 September 2023."),
         ("When is the tower open?", "The tower was open until 1999."),
         ("When does the tower close?", "The tower closed in 1999."),
+        ("Is the lift working?", "The lift was working in May 2010."),
         ("Did the club win the cup?", "The club will win the cup."),
         ("Who built the ship?", "Ida Holm built a model for the ship."),
         ("Who ran the school?", "Ida Holm ran the marathon for the school."),

@@ -51,6 +51,8 @@ _MARKS = lazy_regex(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
 _SYMBOLS = lazy_regex(r"(?:[^\w\s]|_)+")
+WORD = lazy_regex(r"\w[\w'’-]*")
+"""A word as people write it, whole: "well-built", "o'clock"."""
 RAISED = "⁰¹²³⁴-⁹"
 """The digits that are superscripts, for a class of characters in a pattern."""
 _RAISED_NUMBER = rf"[⁻⁺]?[{RAISED}]++"

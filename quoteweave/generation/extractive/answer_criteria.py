@@ -36,10 +36,10 @@ from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.another_thing import costs_another, tells_another
+from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
-from quoteweave.generation.extractive.acts.asked_values import past_years
-from quoteweave.generation.extractive.acts.asked_verbs import stands_alone, tells_as_asked
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
+from quoteweave.generation.extractive.acts.times import past_years
 from quoteweave.generation.extractive.answer_kinds import asked_noun, has_answer_kind, new_numbers
 from quoteweave.generation.extractive.answer_names import asks_colour, is_of_colour, says_where, tells_of_one
 from quoteweave.generation.extractive.asked_headings import words_above
@@ -53,12 +53,15 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
+    COMPOUND,
+    NUMBER_KINDS,
     QuestionTerms,
     adjacent_pairs,
     coverage,
     keeps_adjacent,
     quote_words,
     says_calendar_year,
+    stands_alone,
     subject_terms,
     with_quantity,
     words_with_headings,
@@ -89,7 +92,6 @@ _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 """Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
-_NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
 _ASKS_WHAT_ONE_IS = lazy_regex(
@@ -99,7 +101,6 @@ _MAY_ASK_OF_ONE = lazy_regex(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGN
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _WHO_IS = lazy_regex(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
-_COMPOUND = lazy_regex(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
 # A question, a line of a table of contents, or an entry of a list of references.
 _NO_STATEMENT = lazy_regex(
@@ -185,7 +186,7 @@ class AnswerCriteria:
         Nor is a number of those who "do not lean" one of those who do.
         """
         asked = self._question.analysis
-        denied = only_denied_words(statement.text) if asked.asks in _NUMBER_KINDS else frozenset[str]()
+        denied = only_denied_words(statement.text) if asked.asks in NUMBER_KINDS else frozenset[str]()
         if not (has_denying_word(asked.text) or denied.isdisjoint(self._subject)):
             return True
         negated = asked.asks not in _DENIED_OTHERWISE and _NOT.search(asked.text) is not None
@@ -279,7 +280,7 @@ class AnswerCriteria:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
             return self._with_alike(before | own)
         asked = analysis.text.casefold()
-        bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
+        bare = COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
         return self._with_alike(before.union(words(bare)))
 
     def _with_alike(self, held: frozenset[str]) -> frozenset[str]:

@@ -14,21 +14,17 @@ from quoteweave.core.text.question_analysis import (
     with_words_alike,
 )
 from quoteweave.core.text.question_words import Quantity, asked_quantity
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_code
-from quoteweave.generation.extractive.acts.asked_verbs import (
-    asks_what_it_does,
-    denies_unasked,
-    instructs,
-    tells_what_it_does,
-)
+from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.acts.doers import tells_doer
+from quoteweave.generation.extractive.acts.instructions import denies_unasked, instructs
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import (
     CLAUSES,
     INSTRUCTION,
@@ -114,7 +110,6 @@ _OF_SOME = lazy_regex(
 )
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-_NUMBER_KINDS = frozenset({"count", "amount", "money", "percent"})
 _EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 # "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
 _INTRODUCES = lazy_regex(
@@ -127,7 +122,6 @@ _IN_A_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+wh
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
-_WORD = lazy_regex(r"\w[\w'’-]*")
 _ASKS_WHEN_ALLOWED = lazy_regex(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
 _CONDITION = lazy_regex(
     r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than"
@@ -154,7 +148,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     asks, text = question.analysis.asks, question.analysis.text
     if asks in {"count", "person", "definition"} and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
         return False
-    if asks in _NUMBER_KINDS and _EXAMPLE.match(statement.text) and not _EXAMPLE.search(text):
+    if asks in NUMBER_KINDS and _EXAMPLE.match(statement.text) and not _EXAMPLE.search(text):
         return False
     return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
 
@@ -281,7 +275,7 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
     field = set(words(field_of_term(question.analysis.text)))
     term, text = [word for word in subject_terms(question) if word not in field], statement.text
     asked = set(term)
-    places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
+    places = [match.span() for match in WORD.finditer(text) if asked.intersection(words(match[0]))]
     if not re.match(r"what(?:'s|\s+is|\s+are|\s+does)\b", question.analysis.asked_by, re.IGNORECASE):
         return any(
             text[:start].endswith("(")
@@ -346,7 +340,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not new_numbers(statement, question)
         return not (asked["kind"] or named or no_value)
     before = (found["before"] or "").casefold()
-    same = _SAME_THING.union(STOP_WORDS, _WORD.findall(text.casefold()))
+    same = _SAME_THING.union(STOP_WORDS, WORD.findall(text.casefold()))
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
     part = part or _one_of_several(noun, statement.text, question)
     example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for

@@ -24,7 +24,7 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import asked_thing, describes_thing, light_words
 from quoteweave.core.text.tokens import name_words, words
-from quoteweave.generation.extractive.acts.asked_verbs import ASKED_ACT
+from quoteweave.generation.extractive.acts.instructions import ASKS_HOW_TO
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.statements import (
     Statement,
@@ -222,7 +222,7 @@ def _does_something_else(question: str, heading: str) -> bool:
 
     Only where the question's act is a word that asks elsewhere, such as "list", which counts for nothing.
     """
-    asked = ASKED_ACT.match(question)
+    asked = ASKS_HOW_TO.match(question)
     if asked is None or asked[1].casefold() not in request_words() - _MAKES:
         return False
     first = heading.partition(" ")[0]

@@ -23,7 +23,7 @@ from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.acts.asked_verbs import are_instructions
+from quoteweave.generation.extractive.acts.instructions import are_instructions
 from quoteweave.generation.extractive.asked_headings import asks_otherwise, is_about_something_else, known_of_manual
 from quoteweave.generation.extractive.composition import (
     compose_introduced,

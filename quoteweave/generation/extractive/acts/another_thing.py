@@ -11,6 +11,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.gate.dates import is_of_date
+from quoteweave.generation.relevance import NUMBER_KINDS
 
 MAX_BETWEEN = 3
 """Most words between a name and its number: "Debian, the version 8"."""
@@ -40,8 +41,7 @@ _SAME = STOP_WORDS | {
     "majority",
     "percent",
 }
-_NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
-_OF_ONE_KINDS = _NUMBER_KINDS | {"date", "yes_or_no"}
+_OF_ONE_KINDS = NUMBER_KINDS | {"date", "yes_or_no"}
 # What stands between a possessive at the beginning and the verb, or a comma.
 _BELONGING = lazy_regex(
     r"\W*(?:Its|Their|His|Her|Seine?|Ihre?|Son|Sa|Ses|Leurs?)\s+([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){0,2}?)"
@@ -143,7 +143,7 @@ def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, term
 
     "It cost 480,000 euros and replaces the vehicle of 2001" does not tell what the vehicle of 2001 cost.
     """
-    if question.asks not in _NUMBER_KINDS or not refers_back(statement.text):
+    if question.asks not in NUMBER_KINDS or not refers_back(statement.text):
         return False
     named = set(terms) - verbs_of(question.text)
     nouns = {word for word in named if not is_of_date(word)}
@@ -189,7 +189,7 @@ def _tells_of_its_property(asked: str, text: str, asks: AnswerType) -> bool:
 
     Or of the parents of students, and not of these.
     """
-    groups = _GROUP.finditer(asked) if asks in _NUMBER_KINDS | {"statement"} else ()  # shops open in the hours of shops
+    groups = _GROUP.finditer(asked) if asks in NUMBER_KINDS | {"statement"} else ()  # shops open in the hours of shops
     things = [found[1] for found in (_THING.match(asked), *groups) if found is not None]
     before, said = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?", {*asked.casefold().split(), *_SAME, ""}
     for thing in things:

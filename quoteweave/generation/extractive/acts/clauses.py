@@ -12,7 +12,7 @@ from typing import Literal
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import with_words_alike, words_alike
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 
 MAX_BETWEEN = 6
 """Most words between a verb and "by", as in "elected every three years by the members"."""
@@ -24,7 +24,6 @@ MAX_ACTS, MAX_AROUND = 16, 500
 
 Time = Literal["past", "perfect", "present", "future", "possible"]
 
-_WORD = lazy_regex(r"\w[\w'’-]*")
 _CLAUSE = lazy_regex(r"[;:]\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)")
 _NUMBER_OF_SECTION = lazy_regex(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+(?=[A-ZÀ-Þ])")
 _LEADING = lazy_regex(
@@ -262,7 +261,7 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
 
 def heads(nouns: str) -> list[str]:
     """The stems of the head of nouns; of a name or number also the noun before it: "the ferry Halcyon"."""
-    own = _WORD.findall(_ENDS_NOUNS.split(nouns)[0])
+    own = WORD.findall(_ENDS_NOUNS.split(nouns)[0])
     named = [word for word in own if word.casefold() not in STOP_WORDS]
     if len(named) > 1 and named[-1].endswith(("ed", "ing")):  # "the statements included"
         named.pop()
@@ -279,4 +278,4 @@ def _alike(held: Iterable[str], thing: Set[str]) -> frozenset[str]:
 def words_of(stems: Iterable[str], text: str) -> Iterator[re.Match[str]]:
     """The words of a text with one of these stems."""
     wanted = frozenset(stems)
-    return (match for match in _WORD.finditer(text) if not wanted.isdisjoint(words(match[0])))
+    return (match for match in WORD.finditer(text) if not wanted.isdisjoint(words(match[0])))

@@ -1,0 +1,194 @@
+"""Check by rule whether a statement tells a fact, as it is now, of the very thing and act that a question asks about.
+
+The words of a question may all stand in a sentence that tells of another act, what somebody only wanted, what was so
+once, what is but a part of the thing, or what is so for another number of things. English alone, as the forms of words
+and their order show it.
+"""
+
+import re
+from collections.abc import Iterable
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType
+from quoteweave.core.text.reference_words import reference_words
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
+from quoteweave.generation.extractive.acts.doers import did_otherwise
+from quoteweave.generation.extractive.acts.instructions import denies_unasked
+from quoteweave.generation.extractive.acts.times import CASE_WITHIN, is_dated_otherwise, is_of_another_time
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
+from quoteweave.generation.sentence_kinds import begins_with, is_beyond_limit
+
+MIN_ONLY_CAUSES = 2
+"""Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
+_VALUE_KINDS = NUMBER_KINDS | {"statement", "date", "person"}
+_WHETHER = lazy_regex(
+    r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
+    re.IGNORECASE,
+)
+# What somebody says or thinks of, which is not so by that: what is wanted, proposed, weighed or refused, and what was
+# once offered. Who offers or recommends it still, has it.
+_WANTS = (
+    r"(?:want|wish|hop(?:e|ing)|expect|plan|intend|aim|propos|request|demand|seek|sought|appl(?:y|i)|ask(?!\w*\s+[\d$€£])|consider|discuss"
+    r"|debat|negotiat|refus|declin|reject|imagin|suppos|assum|fear|doubt|claim|alleg|argu)(?:e?s|e?d|n?ed|ing|ning|e)?"
+    r"|offered|suggested|recommended"
+)
+_ONLY_WANTED = lazy_regex(
+    rf"(?<!\bare )(?<!\bis )(?<!\bbe )\b(?:{_WANTS})\s+"
+    r"(?:(?:for|to|that|on|about|an?|the|some|its|their|of)\b|[$€£]?\d)[^;.“]*"
+    rf"|\b(?:an?|the)\s[^,;.]{{1,80}}?\b(?:was|were|has\s+been|is\s+being)\s+(?:{_WANTS})\b",
+    re.IGNORECASE,
+)
+_SUPPOSED = lazy_regex(
+    r"^\W*(?:if|unless|suppose|assuming|provided)\b[^,]*(?:,|$)|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE
+)
+_SUPPOSES = lazy_regex(rf"(?<!^)\b(?:if|unless|suppose|when|{_WANTS})\b", re.IGNORECASE)
+# A container contains so much, and what it is worth no part: "covers heating of 80 euros" is one.
+_INCLUDES = lazy_regex(r"\b(?:includ(?:es?|ed|ing)|(?:contains?|comprises?|covers?)\s+(?=[a-z]))", re.IGNORECASE)
+_DIGIT = lazy_regex(r"\d")
+_ASKED_OF = lazy_regex(
+    r"\b(?:is|are|was|were|does|do|did)\s+(?:(?:the|our|your|its|their|my|an?)\s+)?"
+    r"(.+?)(?=\s+(?:of|for|in|on|at|to|by|per|with|without|from)\b|\W*$)",
+    re.IGNORECASE,
+)
+# "For up to four persons" is for three, too.
+_COUNTED = lazy_regex(
+    r"(\b(?:to|than|most|least|from|over|under|or|and)\s+)?(?<![\w.,])(\d[\d.,]*|[^\W\d_]+)(?=\s+([^\W\d_]+))",
+    re.IGNORECASE,
+)
+_MUST = r"(?:must|shall|ha(?:s|ve|d)\s+to|needs?\s+to)"
+_MODAL = r"(?:can|may|could|must|should|shall|will)\b"
+_ASKS_WHAT_IT_DOES = lazy_regex(
+    rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
+    re.IGNORECASE,
+)
+_ASKS_CAUSE = lazy_regex(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
+_CAUSED = lazy_regex(
+    r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
+    re.IGNORECASE,
+)
+# What says that one of several is the highest or the like: "most", "peaked", "the majority", "no more than".
+_EXTREME = lazy_regex(
+    r"\b(?:most|least|best|worst|max|maximum|minimum|peak\w*|record|top|majority|mainly|mostly|up to|more than any"
+    r"|\w{3,}est)\b",
+    re.IGNORECASE,
+)
+_OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
+# "Max Holm" and "Max says" name somebody, and "max. 6 m" the most.
+_ASKS_LIMIT = lazy_regex(r"\b(?:maximum|minimum|max|min)\b", re.IGNORECASE)
+_LIMIT = lazy_regex(
+    r"\b(?:max\b|min\b|Max\.|Min\.|(?i:maximum|minimum|maximal|minimal|most|least|up\s+to|limit\w*|peak\w*|top|exceed\w*"
+    r"|(?:no|not)\s+(?:more|less|fewer|longer|higher|lower|heavier|larger|over|above|under|below)"
+    r"|(?:highest|lowest|largest|smallest|longest|shortest|greatest))\b)"
+)
+_WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
+_CASE = lazy_regex(r"\W*(?:if|unless)\b", re.IGNORECASE)
+
+
+def asks_what_it_does(question: str) -> bool:
+    """Whether a question asks what a thing does, or must do."""
+    return _ASKS_WHAT_IT_DOES.match(question) is not None
+
+
+def tells_what_it_does(told: str, question: str) -> bool:
+    """Whether a text begins with what the question asks of, or one of its clauses, and says that it does so or must."""
+    doing = _ASKS_WHAT_IT_DOES.match(question)
+    own = told.partition(" reads “")[2] or told  # that of a picture
+    modal = r"\w+" if doing is None or not doing["may"] else _MUST if re.match(_MUST, doing["may"]) else _MODAL
+    # "During the strike, the harbour hired crane drivers" begins with it, too.
+    begins = (own[at:] for at in (0, *(match.end() for match in re.finditer(", ", own))))
+    says_so = re.search(rf"\b{modal}\s+\w", own, re.IGNORECASE) is not None
+    return doing is not None and says_so and any(begins_with(part, doing["subject"]) for part in begins)
+
+
+def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether nothing shows that a statement tells of another act than the one that the question asks about."""
+    text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
+    if statement.is_row or statement.quote.kind == "image":
+        return True
+    denied = asks == "look" and denies_unasked(statement, question)
+    if denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
+        return False
+    of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
+    of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
+    of_limit = of_limit or is_beyond_limit(statement.text, question.analysis.threshold)
+    of_another_act = tells_of_another_act(statement.text, text, asks)
+    if of_extreme or of_limit or of_another_act or not _tells_value(statement.text, question):
+        return False
+    if asks == "date" and is_dated_otherwise(statement.text, text):
+        return False
+    return not (
+        _names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject_terms(question))
+    )
+
+
+def _tells_by_case(told: str, asked: str) -> bool:
+    """Whether a text tells for a case alone ("If it is hard, …") which of several it is, where none is asked for."""
+    return _WHICH.match(asked) is not None and _CASE.match(told) is not None and CASE_WITHIN.search(asked) is None
+
+
+def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool:
+    """Whether a text tells what the thing caused whose cause is asked for: "Earnings fell, driven by lower sales"."""
+    found = _CAUSED.search(told) if _ASKS_CAUSE.match(asked) else None
+    if found is None or not told[: found.start()].strip():
+        return False
+    before, after = told[: found.start()], told[found.end() :]
+    return len(set(words(after)).intersection(subject).difference(words(before))) >= MIN_ONLY_CAUSES
+
+
+def _names_any(told: str, asked: str) -> bool:
+    """Whether a text speaks of "a key" alone, where it is asked which key it is."""
+    which = _WHICH.match(asked)
+    if which is None:
+        return False
+    noun = re.escape(which["noun"])
+    any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
+    first = re.search(rf"\b{noun}s?\b", told, re.IGNORECASE)
+    found = re.search(any_one, told, re.IGNORECASE)
+    return first is not None and found is not None and found.end() == first.end()
+
+
+def _tells_value(told: str, question: QuestionTerms) -> bool:
+    """Whether nothing shows that a text tells of something else than the fact that a question asks for."""
+    asked, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
+    subject = subject_terms(question)
+    if is_of_another_time(told, asked, asks) or _is_of_another_number(told, asked):
+        return False
+    if asks in NUMBER_KINDS | {"statement"} and _is_of_a_part(told, asked, subject):
+        return False
+    return not _is_only_supposed(told, asked, asks, subject)
+
+
+def _is_only_supposed(told: str, asked: str, asks: AnswerType, subject: Iterable[str]) -> bool:
+    """Whether a text has a word of the question only in what it says that somebody wondered, wanted or supposed."""
+    rest = told if _WHETHER.search(asked) else _WHETHER.sub(" ", told)
+    if asks in _VALUE_KINDS and not _SUPPOSES.search(asked):
+        rest = _SUPPOSED.sub(" ", _ONLY_WANTED.sub(" ", rest))
+    return rest != told and not set(words(told)).intersection(subject) <= set(words(rest))
+
+
+def _is_of_a_part(told: str, asked: str, subject: Iterable[str]) -> bool:
+    """Whether all numbers of a text are of a part: "The rent includes heating costs of 80 euros"."""
+    part, thing = _INCLUDES.search(told), _ASKED_OF.search(asked)
+    if part is None or thing is None or _INCLUDES.search(asked) or _DIGIT.search(told[: part.start()]):
+        return False
+    named = set(words(thing[1])).intersection(subject)
+    return bool(_DIGIT.search(told[part.end() :])) and not named <= set(words(told[part.end() :]))
+
+
+def _is_of_another_number(told: str, asked: str) -> bool:
+    """Whether a text tells for another number of things than asked for: for one household, and not for two."""
+    said = _counted(told)
+    others = (noun for noun, numbers in _counted(asked).items() if said.get(noun, numbers).isdisjoint(numbers))
+    return any("" not in said[noun] for noun in others)
+
+
+def _counted(text: str) -> dict[str, set[str]]:
+    """The numbers before each noun, as digits, and "" where one is the bound of several."""
+    found, numbers = dict[str, set[str]](), reference_words().numbers
+    for match in _COUNTED.finditer(text):
+        number, noun = match[2].casefold(), words(match[3])
+        if noun and (number in numbers or number[0].isdecimal()):
+            found.setdefault(noun[0], set()).update({str(numbers.get(number, number)), *([""] if match[1] else [])})
+    return found

@@ -1,0 +1,82 @@
+"""Check by rule whether a text says how one does something: by an instruction, or with what one can do it."""
+
+import re
+from collections.abc import Sequence
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import with_words_alike
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.languages import guess_language
+from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
+from quoteweave.generation.sentence_kinds import INSTRUCTION, tells_to
+
+ASKS_HOW_TO = lazy_regex(
+    r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE
+)
+_WAY = lazy_regex(
+    r"\b(?:you|one|we)\s+(?:can|may|could|should|must|need\s+to|have\s+to|(?:should\s+)?(?:be|are|is)\s+able\s+to)\s+"
+    r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
+    re.IGNORECASE,
+)
+_ANOTHER_WAY = lazy_regex(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
+_AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
+_LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
+# "Whether it is so or not" denies nothing.
+_NEGATES = lazy_regex(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
+_STEP_CLAUSES = lazy_regex(
+    r"[,;:.]\s+|^(?!(?:dai|week|month|year|quarter)ly\b)\w+ly\s+",  # "Gently tap the filter"
+    re.IGNORECASE,
+)
+# What is done with the thing, as protocols say it, no matter by whom.
+_DONE_SO = lazy_regex(r"\b(?:is|are)\s+(?:\w+ly\s+|then\s+)?\w{2,}ed\b(?!\s+by\b)", re.IGNORECASE)
+
+
+def instructs(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement begins like an instruction, or introduces code, and has no other aim ("To protect the hook").
+
+    Or says by what one does it. A step after the first of several is none by itself. What is done first must be asked
+    for: "To see how the battery is charged, look" does not say how to charge it.
+    """
+    text = statement.text
+    if _tells_way(statement, question):
+        return True
+    shows_code = any(part.form == "code" for part in statement.introduced)
+    if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or denies_unasked(statement, question):
+        return False
+    if is_spread(text, subject_terms(question)) or _ANOTHER_WAY.search(text):
+        return False
+    aim = _AIM.match(text)
+    aimed = words(aim["leading"] or aim["trailing"]) if aim else []
+    if aim is None or not aimed:
+        return aim is None
+    told, above = with_words_alike(frozenset(aimed), question.terms), set(words(statement.quote.section or ""))
+    return set(subject_terms(question)) <= told | above and not told.isdisjoint(
+        with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
+    )
+
+
+def are_instructions(lines: Sequence[str]) -> bool:
+    """Whether the first of numbered lines, or half of them, say what to do or what is done, as far as they are English.
+
+    Numbered lines may as well be what is needed, or what is said of the thing: "1. The filter is of steel".
+    """
+    if guess_language(" ".join(lines)) not in (None, "English"):
+        return True
+    clauses = ((clause[:1].upper() + clause[1:] for clause in _STEP_CLAUSES.split(line)) for line in lines)
+    told = [
+        any(map(tells_to, each)) or _DONE_SO.search(line) is not None for line, each in zip(lines, clauses, strict=True)
+    ]
+    return told[0] or 2 * sum(told) >= len(told)
+
+
+def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says by what one can do what is asked: "You can recover it by running the command again"."""
+    told, asked = _WAY.search(statement.text), ASKS_HOW_TO.match(question.analysis.text)
+    same = told is not None and asked is not None and not set(words(asked[1])).isdisjoint(words(told[1]))
+    return same and not denies_unasked(statement, question)
+
+
+def denies_unasked(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement denies something, and the question does not."""
+    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.analysis.text) is None

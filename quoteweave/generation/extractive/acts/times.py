@@ -1,0 +1,87 @@
+"""Check by rule of what time a text tells: of what is so, of what was so once, or of what will be."""
+
+import re
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import AnswerType
+from quoteweave.generation.relevance import NUMBER_KINDS
+from quoteweave.generation.sentence_kinds import INSTRUCTION
+
+A_YEAR = r"(?:1[5-9]|20)\d\d"
+SAYS_PAST = lazy_regex(r"\b(?:was|were|had|did|used|would)\b", re.IGNORECASE)
+SAYS_PRESENT = lazy_regex(r"\b(?:is|are|has|have|does|do|will|(?-i:may)|can|must|now|today)\b", re.IGNORECASE)
+_SAYS_FUTURE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
+# What was done once, is done: "In 2010 the fee was raised to 35 euros".
+_SAYS_PAST_STATE = lazy_regex(
+    r"\b(?:was|were|had)\b(?!\s+(?:been\s+|\w+ly\s+)?(?:\w+(?:ed|en)|set|put|made|built)\b)", re.IGNORECASE
+)
+_YEAR = lazy_regex(rf"(?<![\w.,]){A_YEAR}(?![\w]|[.,]\d)")
+# "Before 2010 a deposit was usual" does not tell what it is.
+_SINCE_CHANGED = lazy_regex(
+    rf"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?{A_YEAR}\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past"
+    r"|originally|at\s+first|(?:years?|months?)\s+ago)\b|\bwhen\b[^,;.]*\b(?:was|were|had|began|\w+ed)\b",
+    re.IGNORECASE,
+)
+_ASKS_WHAT_IF = lazy_regex(r"\W*what\s+(?:happens\s+)?(?:if|when)\b", re.IGNORECASE)
+# "The stolen bicycle was found" does not tell what one does or gets if one is stolen.
+_IN_GENERAL = lazy_regex(
+    r"\b(?:will|shall|can|cannot|may|must|should|would|(?:is|are)\s+(?:not\s+)?\w+ed|gets?|pays?|costs?|covers?|receives?)\b",
+    re.IGNORECASE,
+)
+CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
+_WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
+_WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:is|are|do|does)\b", re.IGNORECASE)
+# "The next meeting, once set", "Ferries leave at 9".
+_NEXT_OR_REGULARLY = lazy_regex(r"\b(?:next|\w+[^s]s\s+(?:at|on|in|from))\b", re.IGNORECASE)
+_HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
+_WHEN_WAS = lazy_regex(
+    r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
+    r"(?P<verb>\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
+    re.IGNORECASE,
+)
+
+
+def is_dated_otherwise(told: str, asked: str) -> bool:
+    """Whether the date of a text is of several things, of hours or of the past alone, where that is not asked for."""
+    return any(tells(told, asked) for tells in (_is_of_several, _tells_hours, _was_once))
+
+
+def _is_of_several(told: str, asked: str) -> bool:
+    """Whether a date of a text is that of several things, where it is asked of one: "Surveys conducted in 2015"."""
+    when = _WHEN_WAS.match(asked)
+    if when is None:
+        return False
+    noun = re.escape(when["noun"])
+    forms = rf"\b{noun}\b", rf"\b{noun}s\b", rf"\b{noun}s\s+(?:were\s+)?{when['verb']}\b"
+    one, several, done = (re.search(form, told, re.IGNORECASE) is not None for form in forms)
+    return done or (several and not one)
+
+
+def _tells_hours(told: str, asked: str) -> bool:
+    """Whether a text says from when to when something is so, where it is asked when that was: "open from 8:00"."""
+    return bool(_WHEN_IT_WAS.match(asked) and _HOURS.search(told) and not _YEAR.search(told))
+
+
+def _was_once(told: str, asked: str) -> bool:
+    """Whether a text tells only when something was, where it is asked when it is."""
+    return (
+        _WHEN_IT_IS.match(asked) is not None
+        and SAYS_PAST.search(told) is not None
+        and not (SAYS_PRESENT.search(told) or _NEXT_OR_REGULARLY.search(told))
+    )
+
+
+def past_years(told: str, asked: str) -> frozenset[str]:
+    """The years in which what a question asks for was so, as a text tells it, where it is asked what is so now."""
+    if SAYS_PAST.search(asked) or _YEAR.search(asked) or not _SAYS_PAST_STATE.search(told) or SAYS_PRESENT.search(told):
+        return frozenset()
+    return frozenset(_YEAR.findall(told))
+
+
+def is_of_another_time(told: str, asked: str, asks: AnswerType) -> bool:
+    """Whether a text tells what was once, where it is asked what is so, or what becomes of something."""
+    if SAYS_PAST.search(asked):  # "The club will win" does not tell whether it did
+        return asks == "yes_or_no" and _SAYS_FUTURE.search(told) is not None and not SAYS_PAST.search(told)
+    once = asks in NUMBER_KINDS | {"statement"} and SAYS_PAST.search(told) and _SINCE_CHANGED.search(told)
+    general = _IN_GENERAL.search(told) or CASE_WITHIN.search(told) or INSTRUCTION.match(told)
+    return bool(once) or (_ASKS_WHAT_IF.match(asked) is not None and not general)
