@@ -128,6 +128,27 @@ INSTRUCTION = lazy_regex(
 
 # "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
 CLAUSES = lazy_regex(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
+# Behind "and" another thing may be told of by a verb of its own: "and the boilers are inspected".
+_JOINED_CLAUSE = lazy_regex(
+    r"\s(?:and|but|while|whereas)\s(?=(?:the|an?|its|our|their|his|her|all|each|every|no)\s[^,;:]{2,60}?\s"
+    r"(?:is|are|was|were|has|have|had|can|may|must|will|does|do)\s)",
+    re.IGNORECASE,
+)
+
+# "Every week the windows are washed and the lamps are dusted": what begins a sentence is said of all its clauses.
+_SAID_OF_ALL = lazy_regex(r"\W*(?:every|each|on|in|at|during|from|since|until|before|after|by)\s", re.IGNORECASE)
+
+
+def clauses_of(text: str) -> list[str]:
+    """What stands between the commas and colons of a sentence, and clauses of other subjects that "and" joins.
+
+    >>> clauses_of("The hall is swept every day and the boilers are inspected.")
+    ['The hall is swept every day', 'the boilers are inspected.']
+    """
+    parts = CLAUSES.split(text)
+    return parts if _SAID_OF_ALL.match(text) else [one for part in parts for one in _JOINED_CLAUSE.split(part)]
+
+
 # "See page 4" says nothing yet, and "Use the big one instead" nothing of this one.
 _TELLS_TO = lazy_regex(
     r"\W*(?!(?:See|Refer|Consult|The|An?|This|That|These|Those|It|They|We|I|There|In|On|At|For|By|From|With|As|Our|No)\b)"
@@ -238,21 +259,24 @@ def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
     return None
 
 
-_SPAN = r"(?:minute|hour|day|night|week|month|quarter|season|year)s?"
+_SPAN = r"(?:second|minute|hour|day|night|week|fortnight|month|quarter|season|year)s?"
+_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _TIME_NAME = (
-    rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|springs?|summers?|autumns?|winters?|decades?"
-    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September|October"
-    r"|November|December)"
+    rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|weekdays?|springs?|summers?|autumns?|winters?|decades?"
+    rf"|{_WEEKDAY}s?|January|February|March|April|May|June|July|August|September|October|November|December)"
 )
 _FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-# "Once, in 1998" and "five times as large" tell of no frequency.
+# "Once, in 1998", "five times as large" and "twice the size" tell of no frequency, nor do days that are excepted.
 _FREQUENCY = lazy_regex(
     rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|half(?:\s+an)?|\d+|{_FEW})[\s-]+)?{_TIME_NAME}"
-    rf"|every\s+(?:\d[\d.,]*|{_FEW})\s+[^\W\d_]+"
+    rf"|every\s+(?:\d[\d.,]*\s?|{_FEW}\s)[^\W\d_]+"
     r"|(?:after|before|at|with|for|on|in)\s+(?:every|each)"
-    r"|hourly|daily|weekly|monthly|quarterly|yearly|annually|always|never"
-    rf"|once\s+(?:an?|per|every|each|in\s+(?:\d+|{_FEW})\s+{_SPAN}|\w+ly)|(?:twice|(?:\d|{_FEW})\s+times)(?!\s+(?:as|more|\w{{2,}}er))"
-    rf"|per\s+{_SPAN})\b",
+    r"|(?:bi-?|semi-?)?(?:hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually)|always|never"
+    rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{_FEW})\s+{_SPAN}|\w+ly)"
+    rf"|(?:twice|(?:\d+|{_FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"
+    rf"|per\s+{_SPAN}|at\s+(?:[\w-]+\s+)?intervals|alternate\s+(?:{_SPAN}|{_WEEKDAY}s)"
+    rf"|(?<!except on )(?<!except )(?:{_WEEKDAY}s|weekdays|(?:at|on|most)\s+weekends)"
+    rf"|(?:first|second|third|fourth|last)\s+(?:{_WEEKDAY}|(?:working\s+)?day|week)\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
     re.IGNORECASE,
 )
 _TIME = rf"(?:\d{{1,2}}(?:[:.]\d\d\b|\s?[ap]\.?m\b)?(?!\d)|noon\b|midnight\b|(?:one|{_FEW})\b)(?!\s+\w+s\b)"

@@ -324,6 +324,7 @@ class AnswerCriteria:
             or (asks_colour(analysis) and is_of_colour(statement, frozenset(self._subject)))
             or names_doer_of_thing(statement.text, self._question)
             or tells_of_one(statement, self._question, self._texts)
+            or tells_asked_act(statement.text, analysis.text)
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False

@@ -29,6 +29,7 @@ from quoteweave.generation.sentence_kinds import (
     CLAUSES,
     INSTRUCTION,
     NO_NOUN,
+    clauses_of,
     denies,
     has_denying_word,
     leaves_open,
@@ -230,7 +231,7 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
     text, asked = normalize_notation(statement.text), set(subject_terms(question))
     if (wanted := asked_quantity(question.analysis.asked_by, question.analysis.text)) is not None:
         asked |= wanted.named  # "Range: 60 km"
-    own = [clause for clause in CLAUSES.split(text) if not asked.isdisjoint(words(clause))]
+    own = [clause for clause in clauses_of(text) if not asked.isdisjoint(words(clause))]
     return ", ".join(own) if own and not statement.is_row else text
 
 
