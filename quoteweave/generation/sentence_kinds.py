@@ -15,7 +15,6 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import Threshold, imperative_verbs
 from quoteweave.core.text.tokens import WORD, words
-from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import split_sentences
 
@@ -257,82 +256,6 @@ def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
         if quote.id in context.introduced.get(hit.quote.id, ()) and ends_by_denying(hit.quote.text):
             return number, hit
     return None
-
-
-_SPAN = r"(?:second|minute|hour|day|night|week|fortnight|month|quarter|season|year)s?"
-_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
-_TIME_NAME = (
-    rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|weekdays?|springs?|summers?|autumns?|winters?|decades?"
-    rf"|{_WEEKDAY}s?|January|February|March|April|May|June|July|August|September|October|November|December)"
-)
-_FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-# "Once, in 1998", "five times as large" and "twice the size" tell of no frequency, nor do days that are excepted.
-_FREQUENCY = lazy_regex(
-    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|half(?:\s+an)?|\d+|{_FEW})[\s-]+)?{_TIME_NAME}"
-    rf"|every\s+(?:\d[\d.,]*\s?|{_FEW}\s)[^\W\d_]+"
-    r"|(?:after|before|at|with|for|on|in)\s+(?:every|each)"
-    r"|(?:bi-?|semi-?)?(?:hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually)|always|never"
-    rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{_FEW})\s+{_SPAN}|\w+ly)"
-    rf"|(?:twice|(?:\d+|{_FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"
-    rf"|per\s+{_SPAN}|at\s+(?:[\w-]+\s+)?intervals|alternate\s+(?:{_SPAN}|{_WEEKDAY}s)"
-    rf"|(?<!except on )(?<!except )(?:{_WEEKDAY}s|weekdays|(?:at|on|most)\s+weekends)"
-    rf"|(?:first|second|third|fourth|last)\s+(?:{_WEEKDAY}|(?:working\s+)?day|week)\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
-    re.IGNORECASE,
-)
-_TIME = rf"(?:\d{{1,2}}(?:[:.]\d\d\b|\s?[ap]\.?m\b)?(?!\d)|noon\b|midnight\b|(?:one|{_FEW})\b)(?!\s+\w+s\b)"
-_SPAN_BESIDE = rf"(?:\d+|an?|one|{_FEW})\s+{_SPAN}\s+(?:before|after|in\s+advance)\b"
-# When something opens does not tell how late it is open.
-_ENDS, _STARTS = (
-    lazy_regex(
-        rf"\b(?:{told})(?:\s+(?!until\b|till\b|from\b)\w+)?\s+{_TIME}|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
-        re.IGNORECASE,
-    )
-    for told in (
-        r"until|till|to|by|latest|last|clos\w+|shuts?|ends?|leaves?",
-        r"from|at|between|earliest|first|opens?|starts?|begins?",
-    )
-)
-_ROUGHLY = r"(?:(?:about|over|nearly|only|up to|at most)\s+)?"
-_SIZED = rf"(?:numbers?|employs?|seats?)\s+{_ROUGHLY}"
-# How many people there is room for tells how large a hall is.
-_ROOM = (
-    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{_ROUGHLY}(?:\d[\d,]*|{_FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
-    rf"|(?:room|space|seats)\s+for\s+{_ROUGHLY}(?:\d|{_FEW}\b)"
-)
-# "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
-_SIZE = lazy_regex(
-    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\b(?:{_ROOM})|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
-    r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
-    re.IGNORECASE,
-)
-_DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
-_NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
-# "It is 200 metres from the station."
-_DISTANCE = lazy_regex(
-    r"(?<![\d.,])\d[\d.,]*+\s?[^\W\d_]{1,12}\s+(?:away|off|from|above|below|north|south|east|west|(?:in)?to\s+the)\b",
-    re.IGNORECASE,
-)
-_TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
-_RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
-_BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
-
-
-def tells_how(asked_by: str, text: str) -> bool | None:
-    """Whether a text tells what "how often" and the like ask for, which no mere number does; None for other questions.
-
-    >>> tells_how("How often", "It is cleaned every Sunday."), tells_how("How large", "It has a garden and 3 doors.")
-    (True, False)
-    """
-    form = _TELLS_HOW.get(asked_by.casefold())
-    if form is None:
-        return None
-    if form is _FREQUENCY:  # "the room that is cleaned every week" is another thing
-        text = _RELATIVE.sub(" ", text)
-    if form is not _SIZE:  # "It should not be done every week" does not tell how often
-        return any(not _BEFORE_DENIED.search(text[: found.start()]) for found in form.finditer(text))
-    text = _DISTANCE.sub(" ", text)
-    measured = dimensions_in(text) - _NO_SIZES - (CURRENCIES if _DEAR.search(text) else frozenset())  # nor a price
-    return bool(measured) or (form.search(text) is not None and not _DEAR.search(text))
 
 
 # "Included" names no subject, so that any sentence on both things would have all words of the question.

@@ -20,6 +20,7 @@ from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import denies_unasked, instructs
+from quoteweave.generation.extractive.acts.told_amounts import own_amounts, own_counts, tells_how
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
@@ -34,7 +35,6 @@ from quoteweave.generation.sentence_kinds import (
     has_denying_word,
     leaves_open,
     says_what,
-    tells_how,
 )
 
 DEFINED_WITHIN = 25
@@ -156,13 +156,13 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that are not in the question, except years."""
-    return frozenset(one.value for one in _facts(statement, question)[1] if not one.year)
+    return frozenset(one.value for one in _facts(statement.text, question)[1] if not one.year)
 
 
-def _facts(statement: Statement, question: QuestionTerms) -> tuple[Facts, list[Amount]]:
-    """The facts of a statement, and its numbers that are not in the question."""
+def _facts(told: str, question: QuestionTerms) -> tuple[Facts, list[Amount]]:
+    """The facts of a text, and its numbers that are not in the question."""
     asked: set[Decimal] = {amount.value for amount in read_evidence(question.analysis.text).amounts}
-    facts = read_evidence(_ITEM.sub("", statement.text))  # the number of a list item is no amount
+    facts = read_evidence(_ITEM.sub("", told))  # the number of a list item is no amount
     return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
 
 
@@ -170,15 +170,16 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
     """The numbers of a statement that precede what the question counts."""
     counted = _COUNTED.search(question.analysis.text)
     nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
-    amounts = [one for one in _facts(statement, question)[1] if not one.year] if nouns else []
+    told = statement.text if statement.is_row else own_counts(statement.text, question.analysis.text)
+    amounts = [one for one in _facts(told, question)[1] if not one.year] if nouns else []
     amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
-    return frozenset(one.value for one in amounts if nouns[-1] in _following(one, statement.text))
+    return frozenset(one.value for one in amounts if nouns[-1] in _following(one, told))
 
 
 def _counts(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     if statement.is_row or "number" in statement.words:  # "The number of columns is 2000."
-        return any(not one.year for one in _facts(statement, question)[1])
+        return any(not one.year for one in _facts(statement.text, question)[1])
     return bool(counted_numbers(statement, question))
 
 
@@ -200,17 +201,19 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
-    told, analysis = _OF_SOME.sub(r"\1", _of_subject(statement, question)), question.analysis
+    analysis = question.analysis
     wanted = asked_quantity(analysis.asked_by, analysis.text)
+    if statement.is_row:
+        facts, amounts = _facts(statement.text, question)
+        is_named = wanted is None or _names_quantity(statement, wanted)
+        return is_named and any(not one.year for one in amounts) | bool(facts.clocks)  # 0:29 h
+    told = _OF_SOME.sub(r"\1", _of_subject(statement, question))
+    if (tells := tells_how(analysis.asked_by, told)) is not None:
+        return tells
     # How high a thing is is no distance.
     told = _EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
-    amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
-    if statement.is_row and wanted is not None and not _names_quantity(statement, wanted):
-        return False
-    if not statement.is_row and (tells := tells_how(analysis.asked_by, told)) is not None:
-        return tells
-    if statement.is_row:
-        return bool(amounts) or bool(_facts(statement, question)[0].clocks)  # 0:29 h
+    told = own_amounts(told, analysis.text)
+    amounts = [one for one in _facts(told, question)[1] if not one.year]
     if wanted is None or not wanted.dimensions:
         return bool(amounts)
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
@@ -237,18 +240,20 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
 
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
-    told, amounts = _of_subject(statement, question), _facts(statement, question)[1]
-    return any(one.unit is not None and one.unit.dimension == "percent" and one.text in told for one in amounts)
+    told = _of_subject(statement, question)
+    told = told if statement.is_row else own_amounts(told, question.analysis.text)
+    amounts = _facts(told, question)[1]
+    return any(one.unit is not None and one.unit.dimension == "percent" for one in amounts)
 
 
 def _costs(statement: Statement, question: QuestionTerms) -> bool:
-    amounts = _facts(statement, question)[1]
-    named = _OTHER_MONEY.search(statement.text) is not None
+    told = statement.text if statement.is_row else own_amounts(statement.text, question.analysis.text)
+    amounts, named = _facts(told, question)[1], _OTHER_MONEY.search(told) is not None
     return any(one.is_money for one in amounts) or ((statement.is_row or named) and bool(amounts))
 
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:
-    facts, amounts = _facts(statement, question)
+    facts, amounts = _facts(statement.text, question)
     told = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
     dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", told) for one in amounts)
     if facts.dates or facts.clocks or dated or _is_dated(statement):

@@ -1,0 +1,237 @@
+"""Check by rule which numbers and times of a sentence are those of the thing that a question asks of.
+
+"The boat is 300 kg lighter than the old one" does not tell how heavy it is, nor "The bridge is 200 metres from the
+station" how long, and how often something is done is told by no mere number. By the words beside a number alone,
+English and some German.
+"""
+
+import re
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import CURRENCIES, dimensions_in
+from quoteweave.generation.gate.facts import normalize_notation
+
+_FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_NUMBER = (
+    rf"(?<![\w.,])(?:[$€£]\s?)?(?:\d[\d.,]*+|{_FEW}\b)"
+    r"(?:\s?%|(?:[\s-](?:square|cubic|million|billion))?[\s-]?[^\W\d_]{1,12}(?:/h)?\b)?"
+)
+_LENGTH = (
+    r"(?<![\w.,])\d[\d.,]*+\s?"
+    r"(?:[cmk]?m|mi|ft|yd|(?i:(?:kilo|centi)?met(?:re|er)n?s?|miles?|feet|yards?))\b"
+)
+_ABOUT = r"(?:(?:about|only|over|nearly|up\s+to|at\s+least|another)\s+)?"
+_COMPARATIVE = (
+    r"(?:more|less|fewer|longer|shorter|higher|lower|taller|deeper|wider|narrower|thicker|thinner|heavier|lighter|older"
+    r"|younger|faster|slower|cheaper|dearer|larger|bigger|smaller|warmer|colder|nearer|further|farther"
+    r"|[^\W\d_]{3,}er(?=\s(?:than|als)\b)|mehr|weniger)"
+)
+_CHANGE = (
+    r"(?:rose|rise|rises|risen|fell|falls?|fallen|grew|grows?|grown|(?:increas|decreas|declin|reduc|rais|chang|improv)(?:es?|ed)"
+    r"|dropp?(?:s|ed)?|lower(?:s|ed)|climb(?:s|ed)|jump(?:s|ed)|cut|over|under|short)"
+)
+_ASKS_DIFFERENCE = lazy_regex(
+    rf"\b(?:{_COMPARATIVE}|{_CHANGE}|by\s+how|growth|increase|decrease|decline|drop|difference|gain|loss|improvement)\b",
+    re.IGNORECASE,
+)
+_DIFFERENCE = lazy_regex(
+    rf"{_NUMBER}\s+{_COMPARATIVE}\b|\b{_CHANGE}\s+(?:[^\W\d_]+\s+){{0,3}}?by\s+{_ABOUT}{_NUMBER}", re.IGNORECASE
+)
+_DISTANCE = lazy_regex(
+    rf"{_LENGTH}\s+(?:away|off|apart|north|south|east|west|from(?!\s+[^\W\d_]+\s+to\b)|above|below|behind|beyond|to\s+the"
+    r"|vom|von|entfernt|über|unter)\b",
+    re.IGNORECASE,
+)
+_ASKS_DISTANCE = lazy_regex(r"\b(?:how\s+far|distance|away|from|wie\s+weit|entfernt)\b", re.IGNORECASE)
+_DISTANCE_FROM = lazy_regex(
+    rf"{_LENGTH}\s+(?:away\s+)?(?:from|off|to)\s+(?:(?:the|an?|our|your)\s+)?(?P<place>[^\W\d_]+)", re.IGNORECASE
+)
+# How high a village lies is told by its distance from the sea.
+_ASKS_ALTITUDE = lazy_regex(r"\b(?:how\s+high|altitude|elevation|wie\s+hoch)\b", re.IGNORECASE)
+_ABOVE_SEA = lazy_regex(r"\s(?:above|below|über)\s+(?:the\s+|dem\s+)?(?:mean\s+)?(?:sea|meer)", re.IGNORECASE)
+_AGE = lazy_regex(rf"{_NUMBER}\s+(?:old|late|ago|of\s+age)\b", re.IGNORECASE)
+_ASKS_AGE = lazy_regex(r"\b(?:old|age|late|ago|early|delay\w*)\b", re.IGNORECASE)
+_ASKS_DURATION = lazy_regex(
+    r"\W*how\s+long\s+(?:is|are|was|were|does|do|did|will)\b(?!.*\b(?:before|after)\b)", re.IGNORECASE
+)
+# "Begins three days after the letter" and "takes place after 3 weeks".
+_POINT = lazy_regex(
+    r"\b(?:begins?|began|starts?|started|ends?|ended|opens?|opened|closes?|closed|due|leaves?|left)\s+"
+    rf"(?:\w+\s+)?{_NUMBER}\s+(?:after|before|later)\b|\bplace\s+(?:after|in|within)\s+{_NUMBER}",
+    re.IGNORECASE,
+)
+_ASKS_WHAT_IT_TAKES = lazy_regex(r"\W*how\s+long\s+(?:does|do|did|will)\b.*\btake\b", re.IGNORECASE)
+_TAKES = lazy_regex(r"\b(?:takes?|took)\b", re.IGNORECASE)
+_TAKES_TIME = lazy_regex(
+    rf"\b(?:takes?|took|last(?:s|ed)?)\s+(?:[^\W\d_]+\s+){{0,3}}?(?:\d|an?\b|half\b|{_FEW}\b)", re.IGNORECASE
+)
+_ASKS_WEIGHT = lazy_regex(r"\b(?:how\s+heavy|weighs?|weight)\b", re.IGNORECASE)
+_BEARS = lazy_regex(
+    r"\b(?:carr(?:y|ies|ied)|lifts?|lifted|holds?|held|loads?|bears?|pulls?|pulled|supports?|transports?|takes?)\s+"
+    rf"(?:[^\W\d_]+\s+){{0,3}}?{_NUMBER}",
+    re.IGNORECASE,
+)
+# "In winds of up to 60 km/h", "on slopes of 12 %".
+_OF_OTHERS = lazy_regex(
+    rf"\b(?:in|on|with|at|against|from)\s+(?P<others>[^\W\d_]{{3,}}s)\s+of\s+{_ABOUT}{_NUMBER}", re.IGNORECASE
+)
+_ASKS_PRICE = lazy_regex(r"\W*how\s+much\s+(?:is|are|was|were|(?:does|do|did)\b.*\bcosts?)\b", re.IGNORECASE)
+_NO_PRICE = lazy_regex(
+    rf"\bin\s+(?:\d+|{_FEW})\s+(?:equal\s+)?(?:parts|instal?lments|payments)\s+of\s+{_NUMBER}"
+    rf"|\b(?:within|after|in|for)\s+(?:\d+|{_FEW})\s+(?:minute|hour|day|week|month|year)s?\b",
+    re.IGNORECASE,
+)
+_FOR = lazy_regex(r"\bfor\s+(?:(?:an?|the|each|every)\s+)?(?P<what>[^\W\d_]{3,})", re.IGNORECASE)
+# "None of the 30 rooms" and "Of 300 children few": the whole, of which others are counted.
+_WHOLE = lazy_regex(
+    rf"(?P<part>\b(?:\d[\d.,]*|one|{_FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+|%\s+|(?:^|[,;])\s*)"
+    rf"of\s+(?:(?:the|its|our|their|these|those)\s+)?(?:\d[\d.,]*|{_FEW})\s+(?=[^\W\d_]{{3,}}s\b|children|people|men\b|women)",
+    re.IGNORECASE,
+)
+_ASKS_WHOLE = lazy_regex(r"\b(?:in\s+all|in\s+total|altogether|(?:are|were)\s+there)\b", re.IGNORECASE)
+_ASKS_HOW_MANY_IT_HAS = lazy_regex(r"\bhow\s+many\b.*?\b(?:does|do|did)\b.*\b(?:have|own|employ)\b", re.IGNORECASE)
+# "The hospital lost 30 beds" does not tell how many it has.
+_GAINS = lazy_regex(
+    r"\b(?:loses?|lost|cuts?|hir(?:es?|ed)|dismiss(?:es|ed)|add(?:s|ed)?|gain(?:s|ed)?|clos(?:es?|ed)|sells?|sold|rent(?:s|ed)?"
+    rf"|buys?|bought|needs?|wants?|lacks?|(?:plans?\s+to|will)\s+(?!have|own|employ)\w+)\s+{_ABOUT}{_NUMBER}",
+    re.IGNORECASE,
+)
+
+_SPAN = r"(?:second|minute|hour|day|night|week|fortnight|month|quarter|season|year|decade|century|centurie)s?"
+_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+_TIME_NAME = (
+    rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|weekdays?|springs?|summers?|autumns?|winters?"
+    rf"|{_WEEKDAY}s?|January|February|March|April|May|June|July|August|September|October|November|December)"
+)
+# "Once, in 1998", "five times as large" and "twice the size" tell of no frequency, nor do days that are excepted.
+_FREQUENCY = lazy_regex(
+    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|working|business|school|half(?:\s+an)?|\d+|{_FEW})[\s-]+)?{_TIME_NAME}"
+    rf"|every\s+(?:\d[\d.,]*\s?|{_FEW}\s)[^\W\d_]+"
+    r"|(?:after|before|at|with)\s+(?:every|each)"
+    r"|(?:for|on|in)\s+(?:every|each)\s+(?:use|visit|lesson|trip|run|flight|game|match|meeting|session|shift|voyage|issue)"
+    r"|(?<!\bthe )(?<!\bour )(?<!\bits )(?<!\btheir )(?:bi-?|semi-?)?(?:hourly|daily|nightly|weekly|fortnightly|monthly"
+    r"|quarterly|yearly|annually)|always|never|only\s+once"
+    r"|(?:several|(?:a\s+)?few|many)\s+times\s+(?:an?|per|each|every|\w+ly)"
+    rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{_FEW})\s+{_SPAN}|\w+ly)"
+    rf"|(?:twice|(?:\d+|{_FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"
+    rf"|per\s+{_SPAN}|at\s+(?:[\w-]+\s+)?intervals|alternate\s+(?:{_SPAN}|{_WEEKDAY}s)"
+    rf"|(?<!except on )(?<!except )(?:{_WEEKDAY}s|weekdays|(?:at|on|most)\s+weekends)"
+    rf"|(?:first|second|third|fourth|last)\s+(?:{_WEEKDAY}|(?:working\s+)?day|week)\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
+    re.IGNORECASE,
+)
+_DAYTIME = (
+    r"(?:noon|midday|midnight|dusk|dawn|sunset|sunrise|nightfall|late|early|half\s+past|(?:a\s+)?quarter\s+(?:to|past))"
+)
+# "Open to 12 at a time", "by 3 May" and "at 12 Mill Lane" tell no time of the day, nor does "until 30 minutes before".
+_TIME = (
+    rf"(?:\d{{1,2}}(?:[:.]\d\d\b|\s?[ap]\.?m\b)(?!\d)|(?:\d{{1,2}}(?!\d)|(?:one|{_FEW})\b)"
+    r"(?!\s+(?:\w+s\b|at\s+a\s|(?-i:(?!Mon|Tue|Wed|Thu|Fri|Sat|Sun)[A-ZÀ-Þ])))"
+    rf"|{_DAYTIME}\b)"
+)
+_SPAN_BESIDE = rf"(?:\d+|an?|one|{_FEW})\s+{_SPAN}\s+(?:before|after|in\s+advance)\b"
+# When something opens does not tell how late it is open.
+_ENDS, _STARTS = (
+    lazy_regex(
+        rf"\b(?:{told})(?:\s+(?!until\b|till\b|from\b|between\b)\w+)?\s+{_TIME}|\bbetween\s+{_TIME}|(?:24|all)\s+(?:hours|day)\b|(?<!\d\d)\d\s?(?:[ap]m\s?)?[–-]\s?\d{{1,2}}(?!\d)|\b{_SPAN_BESIDE}",
+        re.IGNORECASE,
+    )
+    for told in (
+        r"until|till|to|by|later\s+than|latest|last|clos\w+|shuts?|ends?|leaves?",
+        r"from|at|after|before|earlier\s+than|earliest|first|opens?|starts?|begins?",
+    )
+)
+_ROUGHLY = r"(?:(?:about|over|nearly|only|up to|at most)\s+)?"
+_SIZED = rf"(?:numbers?|employs?|seats?|population\s+(?:is|of))\s+{_ROUGHLY}"
+_MEMBERS = (
+    r"(?:people|persons|pupils|students|members|players|children|employees|inhabitants|residents|rooms|beds|seats)"
+)
+# How many people there is room for tells how large a hall is.
+_ROOM = (
+    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{_ROUGHLY}(?:\d[\d,]*|{_FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
+    rf"|(?:room|space|seats)\s+for\s+{_ROUGHLY}(?:\d|{_FEW}\b)"
+)
+# "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
+_SIZE = lazy_regex(
+    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\b(?:{_ROOM})|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{_ROUGHLY}(?:\d[\d,]*|{_FEW})\s+{_MEMBERS}\b"
+    rf"|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
+    r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
+    re.IGNORECASE,
+)
+_DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
+_NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
+_TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
+_RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
+_BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
+
+
+def own_amounts(told: str, asked: str) -> str:
+    """A text without the numbers that, by the words beside them, are not what a question for a number asks for.
+
+    >>> own_amounts("The boat is 300 kg lighter than the car.", "How heavy is the boat?")
+    'The boat is   than the car.'
+    """
+    rest = normalize_notation(told)
+    if _ASKS_WHAT_IT_TAKES.match(asked) and _TAKES.search(rest) and not _TAKES_TIME.search(rest):
+        return ""  # "The ferry takes passengers until 30 minutes before it leaves"
+    left_out = [
+        None if _ASKS_DIFFERENCE.search(asked) else _DIFFERENCE,
+        None if _ASKS_AGE.search(asked) else _AGE,
+        _POINT if _ASKS_DURATION.match(asked) else None,
+        _BEARS if _ASKS_WEIGHT.search(asked) else None,
+        _NO_PRICE if _ASKS_PRICE.match(asked) else None,
+    ]
+    for pattern in filter(None, left_out):
+        rest = pattern.sub(" ", rest)
+    said = set(words(asked))
+    rest = _OF_OTHERS.sub(lambda found: " " if said.isdisjoint(words(found["others"])) else found[0], rest)
+    return _without_prices_of_others(_without_distances(rest, asked), asked)
+
+
+def _without_distances(told: str, asked: str) -> str:
+    """A text without distances; where one is asked for, without those from places that the question does not name."""
+    if _ASKS_DISTANCE.search(asked):
+        said = set(words(asked))
+        return _DISTANCE_FROM.sub(lambda found: " " if said.isdisjoint(words(found["place"])) else found[0], told)
+    return told if _ASKS_ALTITUDE.search(asked) and _ABOVE_SEA.search(told) else _DISTANCE.sub(" ", told)
+
+
+def _without_prices_of_others(told: str, asked: str) -> str:
+    """A text from the word for whose price a question asks, where it tells that of another before.
+
+    "20 euros for noise and more for smoking" does not tell the fine for smoking.
+    """
+    wanted = frozenset(words(" ".join(found["what"] for found in _FOR.finditer(asked))))
+    told_for = [(found.start(), wanted.isdisjoint(words(found["what"]))) for found in _FOR.finditer(told)]
+    own = [start for start, is_other in told_for if not is_other]
+    return told[own[0] :] if wanted and own and told_for[0][1] else told
+
+
+def own_counts(told: str, asked: str) -> str:
+    """A text without the number of a whole of which others are counted, and of what is gained or lost.
+
+    >>> own_counts("None of the 30 rooms has a balcony.", "How many rooms have a balcony?")
+    'None rooms has a balcony.'
+    """
+    rest = normalize_notation(told)
+    if _ASKS_HOW_MANY_IT_HAS.search(asked):
+        rest = _GAINS.sub(" ", rest)
+    return rest if _ASKS_WHOLE.search(asked) else _WHOLE.sub(lambda found: found["part"], rest)
+
+
+def tells_how(asked_by: str, text: str) -> bool | None:
+    """Whether a text tells what "how often" and the like ask for, which no mere number does; None for other questions.
+
+    >>> tells_how("How often", "It is cleaned every Sunday."), tells_how("How large", "It has a garden and 3 doors.")
+    (True, False)
+    """
+    form = _TELLS_HOW.get(asked_by.casefold())
+    if form is None:
+        return None
+    if form is _FREQUENCY:  # "the room that is cleaned every week" is another thing
+        text = _RELATIVE.sub(" ", text)
+    if form is not _SIZE:  # "It should not be done every week" does not tell how often
+        return any(not _BEFORE_DENIED.search(text[: found.start()]) for found in form.finditer(text))
+    text = _DISTANCE.sub(" ", text)
+    measured = dimensions_in(text) - _NO_SIZES - (CURRENCIES if _DEAR.search(text) else frozenset())  # nor a price
+    return bool(measured) or (form.search(text) is not None and not _DEAR.search(text))
