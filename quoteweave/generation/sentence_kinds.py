@@ -261,8 +261,10 @@ def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
 # "Included" names no subject, so that any sentence on both things would have all words of the question.
 _ASKS_INCLUDED = lazy_regex(r"\b(?:is|are|was|were|does|do|did)\b.*\binclud(?:e|ed)\b", re.IGNORECASE)
 _INCLUDES = lazy_regex(
-    r"\b(?:(?:inclu|exclu|cover|contain|compris|separate|additional)\w*|extra|part of|in the price|on top"
-    r"|(?:is|are|was|were)\s+free(?!\s+to\b)|free of charge|for free)\b",
+    r"\b(?:(?:inclu|exclu|cover|contain|compris)\w*|separately|extra(?!\s+\w+\s+with\b)"
+    r"|(?:separate|additional)\s+(?:charge|fee|price|cost|bill|payment|supplement)s?|at\s+(?:an?\s+)?additional"
+    r"|part\s+of\s+(?:the\s+|your\s+|our\s+)?(?:price|rent|fee|fare|rate|cost|package|offer|deal|ticket)|in\s+the\s+price|on\s+top"
+    r"|(?:is|are|was|were)\s+free(?!\s+to\b)|free\s+of\s+charge|for\s+free|comes?\s+with|besides\s+the)\b",
     re.IGNORECASE,
 )
 # Who asked for permission may not have it; "guests are asked to leave" tells what they must do.
@@ -290,12 +292,23 @@ _UNDER = (
 )
 
 
+_OVER_IT = r"(?:or|and)\s+(?:over|above|older|more|up|longer|higher|heavier|larger)"
+_UNDER_IT = r"(?:or|and)\s+(?:under|below|younger|fewer|less|shorter|lower|lighter|smaller)"
+
+
 def is_beyond_limit(told: str, limit: Threshold | None) -> bool:
-    """Whether a text tells only of those on the other side of a number than a question: "from 12" for "under 12"."""
-    if limit is None:
+    """Whether a text tells only of those on the other side of a number than a question: "from 12" for "under 12".
+
+    What is so only on the other side, is not so on this one.
+    """
+    if limit is None or re.search(r"\bonly\b", told, re.IGNORECASE):
         return False
-    own, other = (
-        re.search(rf"\b(?:{side})\s+(?:\w+\s+)?{re.escape(limit.number)}(?!\w)", told, re.IGNORECASE) is not None
-        for side in ((_OVER, _UNDER) if limit.is_lower_bound else (_UNDER, _OVER))
+    number = re.escape(limit.number)
+    above, below = (
+        re.search(form, told, re.IGNORECASE) is not None
+        for form in (
+            rf"\b(?:{_OVER})\s+(?:\w+\s+)?{number}(?!\w)|\b{number}\s+(?:\w+\s+)?{_OVER_IT}\b|\bbetween\s+{number}\s",
+            rf"\b(?:{_UNDER})\s+(?:\w+\s+)?{number}(?!\w)|\b{number}\s+(?:\w+\s+)?{_UNDER_IT}\b|\bbetween\s+\S+\s+and\s+{number}(?!\w)",
+        )
     )
-    return other and not own
+    return below and not above if limit.is_lower_bound else above and not below

@@ -21,8 +21,9 @@ from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, te
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import denies_unasked, instructs
 from quoteweave.generation.extractive.acts.told_amounts import own_amounts, own_counts, tells_how
+from quoteweave.generation.extractive.acts.told_reasons import tells_reason
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
-from quoteweave.generation.extractive.statements import Statement, tells_effect
+from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
@@ -49,11 +50,6 @@ _ENDS_COUNTED = lazy_regex(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|must|should|may|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every"
     r"|gab|gibt|hat|haben|sind|waren|wurden?|im|am|bei|von|auf|de|du|des|en|y|il|a|ont|sont|était|étaient|hay|tiene|son|fueron)"
     r"\b|[,;?.]",
-    re.IGNORECASE,
-)
-_REASON = lazy_regex(
-    r"\b(?:because|due to|owing to|as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?"
-    r"|weil|wegen|parce|porque)\b|,\s+since\s+(?!\d|then\b|when\b|which\b|\w+ed\b)(?-i:[a-z])",
     re.IGNORECASE,
 )
 _DEFINES = lazy_regex(
@@ -121,7 +117,9 @@ _FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.
 # "Students whose results are poor must take three modules" does not tell how many students must take.
 _IN_A_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
 _HYPOTHETICAL = lazy_regex(
-    r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
+    r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing)|believ(?:es?|ed)"
+    r"|suspect(?:s|ed)?|urg(?:es?|ed))\b",
+    re.IGNORECASE,
 )
 _ASKS_WHEN_ALLOWED = lazy_regex(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
 _CONDITION = lazy_regex(
@@ -394,7 +392,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "person": lambda statement, question: names_person(statement, question) or tells_doer(statement.text, question),
     "place": names_place,
     "yes_or_no": _settles,
-    "reason": lambda statement, _: _REASON.search(statement.text) is not None and not tells_effect(statement.text),
+    "reason": tells_reason,
     "definition": _defines,
     "steps": _instructs,
 }

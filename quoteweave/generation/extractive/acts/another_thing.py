@@ -70,6 +70,12 @@ _MEASURED = lazy_regex(
     rf"\d[\s-]?[^\W\d_]{{1,12}}[\s-]+{_EXTENT}\b|\b{_EXTENT}\s*(?::|of|is|was|von|ist|war|beträgt)\s*\d", re.IGNORECASE
 )
 _HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_EXTENT}\b|\b(?:what|which|was)\b.*?\b{_EXTENT}\b", re.IGNORECASE)
+# "Dogs are allowed on the path above the beach" does not tell whether they are on the beach.
+_PLACE = lazy_regex(r"\b(?:on|in|at|inside|onto|into)\s+(?:the|our|your)\s+(?P<place>[^\W\d_]{3,})", re.IGNORECASE)
+_BESIDE = (
+    r"\b(?:above|below|behind|beside|near|next\s+to|close\s+to|opposite|outside|around|along|beyond|past|to|from|over|in\s+front\s+of)"
+    r"\s+(?:the|our|your)\s+"
+)
 _RATE = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
 _PART = lazy_regex(
@@ -108,6 +114,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
     of_other = of_other or (not statement.is_row and _is_of_another_owner(asked, text))
+    of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(asked, text))
     if of_other or _is_measured_otherwise(asked, text) or _is_in_another_place(asked, text):
         return True
     which = _WHICH.match(asked)
@@ -182,6 +189,14 @@ def _is_in_another_place(asked: str, text: str) -> bool:
         if any(other and not is_of_date(other[0]) for other in others):
             return True
     return False
+
+
+def _is_beside_the_place(asked: str, text: str) -> bool:
+    """Whether a text has the place in which something is asked about only as what another place is near to."""
+    places = {found["place"].casefold() for found in _PLACE.finditer(asked)}
+    beside = [place for place in places if re.search(rf"{_BESIDE}{place}\b", text, re.IGNORECASE)]
+    rest = re.sub(rf"{_BESIDE}[^\W\d_]+", " ", text, flags=re.IGNORECASE)
+    return any(re.search(rf"\b{place}\b", rest, re.IGNORECASE) is None for place in beside)
 
 
 def _tells_of_its_property(asked: str, text: str, asks: AnswerType) -> bool:

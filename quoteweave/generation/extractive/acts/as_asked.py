@@ -57,6 +57,12 @@ _COUNTED = lazy_regex(
     r"(\b(?:to|than|most|least|from|over|under|or|and)\s+)?(?<![\w.,])(\d[\d.,]*|[^\W\d_]+)(?=\s+([^\W\d_]+))",
     re.IGNORECASE,
 )
+# What is excepted, or left out of what is done: "until 21:00 except on Sundays", "frozen without the sausages".
+_EXCEPTED = lazy_regex(
+    r"\b(?P<excepted>except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|without)\s+(?:on\s+|in\s+|at\s+)?"
+    r"(?:the\s+|any\s+)?(?P<what>[^\W\d_]+)",
+    re.IGNORECASE,
+)
 _MUST = r"(?:must|shall|ha(?:s|ve|d)\s+to|needs?\s+to)"
 _MODAL = r"(?:can|may|could|must|should|shall|will)\b"
 _ASKS_WHAT_IT_DOES = lazy_regex(
@@ -155,6 +161,8 @@ def _tells_value(told: str, question: QuestionTerms) -> bool:
     subject = subject_terms(question)
     if is_of_another_time(told, asked, asks) or _is_of_another_number(told, asked):
         return False
+    if _is_of_excepted(told, asked, subject, by_yes_or_no=asks == "yes_or_no"):
+        return False
     if asks in NUMBER_KINDS | {"statement"} and _is_of_a_part(told, asked, subject):
         return False
     return not _is_only_supposed(told, asked, asks, subject)
@@ -175,6 +183,15 @@ def _is_of_a_part(told: str, asked: str, subject: Iterable[str]) -> bool:
         return False
     named = set(words(thing[1])).intersection(subject)
     return bool(_DIGIT.search(told[part.end() :])) and not named <= set(words(told[part.end() :]))
+
+
+def _is_of_excepted(told: str, asked: str, subject: Iterable[str], *, by_yes_or_no: bool) -> bool:
+    """Whether a text has a word of the question only as what is excepted; by yes or no that may be the answer."""
+    if _EXCEPTED.search(asked):
+        return False
+    found = [one for one in _EXCEPTED.finditer(told) if one["excepted"] == "without" or not by_yes_or_no]
+    excepted = {word for one in found for word in words(one["what"])}.intersection(subject)
+    return not excepted <= set(words(_EXCEPTED.sub(" ", told)))
 
 
 def _is_of_another_number(told: str, asked: str) -> bool:

@@ -19,7 +19,8 @@ _YEAR = lazy_regex(rf"(?<![\w.,]){A_YEAR}(?![\w]|[.,]\d)")
 # "Before 2010 a deposit was usual" does not tell what it is.
 _SINCE_CHANGED = lazy_regex(
     rf"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?{A_YEAR}\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past"
-    r"|originally|at\s+first|(?:years?|months?)\s+ago)\b|\bwhen\b[^,;.]*\b(?:was|were|had|began|\w+ed)\b",
+    r"|originally|at\s+first|(?:years?|months?)\s+ago|(?:last|previous)\s+(?:year|month|week|season)"
+    r"|old\s+(?:tariff|price|rate|fee|rule|contract|law)s?)\b|\bwhen\b[^,;.]*\b(?:was|were|had|began|\w+ed)\b",
     re.IGNORECASE,
 )
 _ASKS_WHAT_IF = lazy_regex(r"\W*what\s+(?:happens\s+)?(?:if|when)\b", re.IGNORECASE)

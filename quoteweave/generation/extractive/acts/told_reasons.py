@@ -1,0 +1,40 @@
+"""Check by rule whether a sentence tells why what a question asks of is so, and not what is so because of it."""
+
+import re
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import with_words_alike
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.statements import Statement, tells_effect
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.sentence_kinds import has_denying_word, only_denied_words
+
+_BECAUSE = lazy_regex(
+    r"\b(?:because(?:\s+of)?|due\s+to|owing\s+to|weil|wegen|parce\s+qu\w*|porque)\b"
+    r"|,\s+since\s+(?!\d|then\b|when\b|which\b|\w+ed\b)(?-i:[a-z])",
+    re.IGNORECASE,
+)
+_GIVES_REASON = lazy_regex(
+    r"\b(?:as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?|parce)\b", re.IGNORECASE
+)
+
+
+def tells_reason(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement gives a reason, of what the question asks about.
+
+    "Traffic rose because the bridge was closed" does not tell why it was closed, nor "It did not close because of the
+    storm" why it did.
+    """
+    text, asked = statement.text, frozenset(subject_terms(question))
+    if tells_effect(text):
+        return False
+    found = _BECAUSE.search(text)
+    if found is None:
+        return _GIVES_REASON.search(text) is not None
+    effect, reason = text[: found.start()], text[found.end() :]
+    if not words(effect):  # "Because it rained, the race was cancelled"
+        reason, _, effect = reason.partition(",")
+    said, said_of_effect = (with_words_alike(frozenset(words(part)), asked) for part in (reason, effect))
+    is_turned = asked <= said and not asked <= said_of_effect
+    is_denied = not has_denying_word(question.analysis.text) and not only_denied_words(effect).isdisjoint(asked)
+    return not (is_turned or is_denied)
