@@ -33,6 +33,7 @@ from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.prices import add_spending
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace
 from quoteweave.pipeline.window import Window, fit_to_window
+from quoteweave.retrievers.fusion import collection_of
 
 
 class Answered(Record):
@@ -62,6 +63,9 @@ StreamEvent = SourcesEvent | Event | ImageEvent
 class Rag:
     """Answers questions over a collection, from what a retriever, or a `Search` of several steps, finds.
 
+    A retriever is searched as by `Search(retriever, collection=retriever.collection)`, so that contexts know the
+    structure of documents; one without that attribute gives its ranking alone.
+
     `where` applies to every question; a question may narrow it further with a filter of its own. `gate` checks answers;
     a policy stands for a gate with that policy alone. Sentences whose numbers, dates or quoted words are not in the
     quotes that they cite are reported or dropped, or the answer is refused; None checks nothing. Quotes are cut to the
@@ -82,7 +86,7 @@ class Rag:
         gate: Gate | Policy | None = "report",
         window: Window | None = None,
     ) -> None:
-        self._search = search if isinstance(search, Search) else Search(search)
+        self._search = search if isinstance(search, Search) else Search(search, collection=collection_of(search))
         self._generator = generator
         self._size, self._where, self._window = size, where or Filter(), window
         self._gate = gate if isinstance(gate, Gate) else Gate(gate)

@@ -10,6 +10,7 @@ from itertools import chain, cycle, islice
 from types import MappingProxyType
 from typing import Protocol, get_args
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
@@ -114,6 +115,12 @@ def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[
     return weights
 
 
+def collection_of(*retrievers: Retriever) -> Collection | None:
+    """The collection that the first of these retrievers searches which says so by an attribute `collection`."""
+    found = (getattr(retriever, "collection", None) for retriever in retrievers)
+    return next((one for one in found if isinstance(one, Collection)), None)
+
+
 class FusedRetriever:
     """Searches with several retrievers and fuses their rankings by a rule.
 
@@ -143,6 +150,11 @@ class FusedRetriever:
         self._weights = checked_weights(weights, len(retrievers))
         self._names = names or [type(retriever).__name__ for retriever in retrievers]
         self._depth = depth
+
+    @property
+    def collection(self) -> Collection | None:
+        """What its retrievers search; None where none of them says."""
+        return collection_of(*self._retrievers)
 
     def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
         """Those of its retrievers."""
@@ -236,6 +248,11 @@ class SplitHybrid:
 
     def __init__(self, text: Retriever, visual: Retriever) -> None:
         self._text, self._visual = text, visual
+
+    @property
+    def collection(self) -> Collection | None:
+        """What its retrievers search; None where none of them says."""
+        return collection_of(self._text, self._visual)
 
     def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
         """Those of its retrievers."""

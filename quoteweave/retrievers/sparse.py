@@ -60,6 +60,11 @@ class Bm25Retriever:
         self._masks: RecentCache[str, tuple[LexicalIndex, Mask]] = RecentCache(CACHED_FILTERS)
 
     @property
+    def collection(self) -> Collection:
+        """What it searches."""
+        return self._collection
+
+    @property
     def runs_inline(self) -> bool:
         """Whether a search takes some milliseconds at most: the index is open, and of moderate size."""
         return self._opened is not None and self._opened.rows.size <= MAX_INLINE_QUOTES

@@ -102,6 +102,7 @@ _MAY_ASK_OF_ONE = lazy_regex(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGN
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _WHO_IS = lazy_regex(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
+_YEAR_WITHIN = lazy_regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # A question, a line of a table of contents, or an entry of a list of references.
 _NO_STATEMENT = lazy_regex(
     r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|^\W*(?:\d+\W+)?(?:[A-Z]\.\s?){1,3}[A-ZÀ-Þ][^“”\"]{1,200}[“\"].*(?:19|20)\d\d\W*$"
@@ -374,7 +375,8 @@ class AnswerCriteria:
         """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
         told = frozenset[str]() if statement.is_row else past_years(statement.text, self._question.analysis.text)
         document = self._documents[statement.quote.document]
-        own = {word for word in self._document_words(statement) if _YEAR.fullmatch(word)}
+        own = {word for word in self._title(statement) if _YEAR.fullmatch(word)}
+        own.update(_YEAR_WITHIN.findall(statement.quote.document))  # "report_2016.06.08.pdf"
         most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
         own = own or {word for word in told if 1 < document[word] == most}
         return bool(told) and told.isdisjoint(own)
