@@ -235,7 +235,9 @@ def _is_of_a_part(statement: Statement, terms: Sequence[str]) -> bool:
 
 
 def _is_number_of_another(name: str, number: str, text: str) -> bool:
-    """Whether a text has the name and the number, but apart: "from 8 to 14 July, with a Debian Day"."""
+    """Whether a text has the name with another number, or the two apart: "from 8 to 14 July, with a Debian Day"."""
+    if numbers := re.findall(rf"\b{name}s?\s+(\d+(?:\.\d+)*)(?!\w)", text):
+        return number not in numbers and re.search(rf"(?<![\w.]){re.escape(number)}(?!\w|\.\d)", text) is None
     digits = rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)"
     if re.search(rf"\b{name}\b", text) is None or re.search(digits, text) is None:
         return False

@@ -64,7 +64,10 @@ _POINT = lazy_regex(
 _ASKS_WHAT_IT_TAKES = lazy_regex(r"\W*how\s+long\s+(?:does|do|did|will)\b.*\btake\b", re.IGNORECASE)
 _TAKES = lazy_regex(r"\b(?:takes?|took)\b", re.IGNORECASE)
 _TAKES_TIME = lazy_regex(
-    rf"\b(?:takes?|took|last(?:s|ed)?)\s+(?:[^\W\d_]+\s+){{0,3}}?(?:\d|an?\b|half\b|{_FEW}\b)", re.IGNORECASE
+    r"\b(?:takes?|took|last(?:s|ed)?)\s+(?:(?:about|around|approximately|roughly|only|just|over|nearly|almost|up\s+to|at\s+least|at\s+most"
+    r"|between|from|(?:more|less)\s+than|you|us|them|him|her|it|most\s+\w+|the\s+\w+)\s+){0,3}"
+    rf"(?:\d|an?\b|half\b|{_FEW}\b)",
+    re.IGNORECASE,
 )
 _ASKS_WEIGHT = lazy_regex(r"\b(?:how\s+heavy|weighs?|weight)\b", re.IGNORECASE)
 _BEARS = lazy_regex(

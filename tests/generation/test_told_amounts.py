@@ -1,0 +1,104 @@
+"""Whose a number is, how often and how late something is done, and what only follows from what a question asks of."""
+
+import pytest
+from harbour_quotes import ask, context, quote
+
+from quoteweave.generation.extractive.acts.told_amounts import own_amounts, own_counts, tells_how
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How heavy is the boat?", "The boat is 300 kg lighter than the old one."),
+        ("How heavy is the boat?", "The boat carries 300 kg."),
+        ("How long is the bridge?", "The bridge is 200 metres from the station."),
+        ("How deep is the lake?", "The lake is 400 metres above the sea."),
+        ("How long is the lease?", "The lease is 3 months old."),
+        ("How long is the notice period?", "The notice period begins 3 days after the letter."),
+        ("How long does the ferry take?", "The ferry takes passengers until 30 minutes before it leaves."),
+        ("How fast does the ferry run?", "The ferry runs in winds of up to 60 km/h."),
+        ("How far is the station from the hotel?", "The hotel is 3 km from the beach and near the station."),
+        ("How much does the boat cost?", "The boat costs 300 euros less than the car."),
+        ("How much is the fine for smoking?", "The fine is 20 euros for noise and is higher for smoking."),
+        ("How much is the fee for a boat?", "The fee for a boat may be paid in 3 parts of 10 euros."),
+        ("How much is the fee for a boat?", "Last year the fee for a boat was 30 euros."),
+        ("How much is the deposit for the card?", "The deposit for the card is returned within 3 days."),
+        ("What percentage of members voted?", "The percentage of members who voted fell by 5 percent."),
+        ("How many rooms have a balcony?", "None of the 30 rooms has a balcony."),
+        ("How many children were injured?", "Of 300 children in the camp few were injured."),
+        ("How many beds does the hospital have?", "The hospital lost 30 beds in 2019."),
+        ("How many employees does the firm have?", "The firm will hire 30 employees."),
+        ("How often are the boilers inspected?", "The house is swept every day and the boilers are inspected."),
+        ("How often is the bin emptied?", "The bin is emptied on every floor."),
+        ("How often does the board review the accounts?", "The board reviews the monthly accounts with care."),
+        ("How late is the museum open?", "The museum is open to 12 at a time."),
+        ("How late is the library open on Sundays?", "The library is open until 21:00 except on Sundays."),
+        ("How early does the shop open?", "The shop opens at 12 Mill Lane."),
+        ("Why was the bridge closed?", "Traffic rose because the bridge was closed."),
+        ("Why was the race cancelled?", "Because the race was cancelled, hotels stood empty."),
+        ("Why did the price rise?", "The price did not rise because of the tax."),
+        ("Are dogs allowed on the beach?", "Dogs are allowed on the promenade above the beach."),
+        ("Is the water safe to drink?", "Some guests believe that the water is safe to drink."),
+        ("Can I freeze the sausages?", "The soup can be frozen without the sausages for three months."),
+        ("Can children under 12 use the sauna?", "Children of 12 years or older may use the sauna."),
+        ("Can groups of more than 20 persons use the pool?", "Groups of 20 persons or fewer can use the pool."),
+        ("Is parking included in the rent?", "The parking is part of the square where the rent is paid."),
+        ("Is insurance included in the fee?", "The fee is due even where additional insurance is bought."),
+        ("Is the lift working?", "The lift was working in May 2010."),
+        ("Why is the Crane 40 loud?", "The Crane 30 was loud because of its gears."),
+    ],
+)
+def test_what_is_told_of_something_else_is_no_answer(question: str, text: str) -> None:
+    assert ask(question, context([quote(text)])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How heavy is the boat?", "The boat weighs 300 kg and carries 500 kg."),
+        ("How high is the pass?", "The pass is 2,400 metres above the sea."),
+        ("How long is the warranty?", "The warranty lasts 24 months from purchase."),
+        ("How many rooms have a balcony?", "12 of the 30 rooms have a balcony."),
+        ("How large was the audience?", "The audience of 300 people left early."),
+        ("How often does the board meet?", "The board meets fortnightly."),
+        ("How often does the board meet?", "The board meets on the first Monday of the month."),
+        ("How often is the bin emptied?", "The bin is emptied on Mondays and Fridays."),
+        ("How often are the lamps dusted?", "Every week the windows are washed and the lamps are dusted."),
+        ("How often does the newsletter appear?", "The newsletter appears 12 times a year."),
+        ("How late is the bar open?", "The bar is open until half past ten."),
+        ("How late can I check in?", "You can check in between 14:00 and 20:00."),
+        ("How early can I check in?", "You can check in after 14:00."),
+        ("Why was the foundry closed?", "The yard closed its foundry in 1990 because orders were falling."),
+        ("Can groups of more than 20 persons use the pool?", "Only groups of up to 20 persons can use the pool."),
+        ("Is breakfast included in the price?", "All prices come with breakfast."),
+    ],
+)
+def test_what_is_told_of_the_thing_itself_answers(question: str, text: str) -> None:
+    answer = ask(question, context([quote(text)]))
+    assert answer.status == "answered"
+    assert text.rstrip(".") in answer.text
+
+
+def test_a_difference_is_an_amount_where_one_is_asked_for() -> None:
+    told = "The boat is 300 kg lighter than the car."
+    assert "300 kg" not in own_amounts(told, "How heavy is the boat?")
+    assert "300 kg" in own_amounts(told, "How much lighter is the boat than the car?")
+
+
+def test_a_whole_is_counted_where_all_are_asked_for() -> None:
+    told = "Three of the 30 rooms are closed."
+    assert "30" not in own_counts(told, "How many rooms are closed?")
+    assert "30" in own_counts(told, "How many rooms are there?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was inspected once, in 1998.",
+        "It is five times as large.",
+        "It is twice the size.",
+        "Every room has a bath.",
+    ],
+)
+def test_no_frequency_is_told_by_other_times(text: str) -> None:
+    assert tells_how("How often", text) is False
