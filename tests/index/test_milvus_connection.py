@@ -39,6 +39,7 @@ from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing.fakes import FakeEncoder
 from quoteweave.testing.vector_fixtures import DIMENSION, VectorFixture, make_vector_fixture
 
+GUIDE = (Path(__file__).parents[2] / "docs" / "milvus.md").read_text("utf-8")
 MILL = "mill.txt"
 QUERY = [np.ones((1, DIMENSION), np.float32)]
 SECRET = "root:pa55word"
@@ -76,6 +77,13 @@ def saved(server: MilvusServer, made: VectorFixture, tmp_path: Path) -> Path:
 
 def add(index: MilvusIndex, made: VectorFixture) -> None:
     index.add(made.shard(MILL, {row: np.full((1, DIMENSION), row, np.float32) for row in made.rows(MILL)}))
+
+
+def test_the_example_of_the_guide_runs(server: MilvusServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example.replace("http://localhost:19530", server.uri), "docs/milvus.md", "exec"), {})
+    assert [path.name for path in tmp_path.iterdir()] == ["somewhere"]
 
 
 def test_an_index_on_a_server_is_found_by_its_pointer(saved: Path, server: MilvusServer, made: VectorFixture) -> None:
