@@ -362,7 +362,7 @@ def prepare_kept(
 ) -> Iterator[PreparedDocument]:
     """Runs in a worker: assemble a document from the kept pages of a file.
 
-    `counts` holds their number alone: a task of the pool gets items, and gives one result for each.
+    `counts` has one item, the number of pages, because a task of the pool takes items and gives a result for each.
     """
     for count in counts:
         parsed = assemble_kept_pages(file.source, file.unfinished, count, lost)

@@ -22,7 +22,7 @@ from types import ModuleType
 
 import psutil
 
-from quoteweave.documents.worker_process import PID_BYTES, fork_on_request, serve
+from quoteweave.documents.worker_process import PID_BYTES, fork_on_request, run_tasks
 
 START_S = 60.0
 """Seconds in which a process has to be started: the first of them imports what reading takes."""
@@ -38,7 +38,7 @@ class ReadingProcess:
             if sys.platform == "linux":
                 pid = _FORKS.fork(theirs.fileno())
             else:
-                self._spawned = _spawn(serve, theirs)
+                self._spawned = _spawn(run_tasks, theirs)
                 pid = self._spawned.pid or 0
             self.watched = psutil.Process(pid)
             # A fork begins in the folder of the one that it is of, and with its environment and path of modules.
@@ -87,7 +87,7 @@ class _Forks:
         self._made_by: tuple[int, dict[str, str]] | None = None
 
     def fork(self, pipe: int) -> int:
-        """The id of a new process that serves the pipe with this file number. Raises OSError."""
+        """The id of a new process that runs the tasks of the pipe with this file number. Raises OSError."""
         with self._lock:
             maker = (os.getpid(), {name: value for name, value in os.environ.items() if name.startswith("PYTHON")})
             requests = self._requests

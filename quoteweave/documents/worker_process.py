@@ -51,7 +51,7 @@ def do_nothing() -> Iterator[None]:
 
 
 def fork_on_request(requests: socket.socket) -> None:
-    """In a new process without threads: fork one that serves for each pipe that comes, until the parent ends."""
+    """In a new process without threads: fork one that runs the tasks of each pipe that comes, until the parent ends."""
     os.environ.update(ONE_THREAD)
     for name in PRELOADED:
         import_module(name)
@@ -72,7 +72,7 @@ def fork_on_request(requests: socket.socket) -> None:
             try:
                 requests.close()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                serve(Connection(handles[0]))
+                run_tasks(Connection(handles[0]))
             finally:
                 os._exit(0)
         os.close(handles[0])
@@ -82,7 +82,7 @@ def fork_on_request(requests: socket.socket) -> None:
             return
 
 
-def serve(pipe: Connection) -> None:
+def run_tasks(pipe: Connection) -> None:
     """In a new process: do the tasks that come, until the pipe or the parent ends.
 
     First come the bytes that it may take, and the working folder, path of modules and environment of its parent.
