@@ -21,7 +21,7 @@ from quoteweave.evaluation.formats.ranking_json import is_ranking_file, is_ranki
 from quoteweave.evaluation.formats.trec import is_trec_run, load_trec_run
 from quoteweave.evaluation.formats.trec_rag import load_trec_rag
 
-_KINDS = (
+_READ_FILES = (
     "a folder that a run was written to, a run's predictions, a file of responses (q_id or question_id, and response "
     "a line), a result file of ALCE (question, docs and output), CiteME (metadata and results) or CiteVQA (index and "
     "model_predict), answers of TREC's RAG track (topic_id or metadata, references and answer a line), a log of "
@@ -47,12 +47,12 @@ def load_predictions(path: Path) -> list[Prediction]:
         return load_inspect_log(path)
     first = next(iter_lines(path), None)
     if first is None:
-        raise DatasetError(f"{path} is empty; name {_KINDS}")
+        raise DatasetError(f"{path} is empty; name {_READ_FILES}")
     load = _loader(first[1])
     if load is None and is_ranking_file(path):
         load = load_ranking_json
     if load is None:
-        raise DatasetError(f"{path} is no file of predictions; name {_KINDS}")
+        raise DatasetError(f"{path} is no file of predictions; name {_READ_FILES}")
     return load(path)
 
 
