@@ -51,7 +51,8 @@ def places_in(text: str) -> set[str]:
         ("Gate rule", r"\bcheck_(?:sentence|citations)\(|\bapply_policy\(|\bStreamingFilter\(", ("testing/",)),
         (
             "Metric with a judge",
-            r"\bJudgeScores\b|\b(?:request|loaded|one)\.judgements\b|\bjudgements: .*Option|\"judge\.(?!py)",
+            r"\bJudgeScores\b|\b(?:request|loaded|one)\.judgements\b|\bjudgements: .*Option|\"judge\.(?!py)|"
+            r"\bJudgesAnswers\[|\.judge\.average",
             (),
         ),
         ("Dataset", r"\bload_citevqa\b", ()),
@@ -62,10 +63,14 @@ def places_in(text: str) -> set[str]:
         ),
         ("Action of the agent", r"\bSearchSnippets\b", ()),
         ("Source of papers", r'^(?!.*>>>).*"openalex"', ("testing/",)),
-        ("Chat vendor", r"import (?:OpenAI|Local)Chat$|\bcheck_address\(|def with_tools|\bopen_chat_model\(", ()),
+        (
+            "Chat vendor",
+            r"import (?:OpenAI|Local)Chat$|\bcheck_address\(|def with_tools|\bopen_chat_model\(|\bLOCAL_PREFIX\b",
+            (),
+        ),
         ("Route", r"\broutes\.health\b|\bhealth\b.*router", ()),
         ("Form of answers for another system", r"\bopenai_responses\b|\berror_format_of\b|\bShownTextStream\(", ()),
-        ("Export", r'"docx"|\bto_word\(|format=docx', ()),
+        ("Export", r'"docx"|\bto_word\(|format=docx|\bcitevqa_answers\b|\bdef mteb_result\b', ()),
         ("Parser for slides", r"\bFormat\.PNG|\bPAGED_FORMATS\b|\b(?<!_)SUFFIXES\b|\bsniff\(", ()),
         (
             "Permission for a document",
@@ -74,7 +79,7 @@ def places_in(text: str) -> set[str]:
         ),
         (
             "Stop words of a language",
-            r"^STOP_WORDS\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b",
+            r"^STOP_WORDS\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b|> sum\(word in STOP_WORDS|STOP_WORDS - ",
             (),
         ),
         ("Question about a document's structure", r"\bStructureKind\b", ()),

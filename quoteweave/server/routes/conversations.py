@@ -23,7 +23,7 @@ from quoteweave.server.state.conversations import MAX_LISTED, MAX_TITLE
 router = APIRouter(tags=["conversations"], route_class=JsonRoute)
 ConversationId = Annotated[str, Path(description="id of a conversation", max_length=100)]
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-_KINDS: Mapping[ExportFormat, tuple[str, str]] = {
+_FILE_TYPES: Mapping[ExportFormat, tuple[str, str]] = {
     "markdown": ("md", "text/markdown; charset=utf-8"),
     "docx": ("docx", _WORD),
     "json": ("json", "application/json"),
@@ -106,7 +106,7 @@ def export_conversation(
 ) -> Response:
     """Return a conversation as a file: Markdown or Word with footnotes, or JSON with all that is stored of it."""
     found = _with_urls(served.conversations.get(conversation, grant.viewer), base_url)
-    suffix, media_type = _KINDS[format]
+    suffix, media_type = _FILE_TYPES[format]
     headers = {
         "Content-Disposition": f'attachment; filename="conversation-{found.created:%Y-%m-%d}-{found.id[:8]}.{suffix}"'
     }
