@@ -10,9 +10,9 @@ Numbers with their units, dates, times, codes and quoted words are looked up. Th
 - `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `MIN_WORDS` of
   them, occur in its quotes, all but a tenth.
 
-What this cannot see: which number belongs to what, but for years, and names exchanged for each other, but within one
-sentence; a verb replaced by another one; most negations; signs and directions. Errors of these kinds are never reported
-as `unsupported`, and some of them are found `supported`. An entailment model sees more (`check_with_model`).
+What this cannot see: which number belongs to what, except to which year; names exchanged for each other, except within
+one sentence; a verb replaced by another one; most negations; signs and directions. Errors of these kinds are never
+reported as `unsupported`, and some of them are found `supported`. An entailment model sees more (`check_with_model`).
 """
 
 import re
@@ -167,19 +167,19 @@ def _finding_on_one(quote: Quote, statement: str, facts: Facts) -> _Finding:
 def _gravest_finding(statement: str, facts: Facts, facts_of_question: Facts, evidence: CitedEvidence) -> _Finding:
     """Return the gravest finding on a sentence."""
     first: _Finding | None = None
-    for finding in _findings(statement, _without(facts, facts_of_question), evidence):
+    for finding in _missing_facts(statement, _without(facts, facts_of_question), evidence):
         if finding.verdict == "unsupported":  # no other finding is graver
             wordless = _Finding("unchecked", "It cites an image whose content is not known in words.")
             return wordless if evidence.has_wordless_image else finding
         first = first or finding
     if first is not None:
         return first
-    if any(_findings(statement, facts, evidence)):
-        return _Finding("unchecked", "It repeats of the question what does not occur in what it cites.")
+    if any(_missing_facts(statement, facts, evidence)):
+        return _Finding("unchecked", "What it repeats from the question does not occur in what it cites.")
     return _by_words(statement, facts, evidence)
 
 
-def _findings(statement: str, facts: Facts, evidence: CitedEvidence) -> Iterator[_Finding]:
+def _missing_facts(statement: str, facts: Facts, evidence: CitedEvidence) -> Iterator[_Finding]:
     """Yield a finding for each fact that does not occur in the quotes."""
     amounts = [amount for amount in facts.amounts if not _is_article(amount)]
     occurs = [evidence.has_amount(amount) for amount in amounts]
