@@ -1,8 +1,8 @@
 """Says whether a passage states the contrary of a claim: the other direction, an opposite word, or a denial.
 
-All of it is told by English words, but for denials in some other languages. Only sentences that otherwise say what the
-claim says are compared with it, and of these, but for directions, only clauses that do, so that what is said of
-something else is not taken for its contrary. Directions are also compared where both change by the same percentage or
+It is told by English words, denials also by those of other languages. Only sentences that otherwise say what the claim
+says are compared with it, so that what is said of something else is not taken for its contrary; for opposite
+words and denials, only clauses that do. Directions are also compared where both change by the same percentage or
 decimal.
 """
 
@@ -182,7 +182,7 @@ def _near(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
 
 
 def _said(sentence: str) -> frozenset[str]:
-    """The words of a sentence, stop words too, but for bounds of numbers."""
+    """The words of a sentence, stop words too, except for bounds of numbers."""
     return frozenset(words(_BOUND.sub("", sentence), keep_stop_words=True))
 
 
@@ -267,7 +267,7 @@ def _differ(clause: str, other: str) -> bool | None:
 
 
 def _denied(clause: str) -> frozenset[str]:
-    """What a clause denies: the word after each denial, but for stop words and adverbs; "" where none follows."""
+    """What a clause denies: the word after each denial, except for stop words and adverbs; "" where none follows."""
     found = words(clause, stem=False, keep_stop_words=True)
     behind = (found[at + 1 :] for at, word in enumerate(found) if word in _DENIES)
     first = (next((word for word in rest if word not in STOP_WORDS and not word.endswith("ly")), "") for rest in behind)

@@ -60,7 +60,7 @@ class AsyncClient:
     `url` is the server's address, with the path below which a proxy shows it; `key` is one of its keys, by default that
     of QUOTEWEAVE_KEY. `collection` is the collection of calls that name none, by default the server's only one.
     `timeout_s` is how many seconds the server may go without sending anything; a call ends after five times as much,
-    but for files that are sent and jobs that are waited for. A request that it refuses for the moment
+    except for files that are sent and jobs that are waited for. A request that it refuses for the moment
     (429, 503) is sent again, `max_retries` times at most, when the server says. Nothing has to be closed: connections
     belong to the event loop.
 

@@ -134,7 +134,7 @@ class Writer:
             self.rebuild_lexical()
         except StorageError:
             raise StorageError(
-                f"{refusal}, but for the lexical index, which was dropped to make room: until the next command that "
+                f"{refusal}, except for the lexical index, which was dropped to make room: until the next command that "
                 "writes makes it anew, no words are found"
             ) from refusal
 

@@ -214,8 +214,8 @@ def _covers_claim(claim: str, text: str, found: Sequence[Range]) -> bool:
 def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
     """Find the cells that the claim states, with the names of their row and column.
 
-    None where the claim has a number that the table and what is above it lack, but for what was computed: what it says
-    of the row then stands elsewhere, or is wrong.
+    None where the claim has a number that the table and what is above it lack, unless it was computed: what it says of
+    the row then stands elsewhere, or is wrong.
     """
     claim = said_of_cells(claim, above)
     rows = _rows(text)

@@ -99,7 +99,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
 
 
 def begins_with(text: str, subject: str) -> bool:
-    """Whether a sentence begins with the subject, but for an article, or names before it ("The GNU linker")."""
+    """Whether a sentence begins with the subject, or with an article or names before it ("The GNU linker")."""
     asked, said = frozenset(words(subject)), frozenset(subject.casefold().split())
     for match in WORD.finditer(text):
         if words(match[0]) and asked.issuperset(words(match[0])):

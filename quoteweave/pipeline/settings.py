@@ -266,7 +266,7 @@ class GateSettings(Record):
     check_topic: bool | None = Field(
         default=None,
         description="abstain without asking the model where what was found is about something else; the default is "
-        "true, but for runs false",
+        "true, but false for runs",
     )
 
 

@@ -269,7 +269,7 @@ class PaperFinder:
         """Find the paper that an example cites.
 
         A technical error becomes a prediction with that error. Raises EndpointUnreachable for an endpoint or a source
-        that failed, and what `CiteAgent.find` raises but for a trajectory that cannot be read.
+        that failed, and what `CiteAgent.find` raises except for a trajectory that cannot be read.
         """
         saved = self._file(example)
         record_earlier_spending(self.earlier.pop(example.id, Spending()))

@@ -110,8 +110,8 @@ def without_numbered_marks(text: str) -> str:
 def readable_markdown(text: str) -> str:
     """Return a Markdown draft for reading, in the little markup that answers have; its citation marks are kept.
 
-    Paragraphs are on one line but for hard breaks, and headings are such in bold. Front matter is left out, and within
-    paragraphs and headings the addresses of links, and the signs of quotations, emphasis and code.
+    Paragraphs are on one line except for hard breaks; a heading is a paragraph in bold. Front matter is left out, and
+    so are addresses of links and the signs of quotations, emphasis and code.
     """
     from markdown_it import MarkdownIt
 

@@ -136,7 +136,7 @@ class _MergedFields(ChunkedFields):
         times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in found)))
         taken = starts[tokens.start : tokens.stop] - begin  # where the next part of each token's items goes
         for part, number, base, whole in zip(found, self.numbers, bases, self.parts, strict=False):
-            # The numbers ascend, but for tokens that are used no more and have no items.
+            # The numbers ascend, except for tokens that are used no more and have no items.
             own = slice(*np.searchsorted(np.maximum.accumulate(number), [tokens.start, tokens.stop]))
             used = number[own] >= 0
             first, last = int(part.starts[own.start]), int(part.starts[own.stop])

@@ -339,7 +339,7 @@ def _joined_behind_span() -> MentionPattern:
 def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: str) -> bool:
     """Whether two things that are beside "vs" and the like are whole, and the question can be asked of each.
 
-    They are at its beginning, after a comma, a word that compares or says what is measured, and, but for names, a
+    They are at its beginning, after a comma, a word that compares or says what is measured, and, except for names, a
     function word: "does oak perform vs. elm" needs its verb. "In Smith vs. Jones, what was higher?" is about a case:
     names are compared only by a word before them, or at the end of the clause: "differ", "speed".
     """

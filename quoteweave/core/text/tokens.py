@@ -6,7 +6,7 @@
   `long-term` is `long`, `term`, the same as `long term`.
 - Runs in scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and Hangul with its glued particles,
   become overlapping pairs of characters; a character that stands alone is a word.
-- Superscripts are words of their own (`sales¹` is `sales`, `1`; `10⁶` is `10`, `6`), but for ² and ³ behind at most two
+- Superscripts are words of their own (`sales¹` is `sales`, `1`; `10⁶` is `10`, `6`), except ² and ³ behind at most two
   letters, as in units and symbols (`m²` is `m2`).
 - English words are stemmed (Snowball "english") and English stop words left out.
 """

@@ -44,7 +44,7 @@ class Rectangle:
 
 
 def are_alike(one: Colour, other: Colour) -> bool:
-    """Whether two colours are one, but for what drawing and compression change."""
+    """Whether two colours are one, except for what drawing and compression change."""
     return max(abs(a - b) for a, b in zip(one, other, strict=True)) <= LIKE
 
 

@@ -68,7 +68,7 @@ def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple
 
 
 def _shifted(data: bytes, stated: str | None) -> str | None:
-    """The encoding of data that is ASCII but for what switches from it, which as UTF-8 would be valid, and wrong."""
+    """The encoding of data that is ASCII except for what switches from it, which as UTF-8 would be valid, and wrong."""
     if not data.isascii():
         return None
     if stated and _SHIFTED.fullmatch(stated):

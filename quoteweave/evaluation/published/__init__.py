@@ -23,7 +23,7 @@ class PublishedRow(Record):
 
     system: str
     setting: str = Field(description="how it was run, as far as the table tells; may be empty")
-    figures: Mapping[str, float] = Field(description="by our names; fractions, but for what is not printed in per cent")
+    figures: Mapping[str, float] = Field(description="by our names; as fractions what is printed in per cent")
 
 
 class PublishedTable(Record):

@@ -25,7 +25,7 @@ Line = Sequence[object]
 
 
 def csv_files(report: Report) -> dict[str, str]:
-    """File name to content. Figures are fractions but for judgements, words, tokens and dollars; undefined is empty."""
+    """File name to content. Figures are fractions except judgements, words, tokens and dollars; undefined is empty."""
     runs = [run.scores for run in report.runs]
     others = [run.other for run in report.runs]
     return {

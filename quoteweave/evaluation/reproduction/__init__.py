@@ -47,7 +47,7 @@ class Condition(Record):
     table: str
     row: str
     command: str = Field(description="as a user would type it; $DATA is the folder of the research data")
-    expected: Mapping[str, str] = Field(description="figure to its value as printed: per cent, but for AS_PRINTED")
+    expected: Mapping[str, str] = Field(description="figure to its value as printed: per cent, except for AS_PRINTED")
     known: Mapping[str, Known] = Field(default_factory=dict)
 
 

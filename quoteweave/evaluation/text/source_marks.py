@@ -92,7 +92,7 @@ def _in_brackets(listed: str) -> list[str]:
 
 
 def _labelled(match: re.Match[str]) -> list[str]:
-    """`more` belongs to it only where the label is in the plural, but for "Figure 1 and Figure 2", found by itself."""
+    """`more` belongs to it only where the label is in the plural: "Figure 1 and Figure 2" are found one by one."""
     label = _kind(match["label"])
     if not match["many"]:
         return [f"{label} {match['first']}"]

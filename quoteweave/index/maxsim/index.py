@@ -204,7 +204,7 @@ class MultiVectorIndex:
         return self._items
 
     def add(self, shard: Shard) -> None:
-        """Add a document's items, but for those without vectors; none of their rows is there yet.
+        """Add a document's items, except for those without vectors; none of their rows is there yet.
 
         Raises ValueError for vectors of another dimension; CollectionError where the shard's file is not whole and
         StorageError where the disk refuses, both unless the kind is `exact`, which reads and writes nothing here.

@@ -67,7 +67,7 @@ class _File:
         self.known = np.zeros(self.blocks.count if self.blocks is not None else 0, np.bool_)
 
     def place(self, folder: Path) -> tuple[str | int, ...]:
-        """What is saved of it in `folder`, but for the checksums."""
+        """What is saved of it in `folder`, except for the checksums."""
         path, blocks = os.path.relpath(self.path, folder), self.summed()
         return path, self.offset, self.dtype, self.dimension, self.count, blocks.start, blocks.size
 

@@ -271,7 +271,7 @@ def is_literal(sought: str) -> bool:
 
 
 def has_literally(text: str, sought: str) -> bool:
-    """Whether a text has a quotation or code to the letter, but for case, spaces, and kinds of dashes and marks."""
+    """Whether a text has a quotation or code to the letter, except for case, spaces, and kinds of dashes and marks."""
     if not any(character.isalnum() for character in sought):
         return sought in text
     # A full stop or comma before the closing mark may be the question's own.

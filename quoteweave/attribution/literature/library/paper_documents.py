@@ -87,8 +87,8 @@ def _escaped(text: str) -> str:
 def is_paper_meant(paper: Paper, quotes: Sequence[Quote]) -> bool:
     """Whether a document's first two pages have the paper's title.
 
-    It counts where a line or two have it, but for slips up to CiteME's ratio and with the same numbers; where a heading
-    begins with it, or is its beginning; and, if it is long, anywhere before the references. What was published under
+    It counts where a line or two have it, with slips up to CiteME's ratio but the same numbers; where a heading begins
+    with it, or is its beginning; and, if it is long, anywhere before the references. What was published under
     another title is not recognized, and a paper whose title is not known may be any.
     """
     title = letters(paper.title)

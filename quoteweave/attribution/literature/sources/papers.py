@@ -161,7 +161,7 @@ def describe_paper(paper: Paper) -> str:
 
 
 def stated_identifiers(paper: Paper) -> frozenset[str]:
-    """Return what `identifiers_of` does, but for what the link of its file tells.
+    """Return what `identifiers_of` does, except for what the link of its file tells.
 
     Sources link to other papers' files too, by which two papers would be taken for one.
     """

@@ -116,7 +116,7 @@ class TitleMatcher:
             self._places[character] = self._places.get(character, 0) | 1 << position
 
     def is_same(self, other: str) -> bool:
-        """Whether titles are equal but for case, accents and punctuation, or CiteME's match takes them for one."""
+        """Whether titles are equal except for case, accents and punctuation, or CiteME's match takes them for one."""
         other = _compared(other)
         if not self._title or not other:
             return False

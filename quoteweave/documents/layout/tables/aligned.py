@@ -135,7 +135,7 @@ def _same_column(one: Line, other: Line) -> bool:
 
 
 def _right_of_digits(cell: Line) -> float:
-    """Where a cell ends but for what hangs: the digits of "18%" stand over those of "862.7"."""
+    """Where a cell ends except for what hangs: the digits of "18%" stand over those of "862.7"."""
     left, _, right, _ = cell.words[-1].box
     text = cell.words[-1].text
     if text == "%" and len(cell.words) > 1:
