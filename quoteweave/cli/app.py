@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from quoteweave.cli.console import printable
-from quoteweave.cli.setting_names import setting_name
+from quoteweave.cli.parameters import argument_name, choices, setting_name, value_form
 from quoteweave.core.errors import QuoteweaveError, UsageError, settings_named_by
 from quoteweave.core.urls import without_credentials
 
@@ -76,16 +76,39 @@ class Command(TyperCommand):
         with settings_named_by(partial(setting_name, self.params)):
             return super().invoke(ctx)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """As any command; of a wrong value, what is wrong is said without the words of the library that checked it."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What stands in the usage line behind the command's name."""
+        arguments = (one for one in self.get_params(ctx) if one.param_type_name == "argument")
+        return ["[OPTIONS]", *map(argument_name, arguments)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The lists of arguments and of options."""
         lists: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
             if record := parameter.get_help_record(ctx):
-                lists.setdefault(getattr(parameter, "rich_help_panel", None) or heading, []).append(record)
+                shown = _with_form(parameter, ctx, *record)
+                lists.setdefault(getattr(parameter, "rich_help_panel", None) or heading, []).append(shown)
         for heading, records in lists.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+
+def _with_form(parameter: Any, ctx: Any, name: str, help: str) -> tuple[str, str]:
+    """A line of help with `N`, `PATH` or the choices in place of the types of Python that typer writes."""
+    form = f"<{'|'.join(found)}>" if (found := choices(parameter)) else ""
+    if parameter.param_type_name == "argument":
+        return f"{argument_name(parameter)} {form}".strip(), help
+    written = None if parameter.is_flag else parameter.display_type_rich(ctx=ctx)
+    return name.replace(str(written), form or value_form(parameter)) if written else name, help
 
 
 # Help is plain text: to import what draws it in boxes takes as long as all the rest of `--help`.

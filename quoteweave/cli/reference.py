@@ -6,14 +6,14 @@ Run it with `python -m quoteweave.cli.reference docs/cli.md docs/serving.md`.
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from quoteweave.cli.app import COMMANDS, LazyCommand
+from quoteweave.cli.parameters import argument_name, choices, value_form
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.server.settings import ServerSettings
 
@@ -41,7 +41,7 @@ def _sections(commands: Mapping[str, LazyCommand], groups: tuple[str, ...]) -> l
 
 
 def _section(name: str, command: Any, *, depth: int) -> str:
-    arguments = [_shown(each) for each in command.params if not _is_option(each)]
+    arguments = [argument_name(each) for each in command.params if not _is_option(each)]
     rows = [_row(each) for each in command.params if "--help" not in each.opts and not each.hidden]
     table = "".join(["| | | |\n|---|---|---|\n", *rows])
     return f"{'#' * depth} {' '.join((name, *arguments))}\n\n{_text(command.help or '')}\n\n{table}"
@@ -51,44 +51,23 @@ def _is_option(parameter: Any) -> bool:
     return any(name.startswith("-") for name in parameter.opts)
 
 
-def _shown(argument: Any) -> str:
-    name = argument.metavar or argument.name.upper()
-    return name if argument.required else f"[{name}]"
-
-
 def _usage(option: Any) -> str:
     """The option's names, and the form of its value: `--pages N or N-M`."""
     names = ", ".join((*option.opts, *option.secondary_opts))
-    kind = _value_type(option)
-    form = option.metavar or ("" if _is_enum(kind) else _FORMS.get(kind, ""))
-    return f"{names} {form}".strip().replace("|", "\\|")
-
-
-_FORMS = {Path: "PATH", str: "TEXT", int: "N", float: "NUMBER"}
-
-
-def _value_type(parameter: Any) -> Any:
-    """The type of a parameter's value; of one that can be repeated, that of each."""
-    kind = parameter.type_descriptor.annotation
-    return get_args(kind)[0] if get_args(kind) else kind
-
-
-def _is_enum(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Enum)
+    return f"{names} {value_form(option)}".strip().replace("|", "\\|")
 
 
 def _row(parameter: Any) -> str:
     """A row of the table of a command's parameters."""
     option = _is_option(parameter)
-    names = _usage(parameter) if option else _shown(parameter)
+    names = _usage(parameter) if option else argument_name(parameter)
     notes = ["required"] if parameter.required and option else []
     if parameter.show_default and _is_worth_showing(parameter.default):
         notes.append(f"default {parameter.default if parameter.show_default is True else parameter.show_default}")
     if parameter.envvar:
         notes.append(f"or {parameter.envvar}")
-    kind = _value_type(parameter)
-    if _is_enum(kind):
-        notes.append("one of " + ", ".join(str(each.value) for each in kind))
+    if found := choices(parameter):
+        notes.append("one of " + ", ".join(found))
     text = re.sub(r"\s+", " ", parameter.help or "").replace("|", "\\|")
     return f"| `{names}` | {text} | {'; '.join(notes)} |\n"
 

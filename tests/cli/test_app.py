@@ -79,6 +79,26 @@ def test_every_command_has_help(quoteweave: Quoteweave, command: tuple[str, ...]
     assert "--json" in got.out or command == ("eval",)
 
 
+def test_help_writes_values_as_people_do_and_not_as_types_of_python(quoteweave: Quoteweave) -> None:
+    for command in (("add",), ("import",), ("search",), ("eval", "calibrate"), ("eval", "compare"), ("run",)):
+        said = quoteweave(*command, "--help").out
+        assert (
+            re.findall(r"<(?:str|int|float|[Pp]ath|list|dict)\b[^>]*>|\{\w+[^}]*\}", said.partition("--json prints")[0])
+            == []
+        )
+    assert "quoteweave search [OPTIONS] QUESTION\n" in quoteweave("search", "--help").out
+    assert "--kind <text|image>" in quoteweave("search", "--help").out
+    assert "FORMAT <mineru|" in quoteweave("import", "--help").out
+
+
+def test_a_wrong_value_is_told_without_the_words_of_the_library_that_checked_it(quoteweave: Quoteweave) -> None:
+    got = quoteweave("search", "wood", "--kind", "table")
+    assert (got.code, got.err.splitlines()[-1]) == (
+        2,
+        "Error: Invalid value for '--kind': 'table' is not one of 'text', 'image'.",
+    )
+
+
 def test_version() -> None:
     assert ended("--version", start=subprocess.Popen) == (0, f"quoteweave {version('quoteweave')}\n", "")
 

@@ -12,7 +12,7 @@ from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 
 from quoteweave.cli.app import app
-from quoteweave.cli.setting_names import setting_name
+from quoteweave.cli.parameters import setting_name
 from quoteweave.core.errors import by_setting, join_ways, settings_named_by
 from quoteweave.testing import ModelServer, Reply
 
