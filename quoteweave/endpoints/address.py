@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import UsageError, by_setting
 
 OPENAI_URL = "https://api.openai.com/v1"
 _WITHHELD = (
@@ -72,13 +72,18 @@ def openai_address(model: str, base_url: str | None, api_key: str | None) -> End
     if not url and not key:
         raise UsageError(
             f"No endpoint for the model {model}",
-            remedy="set OPENAI_BASE_URL (or base_url) to the address of a local server, such as "
-            "http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI",
+            remedy=f"set OPENAI_BASE_URL{_or('base_url')} to the address of a local server, such as "
+            f"http://localhost:8000/v1, or OPENAI_API_KEY{_or('api_key')} to a key of OpenAI",
         )
     address = EndpointAddress(url or OPENAI_URL, key or "none")
     if not key or (api_key or "").strip() or is_own(address.url):
         return address
     return EndpointAddress(address.url, withheld=_WITHHELD)
+
+
+def _or(setting: str) -> str:
+    """How a setting is given otherwise than by a variable of the environment; empty where it cannot be."""
+    return by_setting(" (or {})", setting) or ""
 
 
 def option_or_environment(option: str | None, variable: str) -> str:

@@ -67,8 +67,8 @@ class RerankClient:
         if not url:
             raise UsageError(
                 f"No endpoint for the reranker {self.model}",
-                remedy=f"set {URL_VARIABLE} (or base_url) to its address, such as http://localhost:8000/v1, and "
-                f"{KEY_VARIABLE} (or api_key) where it wants a key",
+                remedy=f"name its address, as in endpoint:{self.model}@http://localhost:8000/v1 or in {URL_VARIABLE}, "
+                f"and set {KEY_VARIABLE} where it wants a key",
             )
         key, withheld = self._key(url, own)
         address = EndpointAddress(url, key or "none", withheld)

@@ -76,3 +76,16 @@ def test_a_server_that_is_too_slow(quoteweave: Quoteweave, tmp_path: Path) -> No
         assert f"{said}, or raise the limit: call_limit_s in the file of --config" in asked
         found = quoteweave("search", QUESTION, "-c", port, "--expand", name, "--call-limit", 0.3, "--retries", 0).err
         assert f"{said}, or raise the limit: --call-limit\n" in found
+
+
+def test_a_model_without_an_endpoint_is_told_by_the_options_that_the_command_has(
+    quoteweave: Quoteweave, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    make_collection(tmp_path, {"port.md": [made_quote("The port stores grain.")]}).close()
+    asked = quoteweave("ask", QUESTION, "-c", tmp_path / "collection", "--model", "m").err
+    assert "set OPENAI_BASE_URL (or --base-url) to" in asked
+    assert "or OPENAI_API_KEY (or --api-key) to" in asked
+    found = quoteweave("search", QUESTION, "-c", tmp_path / "collection", "--expand", "chat:m").err
+    assert "set OPENAI_BASE_URL to the address" in found

@@ -87,7 +87,8 @@ def test_the_key_of_openai_is_sent_to_no_other_address(monkeypatch: pytest.Monke
 
 def test_without_an_address_it_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", OTHER_KEY)  # OpenAI itself has no reranker
-    with pytest.raises(UsageError, match=r"QUOTEWEAVE_RERANK_URL .*base_url.*QUOTEWEAVE_RERANK_KEY .*api_key"):
+    said = r"as in endpoint:m@http.* or in QUOTEWEAVE_RERANK_URL, and set QUOTEWEAVE_RERANK_KEY"
+    with pytest.raises(UsageError, match=said):
         asyncio.run(RerankClient("m").score("grain", DOCUMENTS))
 
 
