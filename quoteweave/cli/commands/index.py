@@ -222,9 +222,15 @@ def _show_sizes(plan: BuildEstimate) -> None:
         typer.echo("  disk     not known before anything is encoded")
         return
     roughly = "roughly " if plan.unmeasured else ""
-    each = "" if plan.dimension is None else f": {plan.vectors_an_item:.1f} vectors of {plan.dimension} each"
-    typer.echo(f"  disk     {roughly}{_size(plan.disk_bytes)}{each}")
+    typer.echo(f"  disk     {roughly}{_size(plan.disk_bytes)}{_vectors(plan)}")
     typer.echo(f"  memory   {roughly}{_size(plan.memory_bytes)} at most while searching, mapped files counted")
+
+
+def _vectors(plan: BuildEstimate) -> str:
+    if plan.dimension is None or plan.vectors_an_item is None:
+        return ""
+    each = "one vector" if plan.vectors_an_item == 1 else f"{plan.vectors_an_item:.1f} vectors"
+    return f": {each} of {plan.dimension} numbers each"
 
 
 def _price(usd: float | None) -> str:
