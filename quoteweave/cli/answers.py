@@ -21,10 +21,12 @@ from quoteweave.cli.console import (
     printable,
     writing_output,
 )
+from quoteweave.cli.hits import reasons_below
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, TextEvent, ThoughtEvent
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
+from quoteweave.core.protocols import Reason
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import citation_failure
 from quoteweave.pipeline.answer_page.render import Wording, render_answers, view_answered
@@ -105,7 +107,7 @@ def ask_and_print(
     if form is AnswerFormat.WRITTEN:
         with _StreamPrinter(model) as show:
             answered = run_sync(_consume_events(rag.stream(question), show))
-        print_sources(answered.answer, pictures)
+        print_sources(answered.answer, pictures, answered.trace.reasons)
         return answered
     if form is AnswerFormat.EVENTS:
         return run_sync(_consume_events(rag.stream(question), _print_event))
@@ -114,7 +116,7 @@ def ask_and_print(
     if form is AnswerFormat.JSON:
         print_json(answer_json(answered))
     else:
-        print_answer(answered.answer, pictures)
+        print_answer(answered.answer, pictures, answered.trace.reasons)
     return answered
 
 
@@ -175,10 +177,14 @@ async def _consume_events(events: AsyncGenerator[StreamEvent, None], show: Calla
     return Answered(answer=answer, context=found.context, trace=found.trace)
 
 
-def print_answer(answer: Answer, pictures: Callable[[str], None] | None = None) -> None:
-    """Print the answer and the source of each mark as text on stdout; `pictures` as for `print_sources`."""
+def print_answer(
+    answer: Answer,
+    pictures: Callable[[str], None] | None = None,
+    reasons: Mapping[str, Sequence[Reason]] = MappingProxyType({}),
+) -> None:
+    """Print the answer and the source of each mark as text on stdout; the others as for `print_sources`."""
     console().print(plain(without_pictures(answer.text)))
-    print_sources(answer, pictures)
+    print_sources(answer, pictures, reasons)
 
 
 def without_pictures(text: str) -> str:
@@ -191,10 +197,14 @@ def without_pictures(text: str) -> str:
     return text
 
 
-def print_sources(answer: Answer, pictures: Callable[[str], None] | None = None) -> None:
+def print_sources(
+    answer: Answer,
+    pictures: Callable[[str], None] | None = None,
+    reasons: Mapping[str, Sequence[Reason]] = MappingProxyType({}),
+) -> None:
     """Print the source of each mark on stdout, and notes on the answer on stderr.
 
-    `pictures` shows an image quote, given its id, below its line.
+    `pictures` shows an image quote, given its id, below its line. `reasons` say, by the quote's id, why it was found.
     """
 
     out = console()
@@ -204,7 +214,7 @@ def print_sources(answer: Answer, pictures: Callable[[str], None] | None = None)
         line = plain("").append(f"{mark:<9}", style="bold")
         line.append_text(plain(f" {citation.document}, {citation.place}"))
         line.append(f"  {citation.quote_id}", style="dim")
-        out.print(line)
+        out.print(line.append_text(reasons_below(reasons.get(citation.quote_id, ()))))
         if citation.kind == "image" and pictures is not None:
             pictures(citation.quote_id)
     for citation in answer.citations:

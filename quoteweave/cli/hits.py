@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import typer
+from rich.text import Text
 
 from quoteweave.cli.console import console, place, plain, snippet
 from quoteweave.core.protocols import Reason
@@ -36,7 +37,13 @@ def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]]
         line = plain(f"{hit.rank:>2}  ").append_text(plain(hit.place, "bold"))
         line.append(f"  {hit.layout}  {hit.score:.2f}  {hit.quote_id}\n", style="dim")
         line.append_text(plain("    " + hit.snippet))
-        for reason in reasons.get(hit.quote_id, ()):
-            line.append_text(plain(f"\n      {reason.points:>6.2f}  {reason.part}", "dim"))
-            line.append_text(plain(f": {reason.detail}" if reason.detail else "", "dim"))
-        out.print(line)
+        out.print(line.append_text(reasons_below(reasons.get(hit.quote_id, ()))))
+
+
+def reasons_below(reasons: Sequence[Reason]) -> Text:
+    """The reasons of a rank, each on a line below that of its quote."""
+    lines = plain("")
+    for reason in reasons:
+        detail = f": {reason.detail}" if reason.detail else ""
+        lines.append_text(plain(f"\n      {reason.points:>6.2f}  {reason.part}{detail}", "dim"))
+    return lines

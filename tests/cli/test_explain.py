@@ -69,6 +69,13 @@ def test_of_several_retrievers_each_says_its_rank(folder: Path, quoteweave: Quot
     assert got.err == ""
 
 
+def test_an_answer_says_it_below_each_quote_that_it_cites(folder: Path, quoteweave: Quoteweave) -> None:
+    lines = quoteweave("ask", "What do vessel calls do?", "-c", folder / "c", "--explain").out.splitlines()
+    cited = next(at for at, line in enumerate(lines) if line.startswith("[1]") and "port.md" in line)
+    assert any(re.match(r" +\d\.\d\d  words: .*vessel", line) for line in lines[cited + 1 :])
+    assert "words: " not in quoteweave("ask", "What do vessel calls do?", "-c", folder / "c").out
+
+
 def test_the_answer_page_shows_why_on_demand(folder: Path, quoteweave: Quoteweave) -> None:
     page = folder / "answer.html"
     quoteweave("ask", "What rose, in <b>vessel calls</b>?", "-c", folder / "c", "--explain", "--html", page)
