@@ -1,4 +1,7 @@
-"""Opens chat models by name, for all settings and for the steps of a search: `chat`, `chat:MODEL@URL`, `local=PATH`."""
+"""Opens chat models by name, for all settings and for the steps of a search: `chat`, `chat:MODEL@URL`, `local=PATH`.
+
+It is here, and not with generation, because expanders and rerankers ask chat models too.
+"""
 
 import re
 from collections.abc import Callable, Mapping
