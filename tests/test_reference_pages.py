@@ -120,3 +120,12 @@ def test_every_option_that_takes_a_value_says_its_form_or_its_choices() -> None:
     ):
         assert shown in page
     assert re.findall(r"^\| `--(?:seed|out|data|figure|source)` \|(?!.*one of)", page, re.MULTILINE) == []
+
+
+def test_the_page_of_benchmarks_says_at_its_top_where_goals_are_missed() -> None:
+    page = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
+    short, *sections = page.partition("**In short.**")[2].split("\n## ")
+    missing = {section.partition("\n")[0] for section in sections if re.search(r"\*\*miss", section)}
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in missing}
+    assert len(anchors) > 5
+    assert anchors <= set(re.findall(r"\]\(#([\w-]+)\)", short))
