@@ -79,7 +79,7 @@ def places_in(text: str) -> set[str]:
         ),
         (
             "Stop words of a language",
-            r"^STOP_WORDS\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b|> sum\(word in STOP_WORDS|STOP_WORDS - ",
+            r"^STOP_WORDS\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b|\bENGLISH_STOP_WORDS\b",
             (),
         ),
         ("Question about a document's structure", r"\bStructureKind\b", ()),

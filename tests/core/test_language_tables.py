@@ -6,6 +6,8 @@ from importlib import resources
 
 import pytest
 
+from quoteweave.core.text import grammar, question_words, tokens
+
 _UNCOMMON = "alike around_forms colours comparing forms happening measured phrases quantities requesting versus"
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites prohibitable prohibiting"
 _HEADINGS = (
@@ -69,3 +71,12 @@ def test_every_language_can_ask_for_each_part_of_the_front_matter() -> None:
     text = resources.files("quoteweave.core.text").joinpath("whole_document/front_matter.toml").read_text("utf-8")
     for language in tomllib.loads(text).values():
         assert language["asks"].keys() == {"author", "date", "title", "institution", "email"}
+
+
+def test_stop_words_of_a_further_language_do_not_pass_for_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    german = frozenset(["die", "in", "ist", "kosten", "seite", "sind", "was", "viele", "von", "welche", "wie", "zeigt"])
+    for module in (question_words, grammar):
+        monkeypatch.setattr(module, "STOP_WORDS", tokens.STOP_WORDS | german, raising=False)
+    assert question_words.foreign_function_words("Wie viele Tonnen sind in der letzten Tabelle?")
+    assert not question_words.foreign_function_words("How many tonnes are in the last table?")
+    assert grammar.asks_german_was("Was zeigt die letzte Seite?")

@@ -11,7 +11,7 @@ from itertools import pairwise
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import any_word_of, denials
 from quoteweave.core.text.reference_words import reference_words
-from quoteweave.core.text.tokens import RAISED, STOP_WORDS, words
+from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, RAISED, words
 
 SENTENCE_END = lazy_regex(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
 """The end of a text that ends with a whole sentence, or introduces something."""
@@ -82,9 +82,9 @@ def asks_german_was(question: str) -> bool:
         return False
     german = next(known for known in reference_words().function_words if "der" in known)
     verb, rest = found[1].casefold(), re.findall(r"\w+", found[2].casefold())
-    in_german = sum(word in german - STOP_WORDS for word in rest)
-    in_english = sum(word in STOP_WORDS - german for word in (verb, *rest))
-    return verb in _GERMAN_VERBS or (verb not in STOP_WORDS and in_german > in_english)
+    in_german = sum(word in german - ENGLISH_STOP_WORDS for word in rest)
+    in_english = sum(word in ENGLISH_STOP_WORDS - german for word in (verb, *rest))
+    return verb in _GERMAN_VERBS or (verb not in ENGLISH_STOP_WORDS and in_german > in_english)
 
 
 def in_numerals_of(question: str, texts: Iterable[str]) -> str:

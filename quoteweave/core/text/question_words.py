@@ -10,7 +10,7 @@ from typing import Any
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.reference_words import reference_words
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, words
 from quoteweave.core.text.word_patterns import MentionPattern, alternation
 
 # What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
@@ -115,7 +115,7 @@ def foreign_function_words(question: str) -> frozenset[str]:
     said = _WORD.findall(question.casefold())
     times = {known: sum(word in known for word in said) for known in reference_words().function_words}
     own = max(times, key=times.__getitem__)
-    is_foreign = times[own] > sum(word in STOP_WORDS for word in said)
+    is_foreign = times[own] > sum(word in ENGLISH_STOP_WORDS for word in said)
     return frozenset(words(" ".join(own))) if is_foreign else frozenset()
 
 

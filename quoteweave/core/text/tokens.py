@@ -77,7 +77,7 @@ _MAX_STEMS = 1 << 16
 
 # Raise `collection.segments.store.SEGMENT_RULES` and `index.lexical.FINGERPRINT` when this changes: segments hold the
 # words that were counted before, and runs over the two are told apart.
-_STOP_WORDS = """
+_ENGLISH = """
 a about above across after against all along also although am among an and any are aren as at be because been before
 being below between both but by can could couldn did didn do does doesn doing don down during each either else etc
 every few for from further had hadn has hasn have haven having he her here hers herself him himself his how however i
@@ -87,7 +87,9 @@ than that the their theirs them themselves then there therefore these they this 
 toward towards under until up upon ve very via was wasn we were weren what whatever when where whereas whether which
 while who whoever whom whose why will with within without would wouldn yet you your yours yourself
 """
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
+STOP_WORDS: frozenset[str] = ENGLISH_STOP_WORDS
+"""The words that are left out of texts of all languages, whose language is not told: those of English alone."""
 
 
 def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:
