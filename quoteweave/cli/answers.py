@@ -225,7 +225,7 @@ def print_sources(
     )
     if unchecked:
         of = f"{unchecked} of {pluralize(len(answer.citations), 'citation')}"
-        typer.echo(f"note: {of} could not be checked by rule; the setting check has a model look", err=True)
+        typer.echo(f"note: {of} could not be checked by rule; with the setting check, a model checks them", err=True)
     for warning in answer.warnings:
         typer.echo(printable(f"note: {warning}"), err=True)
 
