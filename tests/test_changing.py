@@ -44,6 +44,11 @@ def places_in(text: str) -> set[str]:
             ("evaluation/", "testing/"),
         ),
         (
+            "Retriever, reranker or expander",
+            r"\bSPARSE_RETRIEVERS\b|\bLoader\b|\bFUSION_RULES\b|def make_(?:expander|reranker)\b",
+            (),
+        ),
+        (
             "Vector store",
             r"\bmilvus\b|MILVUS|EXACT_KINDS|SINGLE_VECTOR_KINDS",
             ("index/milvus/",),
