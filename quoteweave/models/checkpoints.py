@@ -168,13 +168,16 @@ def _hub_size(checkpoint: str, revision: str) -> float | None:
 
 
 def _downloaded(checkpoint: str, revision: str, size: str) -> Path:
-    from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # that of the HTTP library it uses
+    from huggingface_hub import errors
 
+    http_error = errors.HTTPError  # type: ignore[attr-defined]  # that of the HTTP library it uses
     try:
         with _quiet_hub():
             folder = _snapshot(checkpoint, revision, offline=False)
-    except (HTTPError, OSError) as error:
-        why = " ".join(str(error).split()).rstrip(".")
+    except (http_error, OSError) as error:
+        # Without a network the hub's library tells of its cache; what became of the connection is the cause.
+        told = (isinstance(error, errors.LocalEntryNotFoundError) and error.__cause__) or error
+        why = " ".join(str(told).split()).rstrip(".")
         raise _missing(checkpoint + size, f"could not be downloaded: {why}") from error
     if folder is None:
         raise _missing(checkpoint + size, f"holds no weights at revision {revision}")

@@ -126,7 +126,7 @@ def test_what_the_hub_has_not_is_not_found(
     [
         ({"HF_HUB_OFFLINE": "1"}, "is not on this machine, and HF_HUB_OFFLINE keeps it from being downloaded"),
         ({"TRANSFORMERS_OFFLINE": "1"}, "is not on this machine, and HF_HUB_OFFLINE keeps it from being downloaded"),
-        ({}, "could not be downloaded: Got: ConnectError"),
+        ({}, "could not be downloaded: [Errno 111] Connection refused; a copy"),
     ],
 )
 def test_without_a_network_the_message_names_model_size_and_the_way_out(
