@@ -35,7 +35,7 @@ from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
-from quoteweave.generation.extractive.acts.another_thing import costs_another, tells_another
+from quoteweave.generation.extractive.acts.another_thing import tells_another
 from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
@@ -179,7 +179,7 @@ class AnswerCriteria:
         return {word for word in self._subject if not is_of_date(word) or _YEAR.fullmatch(word)} <= held
 
     def _tells_another(self, statement: Statement) -> bool:
-        return tells_another(statement, self._question.analysis, self._question.terms, self._texts)
+        return tells_another(statement, self._question.analysis, self._question.terms)
 
     def _is_opposite(self, statement: Statement) -> bool:
         """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
@@ -215,8 +215,6 @@ class AnswerCriteria:
             beside = words_above(statement.quote, is_row=statement.is_row) | self._title(statement)
         if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
             return False  # the document tells of it, and elsewhere
-        if asks == "money" and costs_another(statement, self._subject, self._known(statement)):
-            return False
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
         total = sum(self._subject.values())

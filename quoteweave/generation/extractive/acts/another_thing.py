@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import AnswerType, QuestionAnalysis, with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import AnswerType, QuestionAnalysis, with_words_alike
 from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
@@ -41,21 +41,7 @@ _SAME = STOP_WORDS | {
     "majority",
     "percent",
 }
-_OF_ONE_KINDS = NUMBER_KINDS | {"date", "yes_or_no"}
-# What stands between a possessive at the beginning and the verb, or a comma.
-_BELONGING = lazy_regex(
-    r"\W*(?:Its|Their|His|Her|Seine?|Ihre?|Son|Sa|Ses|Leurs?)\s+([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){0,2}?)"
-    r"(?:,|\s+(?:is|are|was|were|has|have|had|can|may|must|will|costs?|opens?|ist|sind|war|waren|hat|haben|est|sont|a|ont)\b)"
-)
-# What is owned is another thing where it has a name ("Its sister house, the Lodge"), or by what it is called. Its doors
-# and its season are the thing itself.
-_APPOSED_NAME = lazy_regex(r",\s+(?:(?:the|der|die|das|den|le|la|les)\s+)?[A-ZÀ-Þ]")
-_OTHER_THING = lazy_regex(
-    r"\s[A-ZÀ-Þ]|(?i:\b(?:sister|daughter|mother|parent|twin|partner|neighbou?r(?:ing)?|subsidiary|predecessor|successor|rival"
-    r"|restaurant|bar|caf[eé]|shop|pool|spa|museum|branch|annexe?|(?:Schwester|Tochter|Mutter|Partner|Nachbar)\w*|Filiale)\b)"
-)
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
-_THING_IN = lazy_regex(r"([a-zß-ÿ]{3,})\s+in\s+(?:the\s+)?([A-ZÀ-Þ][\w-]+)")
 # What tells how high, thick, wide, deep or long a thing is: "30 cm thick", "a thickness of 30 cm".
 _EXTENTS = (
     ("high", "tall", "height", "hoch", "höhe"),
@@ -81,12 +67,6 @@ _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percen
 _PART = lazy_regex(
     r"\b(?!Operating|Reportable|Each|All|Total)[A-Z]\w+ (?:Segment|Division|Region|Subsidiary)\b(?! [A-Z])"
 )
-_COST = "cost"
-_COSTS_MONEY = lazy_regex(
-    r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE
-)
-_FIRST = lazy_regex(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
-_IN_NAME = r"\s+(?:\w+\s+)?in\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
 # "Lines 1, 2 and " before 6.
 _OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o|e)\W++)?+)*"
 _NUMBERED = lazy_regex(
@@ -100,31 +80,25 @@ _BESIDE_OFFICE = lazy_regex(
 )
 
 
-def tells_another(statement: Statement, question: QuestionAnalysis, terms: Sequence[str], texts: Iterable[str]) -> bool:
-    """Whether a statement is about another of several, or does not say which; `texts` are all that were found.
+def tells_another(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
+    """Whether a statement is about another of several, or does not say which.
 
     "Which file has the licence?" is not answered by "This file has it", and "Debian 8" is not "Debian Day, from 8 to
-    14 July". "The first DebConf in Asia was held in Hsinchu" does not tell where the first one was, if a text tells of
-    that one, too. "The cost of revenue" is not the revenue.
+    14 July". "The cost of revenue" is not the revenue.
     """
     asked, text = question.text, statement.text
     if _tells_of_its_property(asked, text, question.asks) or _is_of_a_part(statement, terms):
         return True
-    if _is_of_what_is_before(statement, question, terms) or _is_of_its_own(statement, question, terms):
-        return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
     of_other = of_other or (not statement.is_row and _is_of_another_owner(asked, text))
     of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(asked, text))
-    if of_other or _is_measured_otherwise(asked, text) or _is_in_another_place(asked, text):
+    if of_other or _is_measured_otherwise(asked, text) or _is_of_what_is_before(statement, question, terms):
         return True
     which = _WHICH.match(asked)
     if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
         return True
     numbered = () if statement.is_row else _NUMBERED.findall(asked)
-    if any(_is_number_of_another(name, number, text) for name, number in numbered):
-        return True
-    is_place = question.asks == "place"
-    return any(_is_one_of_a_place(first, text, terms, texts, is_place=is_place) for first in _FIRST.findall(asked))
+    return any(_is_number_of_another(name, number, text) for name, number in numbered)
 
 
 def _is_of_another_owner(asked: str, text: str) -> bool:
@@ -159,15 +133,6 @@ def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, term
     return nouns.isdisjoint(with_words_alike(frozenset(words(statement.before)), nouns))
 
 
-def _is_of_its_own(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
-    """Whether it is about another thing, which belongs to what is asked for: "Its sister house is closed in May"."""
-    owned = _BELONGING.match(statement.text) if question.asks in _OF_ONE_KINDS else None
-    if owned is None or not (_OTHER_THING.search(owned[1]) or _APPOSED_NAME.match(statement.text, owned.end(1))):
-        return False
-    own = frozenset(words(owned[1]))
-    return bool(own) and own.isdisjoint(with_words_alike(frozenset(terms), own))
-
-
 def _is_measured_otherwise(asked: str, text: str) -> bool:
     """Whether a text tells how thick a thing is, say, and not how high, which a question asks for.
 
@@ -177,18 +142,6 @@ def _is_measured_otherwise(asked: str, text: str) -> bool:
     wanted -= {"long"} if "time" in dimensions_in(text) else set()
     told = {_EXTENT_OF[word.casefold()] for found in _MEASURED.findall(text) for word in found if word}
     return bool(wanted and told) and wanted.isdisjoint(told)
-
-
-def _is_in_another_place(asked: str, text: str) -> bool:
-    """Whether a text tells of a thing in other places than the question names: of "the plant in Skaw" alone."""
-    for thing, place in _THING_IN.findall(asked):
-        named, about = words(place), words(thing)
-        if not named or not about or is_of_date(named[0]) or not set(named).isdisjoint(words(text)):
-            continue
-        others = [words(other) for told, other in _THING_IN.findall(text) if words(told) == about]
-        if any(other and not is_of_date(other[0]) for other in others):
-            return True
-    return False
 
 
 def _is_beside_the_place(asked: str, text: str) -> bool:
@@ -245,31 +198,3 @@ def _is_number_of_another(name: str, number: str, text: str) -> bool:
     before = rf"{digits}\W+(?:of|von|de|du|del)\W+(?:\w+\W+)?{name}\b"
     called = rf"\b(?:version|release|edition|number|no\.?|issue|v\.?)\s*{digits}"
     return re.search(rf"{after}|{before}|(?i:{called})", text) is None
-
-
-def _is_one_of_a_place(
-    asked: tuple[str, str], text: str, terms: Sequence[str], texts: Iterable[str], *, is_place: bool
-) -> bool:
-    """Whether a text tells of the first in one place, which the question does not name, and others of the first.
-
-    A sentence that tells of it has all words of the question. Where a place is asked for, "the first DebConf in
-    Bordeaux" may be all that says it.
-    """
-    first = rf"\b(?i:{asked[0]}\s+{re.escape(asked[1])})\b"
-    found = re.search(first + _IN_NAME, text)
-    if found is None or not set(words(found[1])).isdisjoint(terms) or (is_place and " in " not in text[found.end() :]):
-        return False
-    told = re.compile(rf"[^.!?]*{first}(?!{_IN_NAME})[^.!?]*")
-    return any(set(terms).issubset(words(sentence)) for other in texts for sentence in told.findall(other))
-
-
-def costs_another(statement: Statement, subject: Collection[str], known: frozenset[str]) -> bool:
-    """Whether a statement says what another thing costs than the one that the whole document is about.
-
-    "How much does the kiln cost?" is not answered by "Spare elements cost 84 euros" of the manual of the kiln.
-    """
-    found = _COSTS_MONEY.search(statement.text)
-    if found is None or not set(subject) - words_alike(_COST) - {_COST} <= known:
-        return False
-    named = words(found[1])
-    return bool(named) and set(named).isdisjoint(known.union(subject))
