@@ -35,6 +35,7 @@ _LEADING = lazy_regex(
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am", "gets", "get", "got"})
 _PAST = frozenset({"was", "were", "had", "did", "been", "got"})
 _POSSIBLE = frozenset({"would", "should", "can", "could", "may", "might"})
+# What follows are parts of patterns.
 PREPOSITIONS = (
     "of|in|on|at|for|from|with|without|by|near|under|over|between|behind|beside|next|into|onto|through|across|among|within"
     "|along|around|per|against|about|since|during|until|before|after|to"
@@ -61,7 +62,6 @@ _DENYING = lazy_regex(
 )
 _NOBODY = lazy_regex(r"\W*(?:No|Nobody|None|Neither|Nothing)\b", re.IGNORECASE)
 _IN_A_CASE = lazy_regex(r"(?:^\W*(?:should|when|whenever)|\b(?:if|unless|whether))\b[^,]*$", re.IGNORECASE)
-_REGULAR = lazy_regex(r"[^e]ed$")
 _AFTER_COMMA, _PARTICIPLE = lazy_regex(r",\s*$"), lazy_regex(r"(?:[ewo]n|[dt])$")
 _DUTY = lazy_regex(r"\b(?:has|have|needs?|had)\s+to\s+", re.IGNORECASE)
 _ENDS_NOUNS = lazy_regex(
@@ -224,7 +224,7 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     is_passive = is_reduced or (bool(helpers & _BE) and not verb.endswith("ing"))
     duty = _DUTY.search(helps) is not None
     planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
-    is_now = verb.endswith("s") or (is_participle and verb != asked and not _REGULAR.search(verb))
+    is_now = verb.endswith("s") or (is_participle and verb != asked and not verb.endswith("ed"))
     # "It cost 9 euros" says not when.
     is_unsure = is_reduced or (not helpers and not is_participle and verb == asked.removesuffix("s"))
     time = "perfect" if is_unsure else _time(helpers, is_now=is_now, is_duty=duty, is_planned=planned)

@@ -22,7 +22,7 @@ _ONCE = lazy_regex(
     r"\b(?:until|till|before|from|once|former\w*|previous\w*|then|ago|last|old|years?|(?:1[5-9]|20)\d\d)\b",
     re.IGNORECASE,
 )
-_LETTERS, _DOER = lazy_regex(r"[^\W\d_]+"), lazy_regex(r"\w{2,}[eo]rs?")
+_LETTERS = lazy_regex(r"[^\W\d_]+")
 
 
 def names_doer_of_thing(text: str, question: QuestionTerms) -> bool:

@@ -19,7 +19,6 @@ _WAY = lazy_regex(
     r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
     re.IGNORECASE,
 )
-_ANOTHER_WAY = lazy_regex(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
 _AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 # "Whether it is so or not" denies nothing.
@@ -44,7 +43,7 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     shows_code = any(part.form == "code" for part in statement.introduced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or denies_unasked(statement, question):
         return False
-    if is_spread(text, subject_terms(question)) or _ANOTHER_WAY.search(text):
+    if is_spread(text, subject_terms(question)):
         return False
     aim = _AIM.match(text)
     aimed = words(aim["leading"] or aim["trailing"]) if aim else []

@@ -30,11 +30,7 @@ _IN_GENERAL = lazy_regex(
     re.IGNORECASE,
 )
 CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
-_WHEN_IT_WAS = lazy_regex(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
 _WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:is|are|do|does)\b", re.IGNORECASE)
-# "The next meeting, once set", "Ferries leave at 9".
-_NEXT_OR_REGULARLY = lazy_regex(r"\b(?:next|\w+[^s]s\s+(?:at|on|in|from))\b", re.IGNORECASE)
-_HOURS = lazy_regex(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
 _WHEN_WAS = lazy_regex(
     r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
     r"(?P<verb>\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
@@ -43,8 +39,8 @@ _WHEN_WAS = lazy_regex(
 
 
 def is_dated_otherwise(told: str, asked: str) -> bool:
-    """Whether the date of a text is of several things, of hours or of the past alone, where that is not asked for."""
-    return any(tells(told, asked) for tells in (_is_of_several, _tells_hours, _was_once))
+    """Whether the date of a text is of several things, or of the past alone, where that is not asked for."""
+    return any(tells(told, asked) for tells in (_is_of_several, _was_once))
 
 
 def _is_of_several(told: str, asked: str) -> bool:
@@ -58,18 +54,10 @@ def _is_of_several(told: str, asked: str) -> bool:
     return done or (several and not one)
 
 
-def _tells_hours(told: str, asked: str) -> bool:
-    """Whether a text says from when to when something is so, where it is asked when that was: "open from 8:00"."""
-    return bool(_WHEN_IT_WAS.match(asked) and _HOURS.search(told) and not _YEAR.search(told))
-
-
 def _was_once(told: str, asked: str) -> bool:
     """Whether a text tells only when something was, where it is asked when it is."""
-    return (
-        _WHEN_IT_IS.match(asked) is not None
-        and SAYS_PAST.search(told) is not None
-        and not (SAYS_PRESENT.search(told) or _NEXT_OR_REGULARLY.search(told))
-    )
+    told_once = SAYS_PAST.search(told) is not None and SAYS_PRESENT.search(told) is None
+    return told_once and _WHEN_IT_IS.match(asked) is not None
 
 
 def past_years(told: str, asked: str) -> frozenset[str]:
