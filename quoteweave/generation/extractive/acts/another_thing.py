@@ -95,10 +95,20 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     if of_other or _is_measured_otherwise(asked, text) or _is_of_what_is_before(statement, question, terms):
         return True
     which = _WHICH.match(asked)
-    if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
+    if which is not None and _leaves_open_which(re.escape(which[1]), text):
         return True
     numbered = () if statement.is_row else _NUMBERED.findall(asked)
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
+
+
+def _leaves_open_which(noun: str, text: str) -> bool:
+    """Whether a text speaks of "this key", or of "a key" alone, where it is asked which key it is."""
+    if re.match(rf"\W*(?:This|These|Such) {noun}s?\b(?!\s*[,(:–—])", text):
+        return True
+    any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
+    first = re.search(rf"\b{noun}s?\b", text, re.IGNORECASE)
+    found = re.search(any_one, text, re.IGNORECASE)
+    return first is not None and found is not None and found.end() == first.end()
 
 
 def _is_of_another_owner(asked: str, text: str) -> bool:

@@ -15,7 +15,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
 from quoteweave.generation.extractive.acts.doers import did_otherwise
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
-from quoteweave.generation.extractive.acts.times import CASE_WITHIN, is_dated_otherwise, is_of_another_time
+from quoteweave.generation.extractive.acts.times import is_dated_otherwise, is_of_another_time
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import begins_with, is_beyond_limit
@@ -88,8 +88,6 @@ _LIMIT = lazy_regex(
     r"|(?:no|not)\s+(?:more|less|fewer|longer|higher|lower|heavier|larger|over|above|under|below)"
     r"|(?:highest|lowest|largest|smallest|longest|shortest|greatest))\b)"
 )
-_WHICH = lazy_regex(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
-_CASE = lazy_regex(r"\W*(?:if|unless)\b", re.IGNORECASE)
 
 
 def asks_what_it_does(question: str) -> bool:
@@ -114,7 +112,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     if statement.is_row or statement.quote.kind == "image":
         return True
     denied = asks == "look" and denies_unasked(statement, question)
-    if denied or did_otherwise(statement, question) or _tells_by_case(statement.text, text):
+    if denied or did_otherwise(statement, question):
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
@@ -124,14 +122,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if asks == "date" and is_dated_otherwise(statement.text, text):
         return False
-    return not (
-        _names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject_terms(question))
-    )
-
-
-def _tells_by_case(told: str, asked: str) -> bool:
-    """Whether a text tells for a case alone ("If it is hard, …") which of several it is, where none is asked for."""
-    return _WHICH.match(asked) is not None and _CASE.match(told) is not None and CASE_WITHIN.search(asked) is None
+    return not _tells_what_it_caused(statement.text, text, subject_terms(question))
 
 
 def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool:
@@ -141,18 +132,6 @@ def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool
         return False
     before, after = told[: found.start()], told[found.end() :]
     return len(set(words(after)).intersection(subject).difference(words(before))) >= MIN_ONLY_CAUSES
-
-
-def _names_any(told: str, asked: str) -> bool:
-    """Whether a text speaks of "a key" alone, where it is asked which key it is."""
-    which = _WHICH.match(asked)
-    if which is None:
-        return False
-    noun = re.escape(which["noun"])
-    any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
-    first = re.search(rf"\b{noun}s?\b", told, re.IGNORECASE)
-    found = re.search(any_one, told, re.IGNORECASE)
-    return first is not None and found is not None and found.end() == first.end()
 
 
 def _tells_value(told: str, question: QuestionTerms) -> bool:

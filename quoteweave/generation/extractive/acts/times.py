@@ -29,7 +29,7 @@ _IN_GENERAL = lazy_regex(
     r"\b(?:will|shall|can|cannot|may|must|should|would|(?:is|are)\s+(?:not\s+)?\w+ed|gets?|pays?|costs?|covers?|receives?)\b",
     re.IGNORECASE,
 )
-CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
+_CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
 _WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:is|are|do|does)\b", re.IGNORECASE)
 _WHEN_WAS = lazy_regex(
     r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
@@ -72,5 +72,5 @@ def is_of_another_time(told: str, asked: str, asks: AnswerType) -> bool:
     if SAYS_PAST.search(asked):  # "The club will win" does not tell whether it did
         return asks == "yes_or_no" and _SAYS_FUTURE.search(told) is not None and not SAYS_PAST.search(told)
     once = asks in NUMBER_KINDS | {"statement"} and SAYS_PAST.search(told) and _SINCE_CHANGED.search(told)
-    general = _IN_GENERAL.search(told) or CASE_WITHIN.search(told) or INSTRUCTION.match(told)
+    general = _IN_GENERAL.search(told) or _CASE_WITHIN.search(told) or INSTRUCTION.match(told)
     return bool(once) or (_ASKS_WHAT_IF.match(asked) is not None and not general)
