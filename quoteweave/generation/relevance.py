@@ -56,7 +56,7 @@ _ASKED_AT_THE_END = lazy_regex(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
 )
 # "How much may it cost?" and "May I park here?" ask about no month; "May exports of grain?" does.
-_MODAL = lazy_regex(
+_MAY_AS_VERB = lazy_regex(
     r"^May(?=\s+(?:I|we|you|he|she|it|they|the|an?|one|my|our|your|his|her|its|their|any|every|each"
     r"|all|some|no|dogs|cats|pets|children|visitors|guests|people|passengers|members|students)(?:\s+[^\W\d_]\S*))"
     r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])|(?<!in )(?<!of )(?<!since )\bmay\b(?!\s+\d)"
@@ -67,9 +67,9 @@ _ANOTHER = lazy_regex(
     r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
 )
-_CLAUSE = lazy_regex(r"[,;.](?=\s)")
+_CLAUSE_END = lazy_regex(r"[,;.](?=\s)")
 COMPOUND = lazy_regex(r"[^\W\d_]+(?:-[^\W\d_]+)+")
-_AND = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
+_AND_OR_COMMA = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 
 NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
 """Kinds of questions that are answered by a number."""
@@ -106,7 +106,7 @@ def question_terms(question: str) -> QuestionTerms:
     text = _ONE.sub(r"\1 a ", text)
     text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     text = _CALENDAR_YEAR.sub(r"calendar \1", text)
-    asked = _MODAL.sub(lambda match: match["how"] or "", text)
+    asked = _MAY_AS_VERB.sub(lambda match: match["how"] or "", text)
     in_names = _words_of_long_names(analysis.names)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
     small, every = small_foreign_words(text), words(" ".join(kept), keep_stop_words=True)
@@ -181,7 +181,7 @@ def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> f
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     if wanted is None or wanted.named.isdisjoint(held) or not (wanted.acts and wanted.dimensions):
         return held
-    clauses = (clause for clause in _CLAUSE.split(text) if not wanted.named.isdisjoint(words(clause)))
+    clauses = (clause for clause in _CLAUSE_END.split(text) if not wanted.named.isdisjoint(words(clause)))
     return held.union(wanted.acts) if any(wanted.dimensions & dimensions_in(clause) for clause in clauses) else held
 
 
@@ -290,7 +290,7 @@ def keeps_adjacent(
 
 def is_spread(text: str, subject: Sequence[str]) -> bool:
     """Whether a text has the question's words of several things: "Update Homebrew and install pyenv"."""
-    parts = [set(words(part)) for part in _AND.split(text)]
+    parts = [set(words(part)) for part in _AND_OR_COMMA.split(text)]
     asked = [(part & set(subject), part) for part in parts if part & set(subject)]
     return len(asked) > 1 and all(
         own != part and own < set().union(*(each for each, _ in asked)) for own, part in asked

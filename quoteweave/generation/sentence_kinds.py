@@ -125,6 +125,9 @@ INSTRUCTION = lazy_regex(
     re.IGNORECASE,
 )
 
+ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
+"""What may stand before a number, for a pattern."""
+
 # "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
 CLAUSES = lazy_regex(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
 # Behind "and" another thing may be told of by a verb of its own: "and the boilers are inspected".
@@ -163,7 +166,7 @@ def tells_to(text: str) -> bool:
 
 
 # "If the pump does not start, do this:" and "To avoid burns, do this:" prohibit nothing.
-_CONDITION = lazy_regex(
+_CONDITIONAL_CLAUSE = lazy_regex(
     r"\b(?:if|when|whenever|where|because|since|who|whose|unless|in case|wenn|falls|sofern)\b(?:(?!\bnever\b)[^,:])*"
     r"|\bto\s+(?:avoid|not)\b(?!\s*:)[^,:]*",
     re.IGNORECASE,
@@ -208,7 +211,7 @@ def heading_denies(heading: str) -> bool:
 
 def denies(text: str) -> bool:
     """Whether a sentence has a word that denies or prohibits, outside of a condition."""
-    return _DENIES.search(_CONDITION.sub(" ", text)) is not None
+    return _DENIES.search(_CONDITIONAL_CLAUSE.sub(" ", text)) is not None
 
 
 def has_denying_word(text: str) -> bool:
@@ -260,7 +263,7 @@ def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
 
 # "Included" names no subject, so that any sentence on both things would have all words of the question.
 _ASKS_INCLUDED = lazy_regex(r"\b(?:is|are|was|were|does|do|did)\b.*\binclud(?:e|ed)\b", re.IGNORECASE)
-_INCLUDES = lazy_regex(
+_SAYS_INCLUDED = lazy_regex(
     r"\b(?:(?:inclu|exclu|cover|contain|compris)\w*|separately|extra(?!\s+\w+\s+with\b)"
     r"|(?:separate|additional)\s+(?:charge|fee|price|cost|bill|payment|supplement)s?|at\s+(?:an?\s+)?additional"
     r"|part\s+of\s+(?:the\s+|your\s+|our\s+)?(?:price|rent|fee|fare|rate|cost|package|offer|deal|ticket)|in\s+the\s+price|on\s+top"
@@ -279,7 +282,7 @@ def leaves_open(text: str, asked: str) -> bool:
     >>> leaves_open("They asked for permission to swim.", "Is swimming allowed?")
     True
     """
-    if _ASKS_INCLUDED.search(asked) and not _INCLUDES.search(text):
+    if _ASKS_INCLUDED.search(asked) and not _SAYS_INCLUDED.search(text):
         return True
     return _ONLY_ASKED.search(text) is not None and _ONLY_ASKED.search(asked) is None
 

@@ -107,12 +107,12 @@ _YEAR_WITHIN = lazy_regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NO_STATEMENT = lazy_regex(
     r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|^\W*(?:\d+\W+)?(?:[A-Z]\.\s?){1,3}[A-ZÀ-Þ][^“”\"]{1,200}[“\"].*(?:19|20)\d\d\W*$"
 )
-_CLAUSE = lazy_regex(r"[,;:](?=\s)")
-_CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)
+_CLAUSE_END = lazy_regex(r"[,;:](?=\s)")
+_NAMES_CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)
 _IN_SEASON = lazy_regex(r"\b(?:in|during)\s+(?:the\s+)?(spring|summer|autumn|winter)\b", re.IGNORECASE)
 _NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
-_NOUN = lazy_regex(
+_NOUN_BEHIND_SMALL_WORD = lazy_regex(
     r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
     re.IGNORECASE,
 )
@@ -134,13 +134,13 @@ class AnswerCriteria:
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" may be none
-        self._may_mean_chart = charted or _CHART.search(question.analysis.text) is not None
+        self._may_mean_chart = charted or _NAMES_CHART.search(question.analysis.text) is not None
         self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
         self._spelled = spelled_otherwise(question.analysis.text)
         self._titles = {document: title_words(context, document) for document in context.titles}
-        nouns = {word for match in _NOUN.finditer(question.analysis.text) for word in words(match[1])}
+        nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(question.analysis.text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(question.analysis.text)
         self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
@@ -259,7 +259,7 @@ class AnswerCriteria:
 
     def _denies(self, statement: Statement) -> bool:
         """Whether the first clause of a statement that is about the question denies something."""
-        clauses = _CLAUSE.split(statement.text)
+        clauses = _CLAUSE_END.split(statement.text)
         return denies(next((one for one in clauses if not self._subject.keys().isdisjoint(words(one))), clauses[0]))
 
     def _may_be_introduced(self, statement: Statement) -> bool:

@@ -43,7 +43,7 @@ DEFINED_WITHIN = 25
 COUNTED_WORDS = 3
 """Words after a number that may name what it counts."""
 
-_COUNTED = lazy_regex(
+_ASKS_HOW_MANY = lazy_regex(
     r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
 )
 _ENDS_COUNTED = lazy_regex(
@@ -65,7 +65,7 @@ _ASKED_NOUN = lazy_regex(
     r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
     re.IGNORECASE,
 )
-_BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
+_WORD_BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
 _ORDINAL = r"\b(first|second|third|former|previous|old|original|next|last|final)\s+(?:[\w’'-]+\s+){{0,2}}?{noun}s?\b"
 _IS, _CONSISTS = r"(?:is|are|was|were)", r"(?:includes?|included|consists?|comprises?|such as|namely)\b"
 _TELLS_OTHERWISE = (
@@ -90,7 +90,7 @@ _TELLS_VALUE = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
 )
-_EXTENT = lazy_regex(
+_MEASURED_EXTENT = lazy_regex(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
     re.IGNORECASE,
 )
@@ -106,23 +106,23 @@ _OF_SOME = lazy_regex(
     re.IGNORECASE,
 )
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
-_ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-_EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
+_ITEM_NUMBER = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
+_BEGINS_WITH_EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 # "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
-_INTRODUCES = lazy_regex(
+_INTRODUCES_MORE = lazy_regex(
     r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
 )
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 _FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
 # "Students whose results are poor must take three modules" does not tell how many students must take.
-_IN_A_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
+_BEGINS_WITH_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing)|believ(?:es?|ed)"
     r"|suspect(?:s|ed)?|urg(?:es?|ed))\b",
     re.IGNORECASE,
 )
 _ASKS_WHEN_ALLOWED = lazy_regex(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
-_CONDITION = lazy_regex(
+_SAYS_CONDITION = lazy_regex(
     r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than"
     r"|or\s+(?:longer|shorter|more|less)|from|where|only)\b",
     re.IGNORECASE,
@@ -145,9 +145,13 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     alone ("If they cannot agree, …") tells neither how many there are nor who does something, and an example no number.
     """
     asks, text = question.analysis.asks, question.analysis.text
-    if asks in {"count", "person", "definition"} and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
+    if (
+        asks in {"count", "person", "definition"}
+        and _BEGINS_WITH_CASE.match(statement.text)
+        and not _SAYS_CONDITION.search(text)
+    ):
         return False
-    if asks in NUMBER_KINDS and _EXAMPLE.match(statement.text) and not _EXAMPLE.search(text):
+    if asks in NUMBER_KINDS and _BEGINS_WITH_EXAMPLE.match(statement.text) and not _BEGINS_WITH_EXAMPLE.search(text):
         return False
     return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
 
@@ -160,13 +164,13 @@ def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Deci
 def _facts(told: str, question: QuestionTerms) -> tuple[Facts, list[Amount]]:
     """The facts of a text, and its numbers that are not in the question."""
     asked: set[Decimal] = {amount.value for amount in read_evidence(question.analysis.text).amounts}
-    facts = read_evidence(_ITEM.sub("", told))  # the number of a list item is no amount
+    facts = read_evidence(_ITEM_NUMBER.sub("", told))  # the number of a list item is no amount
     return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
 
 
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that precede what the question counts."""
-    counted = _COUNTED.search(question.analysis.text)
+    counted = _ASKS_HOW_MANY.search(question.analysis.text)
     nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
     told = statement.text if statement.is_row else own_counts(statement.text, question.analysis.text)
     amounts = [one for one in _facts(told, question)[1] if not one.year] if nouns else []
@@ -209,7 +213,7 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     if (tells := tells_how(analysis.asked_by, told)) is not None:
         return tells
     # How high a thing is is no distance.
-    told = _EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
+    told = _MEASURED_EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     told = own_amounts(told, analysis.text)
     amounts = [one for one in _facts(told, question)[1] if not one.year]
     if wanted is None or not wanted.dimensions:
@@ -257,7 +261,7 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
     if facts.dates or facts.clocks or dated or _is_dated(statement):
         return True
     allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text)
-    return bool(allowed) and _CONDITION.search(statement.text) is not None  # on what condition
+    return bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None  # on what condition
 
 
 def _is_dated(statement: Statement) -> bool:
@@ -295,7 +299,7 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     Items of lists are handled in `procedures`, by the heading above them.
     """
     commands = any(map(INSTRUCTION.match, CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
-    tells_to = commands or _ADVISES.search(statement.text) or _CONDITION.search(statement.text)
+    tells_to = commands or _ADVISES.search(statement.text) or _SAYS_CONDITION.search(statement.text)
     any_may = tells_to and question.analysis.asked_by[:4].casefold() == "what" and _is_substantive(statement, question)
     return not is_code(statement.text) and (bool(any_may) or instructs(statement, question))
 
@@ -338,7 +342,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     if statement.is_row or asked is None:
         return statement.is_row or not _only_introduces(statement)
     noun = re.escape(asked["value"] or asked["kind"])
-    found = re.search(_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
+    found = re.search(_WORD_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
     if found is None:  # another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not
         named = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
         no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not new_numbers(statement, question)
@@ -347,7 +351,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     same = _SAME_THING.union(STOP_WORDS, WORD.findall(text.casefold()))
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
     part = part or _one_of_several(noun, statement.text, question)
-    example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for
+    example = asked["kind"] and _BEGINS_WITH_EXAMPLE.match(statement.text)  # of all that is asked for
     if part or example or denies_unasked(statement, question) or _only_introduces(statement):
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
@@ -377,7 +381,7 @@ def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
 
 def _only_introduces(statement: Statement) -> bool:
     """Whether a statement introduces something that the answer cannot show with it."""
-    return not statement.introduced and _INTRODUCES.search(statement.text) is not None
+    return not statement.introduced and _INTRODUCES_MORE.search(statement.text) is not None
 
 
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {

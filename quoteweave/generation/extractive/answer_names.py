@@ -12,7 +12,7 @@ from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import CLAUSES, says_what
+from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, says_what
 
 MAX_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
@@ -27,11 +27,11 @@ _MAY_DO = lazy_regex(
     r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
     re.IGNORECASE,
 )
-_NAMELESS = lazy_regex(
+_BEGINS_WITH_PRONOUN = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
     r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
 )
-_PERSON = lazy_regex(
+_PERSON_NAME = lazy_regex(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
     r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
 )
@@ -43,7 +43,6 @@ ASKS_WHO_DID = lazy_regex(
     r"(?P<verb>\w+)",
     re.IGNORECASE,
 )
-_ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
 _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
 _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
@@ -52,36 +51,36 @@ _SAYS_DIRECTLY = lazy_regex(
     r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están))\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+[A-ZÀ-Þ])|"
-    rf"{_ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
+    rf"{ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
 )
 _OF_NUMBER = lazy_regex(
-    rf"(?<!\bfor\s)\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{_ROUGHLY}((?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d[\d.,]*|{_NUMBER_WORD})",
+    rf"(?<!\bfor\s)\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{ROUGHLY}((?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d[\d.,]*|{_NUMBER_WORD})",
     re.IGNORECASE,
 )
 # What was so before is not what is so.
 _WAS = lazy_regex(r"\b(?:was|were|had|did|formerly|previously)\b", re.IGNORECASE)
 _HOW_MUCH = lazy_regex(r"how much|wie ?viel|combien", re.IGNORECASE)
-_COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
+_BEGINS_WITH_COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
 _APPOSED = lazy_regex(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
 # "Ada Byron (treasurer)".
-_IN_BRACKETS = lazy_regex(
+_HOLDER_IN_BRACKETS = lazy_regex(
     r"[A-ZÀ-Þ][\w.'’-]*(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w.'’-]*){1,4}\s+\((?:the\s+|our\s+)?([^()]{2,40})\)"
 )
 _MODAL = lazy_regex(r"\b(?:may|can|must|shall|should)\b", re.IGNORECASE)
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
 _BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s|^\W*(?:Today|Now|Currently|At\s+present)\s")
-_ARTICLE = lazy_regex(r"\b(?:the|our|your|my)\s|[,;:]\s", re.IGNORECASE)
-_OWNED = lazy_regex(
+_ARTICLE_OR_MARK = lazy_regex(r"\b(?:the|our|your|my)\s|[,;:]\s", re.IGNORECASE)
+_LEADING_ARTICLE = lazy_regex(
     r"\W*(?:(?<=§)\s*\d+\s+)?(?:(?:the|our|your|its|their|my|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?",
     re.IGNORECASE,
 )
-_WHERE = lazy_regex(
+_PLACE_WHERE = lazy_regex(
     r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
 )
 _SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
 # The owner in "a copy of Smith's letter" is no place.
-_PLACE = lazy_regex(
+_IN_PLACE = lazy_regex(
     r"\b(?:in|at|from|to|near|by|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
 )
 _ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
@@ -98,7 +97,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
         return _says_who_may(statement.text, asked["verb"])
     if names_holder(statement.text, question):
         return True
-    if _NAMELESS.match(statement.text):
+    if _BEGINS_WITH_PRONOUN.match(statement.text):
         return False
     subject = subject_terms(question)
     if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
@@ -115,7 +114,7 @@ def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
     post = frozenset(question.terms) - question.names
     found = [
         _without_ends(words(match[0]), post)
-        for match in _PERSON.finditer(text)
+        for match in _PERSON_NAME.finditer(text)
         if not _COMPANY.search(match[0])
         and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
     ]
@@ -140,19 +139,19 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
         return False
     said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
     if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # dear is not large
-        said = [one for one in said if not _COSTS.match(one[0])]
+        said = [one for one in said if not _BEGINS_WITH_COSTS.match(one[0])]
     if not _MODAL.search(question.analysis.text):
         said = [one for one in said if not one["may"]]
     if group == "name" and names_holder(statement.text, question):
         return True
     if group == "name":
         before = (statement.text[: one.start()] for one in _APPOSED.finditer(statement.text))
-        if any(set(words(_ARTICLE.split(one)[-1])) == subject for one in before):
+        if any(set(words(_ARTICLE_OR_MARK.split(one)[-1])) == subject for one in before):
             return True
     if group == "number" and _is_one_of_number(statement.text, question, subject, texts):
         return True
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
-    return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
+    return any(set(words(_LEADING_ARTICLE.sub("", one, count=1))) == subject for one in before)
 
 
 def asks_colour(analysis: QuestionAnalysis) -> bool:
@@ -172,7 +171,7 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
 def names_holder(text: str, question: QuestionTerms) -> bool:
     """Whether a text has in brackets behind a name that it is of whom a question asks: "Ada Byron (treasurer)"."""
     subject = set(subject_terms(question))
-    return bool(subject) and any(set(words(one[1])) == subject for one in _IN_BRACKETS.finditer(text))
+    return bool(subject) and any(set(words(one[1])) == subject for one in _HOLDER_IN_BRACKETS.finditer(text))
 
 
 def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
@@ -200,7 +199,11 @@ def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], tex
 def _says_who_may(text: str, verb: str) -> bool:
     """Whether a text says who may do something: "Existing members can nominate", but not "you can nominate"."""
     found = _MAY_DO.search(text)
-    return found is not None and set(words(verb)) <= set(words(found["verb"])) and not _NAMELESS.match(f"{text} ")
+    return (
+        found is not None
+        and set(words(verb)) <= set(words(found["verb"]))
+        and not _BEGINS_WITH_PRONOUN.match(f"{text} ")
+    )
 
 
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
@@ -209,7 +212,7 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
         return says_where(statement, question)
     if _ASKS_WHERE_TO_TURN.match(question.analysis.text) and _MAIL.search(statement.text):
         return True
-    found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
+    found = (match[1] for match in _IN_PLACE.finditer(statement.text) if not match[1].isupper())
     return _ADDRESS.search(statement.text) is not None or any(
         not set(words(name)) & set(question.terms) for name in found
     )
@@ -219,4 +222,4 @@ def says_where(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says that what the question is about is located in a place, close after its name."""
     asked, text = set(subject_terms(question)), statement.text
     before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
-    return any(asked.intersection(words(name)) for name in [*before, *_WHERE.findall(text)])
+    return any(asked.intersection(words(name)) for name in [*before, *_PLACE_WHERE.findall(text)])

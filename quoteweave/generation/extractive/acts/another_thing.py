@@ -16,18 +16,18 @@ from quoteweave.generation.relevance import NUMBER_KINDS
 MAX_BETWEEN = 3
 """Most words between a name and its number: "Debian, the version 8"."""
 
-_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
-_THING = lazy_regex(
+_ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
+_ASKED_THING = lazy_regex(
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
 )
 # Those of whom a question asks what they do or get, or what there is for them.
-_GROUP = lazy_regex(
+_ASKED_GROUP = lazy_regex(
     r"\b(?:do\s+(?!(?:I|you|we|they|these|those)\b)(?:(?:the|our|all)\s+)?|for\s+(?:(?:the|our|all)\s+)?(?=\w+\W*$))"
     r"([^\W\d_]{3,}?s)\b",
     re.IGNORECASE,
 )
 # The amount of a thing is the thing, and most of those who are meant are they.
-_SAME = STOP_WORDS | {
+_NAMES_NO_OTHER = STOP_WORDS | {
     "amount",
     "total",
     "sum",
@@ -51,20 +51,23 @@ _EXTENTS = (
     ("long", "length", "lang", "länge"),
 )
 _EXTENT_OF = {word: extent[0] for extent in _EXTENTS for word in extent}
-_EXTENT = rf"({'|'.join(_EXTENT_OF)})"
+_EXTENT_WORD = rf"({'|'.join(_EXTENT_OF)})"
 _MEASURED = lazy_regex(
-    rf"\d[\s-]?[^\W\d_]{{1,12}}[\s-]+{_EXTENT}\b|\b{_EXTENT}\s*(?::|of|is|was|von|ist|war|beträgt)\s*\d", re.IGNORECASE
+    rf"\d[\s-]?[^\W\d_]{{1,12}}[\s-]+{_EXTENT_WORD}\b|\b{_EXTENT_WORD}\s*(?::|of|is|was|von|ist|war|beträgt)\s*\d",
+    re.IGNORECASE,
 )
-_HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_EXTENT}\b|\b(?:what|which|was)\b.*?\b{_EXTENT}\b", re.IGNORECASE)
+_HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_EXTENT_WORD}\b|\b(?:what|which|was)\b.*?\b{_EXTENT_WORD}\b", re.IGNORECASE)
 # "Dogs are allowed on the path above the beach" does not tell whether they are on the beach.
-_PLACE = lazy_regex(r"\b(?:on|in|at|inside|onto|into)\s+(?:the|our|your)\s+(?P<place>[^\W\d_]{3,})", re.IGNORECASE)
+_ASKED_PLACE = lazy_regex(
+    r"\b(?:on|in|at|inside|onto|into)\s+(?:the|our|your)\s+(?P<place>[^\W\d_]{3,})", re.IGNORECASE
+)
 _BESIDE = (
     r"\b(?:above|below|behind|beside|near|next\s+to|close\s+to|opposite|outside|around|along|beyond|past|to|from|over|in\s+front\s+of)"
     r"\s+(?:the|our|your)\s+"
 )
-_RATE = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
+_RATE_OF = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
-_PART = lazy_regex(
+_NAMED_PART = lazy_regex(
     r"\b(?!Operating|Reportable|Each|All|Total)[A-Z]\w+ (?:Segment|Division|Region|Subsidiary)\b(?! [A-Z])"
 )
 # "Lines 1, 2 and " before 6.
@@ -74,7 +77,7 @@ _NUMBERED = lazy_regex(
 )
 
 
-_OF = lazy_regex(r"\b([^\W\d_]{3,})\s+of\s+(?:the|an?|our|its)\s+([a-zß-ÿ]{3,})\b(?!\s+of\b)")
+_THING_OF_OWNER = lazy_regex(r"\b([^\W\d_]{3,})\s+of\s+(?:the|an?|our|its)\s+([a-zß-ÿ]{3,})\b(?!\s+of\b)")
 _BESIDE_OFFICE = lazy_regex(
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
 )
@@ -94,7 +97,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(asked, text))
     if of_other or _is_measured_otherwise(asked, text) or _is_of_what_is_before(statement, question, terms):
         return True
-    which = _WHICH.match(asked)
+    which = _ASKS_WHICH.match(asked)
     if which is not None and _leaves_open_which(re.escape(which[1]), text):
         return True
     numbered = () if statement.is_row else _NUMBERED.findall(asked)
@@ -116,11 +119,11 @@ def _is_of_another_owner(asked: str, text: str) -> bool:
 
     Or of an office beside the one that is asked for: who is vice president is not the president.
     """
-    for thing, owner in _OF.findall(asked):
+    for thing, owner in _THING_OF_OWNER.findall(asked):
         own, whose = words(thing), words(owner)
         if not own or not whose or not set(whose).isdisjoint(words(text)):
             continue
-        if any(words(other) == own for other, _ in _OF.findall(text)):
+        if any(words(other) == own for other, _ in _THING_OF_OWNER.findall(text)):
             return True
     asked_words = asked.casefold().split()
     return any(
@@ -156,7 +159,7 @@ def _is_measured_otherwise(asked: str, text: str) -> bool:
 
 def _is_beside_the_place(asked: str, text: str) -> bool:
     """Whether a text has the place in which something is asked about only as what another place is near to."""
-    places = {found["place"].casefold() for found in _PLACE.finditer(asked)}
+    places = {found["place"].casefold() for found in _ASKED_PLACE.finditer(asked)}
     beside = [place for place in places if re.search(rf"{_BESIDE}{place}\b", text, re.IGNORECASE)]
     rest = re.sub(rf"{_BESIDE}[^\W\d_]+", " ", text, flags=re.IGNORECASE)
     return any(re.search(rf"\b{place}\b", rest, re.IGNORECASE) is None for place in beside)
@@ -167,9 +170,14 @@ def _tells_of_its_property(asked: str, text: str, asks: AnswerType) -> bool:
 
     Or of the parents of students, and not of these.
     """
-    groups = _GROUP.finditer(asked) if asks in NUMBER_KINDS | {"statement"} else ()  # shops open in the hours of shops
-    things = [found[1] for found in (_THING.match(asked), *groups) if found is not None]
-    before, said = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?", {*asked.casefold().split(), *_SAME, ""}
+    groups = (
+        _ASKED_GROUP.finditer(asked) if asks in NUMBER_KINDS | {"statement"} else ()
+    )  # shops open in the hours of shops
+    things = [found[1] for found in (_ASKED_THING.match(asked), *groups) if found is not None]
+    before, said = (
+        r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?",
+        {*asked.casefold().split(), *_NAMES_NO_OTHER, ""},
+    )
     for thing in things:
         told = re.sub(rf"\b({thing})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
         properties = re.findall(rf"(?:{before})?\b{thing}\b", told, re.IGNORECASE)
@@ -185,7 +193,7 @@ def _tells_of_its_rate(asked: str, text: str, terms: Sequence[str]) -> bool:
     """
     if _RATE_WORD.search(asked):
         return False
-    rated = Counter(word for match in _RATE.finditer(text) for word in words(match[1]))
+    rated = Counter(word for match in _RATE_OF.finditer(text) for word in words(match[1]))
     said = Counter(words(text))
     return any(word in terms and word != "interest" and said[word] == times for word, times in rated.items())
 
@@ -193,7 +201,7 @@ def _tells_of_its_rate(asked: str, text: str, terms: Sequence[str]) -> bool:
 def _is_of_a_part(statement: Statement, terms: Sequence[str]) -> bool:
     """Whether a statement is headed by the name of a part ("International Segment") that a question does not name."""
     quote = statement.quote
-    named = _PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
+    named = _NAMED_PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
     return named is not None and set(words(named[0])).isdisjoint(terms)
 
 

@@ -45,7 +45,7 @@ _SUPPOSED = lazy_regex(
 )
 _SUPPOSES = lazy_regex(rf"(?<!^)\b(?:if|unless|suppose|when|{_WANTS})\b", re.IGNORECASE)
 # A container contains so much, and what it is worth no part: "covers heating of 80 euros" is one.
-_INCLUDES = lazy_regex(r"\b(?:includ(?:es?|ed|ing)|(?:contains?|comprises?|covers?)\s+(?=[a-z]))", re.IGNORECASE)
+_SAYS_PART = lazy_regex(r"\b(?:includ(?:es?|ed|ing)|(?:contains?|comprises?|covers?)\s+(?=[a-z]))", re.IGNORECASE)
 _DIGIT = lazy_regex(r"\d")
 _ASKED_OF = lazy_regex(
     r"\b(?:is|are|was|were|does|do|did)\s+(?:(?:the|our|your|its|their|my|an?)\s+)?"
@@ -53,7 +53,7 @@ _ASKED_OF = lazy_regex(
     re.IGNORECASE,
 )
 # "For up to four persons" is for three, too.
-_COUNTED = lazy_regex(
+_NUMBER_OF_THINGS = lazy_regex(
     r"(\b(?:to|than|most|least|from|over|under|or|and)\s+)?(?<![\w.,])(\d[\d.,]*|[^\W\d_]+)(?=\s+([^\W\d_]+))",
     re.IGNORECASE,
 )
@@ -157,8 +157,8 @@ def _is_only_supposed(told: str, asked: str, asks: AnswerType, subject: Iterable
 
 def _is_of_a_part(told: str, asked: str, subject: Iterable[str]) -> bool:
     """Whether all numbers of a text are of a part: "The rent includes heating costs of 80 euros"."""
-    part, thing = _INCLUDES.search(told), _ASKED_OF.search(asked)
-    if part is None or thing is None or _INCLUDES.search(asked) or _DIGIT.search(told[: part.start()]):
+    part, thing = _SAYS_PART.search(told), _ASKED_OF.search(asked)
+    if part is None or thing is None or _SAYS_PART.search(asked) or _DIGIT.search(told[: part.start()]):
         return False
     named = set(words(thing[1])).intersection(subject)
     return bool(_DIGIT.search(told[part.end() :])) and not named <= set(words(told[part.end() :]))
@@ -183,7 +183,7 @@ def _is_of_another_number(told: str, asked: str) -> bool:
 def _counted(text: str) -> dict[str, set[str]]:
     """The numbers before each noun, as digits, and "" where one is the bound of several."""
     found, numbers = dict[str, set[str]](), reference_words().numbers
-    for match in _COUNTED.finditer(text):
+    for match in _NUMBER_OF_THINGS.finditer(text):
         number, noun = match[2].casefold(), words(match[3])
         if noun and (number in numbers or number[0].isdecimal()):
             found.setdefault(noun[0], set()).update({str(numbers.get(number, number)), *([""] if match[1] else [])})

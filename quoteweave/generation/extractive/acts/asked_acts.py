@@ -26,15 +26,14 @@ OBJECT_WORDS = 5
 _ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
 """Kinds of questions for which the thing and the time of an act must be those asked for."""
 _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\b"
-_ASKED = lazy_regex(
+_ASKS_BY_HELPING_VERB = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
     rf"|(?:(?:in|on|at|from|since|until|by)\s+)?(?:what|which|how\s+many)\s+(?P<noun>(?!{_HELPING})[\w'’-]+(?:\s+(?!{_HELPING})[\w'’-]+)?))\s+)?"
     rf"(?P<helping>{_HELPING})\s+(?P<rest>.+)",
     re.IGNORECASE,
 )
-_NAMELESS = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
-_OBJECT_PRONOUN = lazy_regex(r"\s+(?:it|them|this|these|one|ones|those)\b", re.IGNORECASE)
-_ALLOWS = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
+_BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
+_ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _BEHIND_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 # Few words, among which no second thing begins but behind a preposition: "the shop of the museum".
 _SUBJECT = lazy_regex(
@@ -43,9 +42,9 @@ _SUBJECT = lazy_regex(
     re.IGNORECASE,
 )
 # A verb at the end of what is asked, or before what it is done to or with: "approve of the plan", "need a ticket".
-_DOES_IT = lazy_regex(rf"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:{PREPOSITIONS}|{ARTICLES}|\d+|{NUMBERS})\b)")
-_BE, _HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
-_DOES = frozenset({"do", "does", "did", "will"})
+_ASKED_INFINITIVE = lazy_regex(rf"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:{PREPOSITIONS}|{ARTICLES}|\d+|{NUMBERS})\b)")
+_FORMS_OF_BE, _FORMS_OF_HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
+_FORMS_OF_DO = frozenset({"do", "does", "did", "will"})
 # Participles at the end of what is asked, or before a preposition; those without a regular ending are a closed class.
 _IRREGULAR = (
     "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
@@ -54,14 +53,14 @@ _IRREGULAR = (
     "|broken|spoken|taken|eaten|written|beaten|fallen|given|driven|chosen|frozen|hidden|stolen|woven|forgotten|bitten|shaken"
     "|proven|seen|been|forbidden|sworn|mistaken|undertaken|rewritten|rebuilt"
 )
-_DONE = lazy_regex(
+_ASKED_PARTICIPLE = lazy_regex(
     rf"(?<!\S)(?:[^\W\d_]{{2,}}ed|{_IRREGULAR})\b"
     rf"(?=\W*$|,|\s+(?:{PREPOSITIONS}|as|and|or|again|every|each|there|here|today|yet|now)\b)",
     re.IGNORECASE,
 )
-_BEING = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
-_BE_DONE = lazy_regex(r"\bbe\s", re.IGNORECASE)
-_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
+_ENDS_IN_BE_OR_NOT = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
+_HAS_BE = lazy_regex(r"\bbe\s", re.IGNORECASE)
+_ENDS_OR_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
 _TIMES = {
     **dict.fromkeys(("was", "were", "did", "had"), frozenset({"past", "perfect"})),
     **dict.fromkeys(("has", "have"), frozenset({"past", "perfect", "present"})),
@@ -95,7 +94,7 @@ class AskedAct:
 @lru_cache(maxsize=64)  # asked for by each statement that may answer
 def asked_act(question: str) -> AskedAct | None:
     """The act that a question of a helping verb asks about; None where its verb is not known by its place."""
-    found = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
+    found = _ASKS_BY_HELPING_VERB.match(question[:MAX_ANALYSED_CHARACTERS])
     if found is None:
         return None
     rest, helping = found["rest"], found["helping"].casefold()
@@ -103,26 +102,28 @@ def asked_act(question: str) -> AskedAct | None:
     if place is None:
         return None
     start, end = place
-    subject = _BEING.sub("", rest[:start]).strip()
+    subject = _ENDS_IN_BE_OR_NOT.sub("", rest[:start]).strip()
     return AskedAct(
         helping=helping,
         subject=subject or found["noun"] or "",
         is_subject_asked=not subject,
         verb=rest[start:end],
         behind=rest[end:],
-        is_passive=helping in _BE or _BEING.search(rest[:start]) is not None,
-        may_have_object=bool(found["noun"]) or helping not in _DOES or _PREPOSITION.match(rest, end) is None,
+        is_passive=helping in _FORMS_OF_BE or _ENDS_IN_BE_OR_NOT.search(rest[:start]) is not None,
+        may_have_object=bool(found["noun"])
+        or helping not in _FORMS_OF_DO
+        or _ENDS_OR_PREPOSITION.match(rest, end) is None,
     )
 
 
 def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
     """Where in what follows a helping verb its verb stands: a participle, or what follows the subject."""
-    if helping in _BE | _HAVE or _BE_DONE.search(rest):
-        participle = _DONE.search(rest)
+    if helping in _FORMS_OF_BE | _FORMS_OF_HAVE or _HAS_BE.search(rest):
+        participle = _ASKED_PARTICIPLE.search(rest)
         return participle.span() if participle else None
     if (behind := _BEHIND_PRONOUN.match(rest)) is not None:
         return behind.span("verb")
-    places = (match for match in _DOES_IT.finditer(rest) if match[0] not in STOP_WORDS)
+    places = (match for match in _ASKED_INFINITIVE.finditer(rest) if match[0] not in STOP_WORDS)
     verbs = [match.span() for match in places if _is_subject(rest[: match.start()])]
     # What stands before "of" is rather a noun of the subject, where another verb follows: "the shop of the museum".
     return min(verbs, key=lambda place: rest.startswith(" of ", place[1]), default=None)
@@ -156,7 +157,7 @@ def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
     if not any(words_of(own, told)):  # another word may say it
         return is_passive and not any(words_of(frozenset().union(*map(words_alike, own)), told))
     acts = _acts(told, asked)
-    if _NAMELESS.match(asked.subject):
+    if _BEGINS_WITH_PRONOUN.match(asked.subject):
         return asks == "yes_or_no" and not any(_tells_whether_one_may(act, asked) for act in acts)
     acts = [act for act in acts if not act.is_noun or _is_asked(act, asked, may_deny=False)]
     if asks not in _ACT_KINDS:
@@ -166,21 +167,17 @@ def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
 
 
 def _acts(told: str, asked: AskedAct) -> list[Act]:
-    return list(acts_in(told, asked.verb, is_participle=asked.is_passive or asked.helping in _HAVE))
+    return list(acts_in(told, asked.verb, is_participle=asked.is_passive or asked.helping in _FORMS_OF_HAVE))
 
 
 def _tells_whether_one_may(act: Act, asked: AskedAct) -> bool:
     """Whether an act is done with what is asked for, and not only what somebody does: "Ida Byron fishes there"."""
     is_told = act.is_so and not act.is_denied and act.time not in {"future", "possible"}
-    if act.is_in_case or (_ALLOWS.match(asked.helping) and is_told and act.doer and not act.is_passive):
+    if act.is_in_case or (_ASKS_WHETHER_ONE_MAY.match(asked.helping) and is_told and act.doer and not act.is_passive):
         return False
     thing = words(asked.behind)[:1]
     near = words(" ".join(act.behind.split()[:OBJECT_WORDS]))
-    return (
-        set(thing) <= set(near)
-        or _OBJECT_PRONOUN.match(act.behind) is not None
-        or (act.is_passive and set(thing) <= set(words(act.subject)))
-    )
+    return set(thing) <= set(near) or (act.is_passive and set(thing) <= set(words(act.subject)))
 
 
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:

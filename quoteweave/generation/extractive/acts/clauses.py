@@ -24,17 +24,17 @@ MAX_ACTS, MAX_AROUND = 16, 500
 
 Time = Literal["past", "perfect", "present", "future", "possible"]
 
-_CLAUSE = lazy_regex(r"[;:]\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)")
+_BETWEEN_CLAUSES = lazy_regex(r"[;:]\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)")
 _NUMBER_OF_SECTION = lazy_regex(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+(?=[A-ZÀ-Þ])")
-_LEADING = lazy_regex(
+_LEADING_PHRASE = lazy_regex(
     r"^\W*(?:(?:and|but|so|or|yet|whereas|while|where|because)\s+)?(?:(?:In|On|At|By|From|Since|Until|During|After|Before"
     r"|Under|With|As|For|Last|Next|This|Every|Each|If|Unless|When)\s[^,]{1,120},\s*"
     r"|(?:In|On|Since|During|By)\s+(?:[A-Z][a-z]+\s+)?\d{4}\s+)?",
     re.IGNORECASE,
 )
-_BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am", "gets", "get", "got"})
-_PAST = frozenset({"was", "were", "had", "did", "been", "got"})
-_POSSIBLE = frozenset({"would", "should", "can", "could", "may", "might"})
+_FORMS_OF_BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am", "gets", "get", "got"})
+_PAST_HELPING = frozenset({"was", "were", "had", "did", "been", "got"})
+_POSSIBLE_HELPING = frozenset({"would", "should", "can", "could", "may", "might"})
 # What follows are parts of patterns.
 PREPOSITIONS = (
     "of|in|on|at|for|from|with|without|by|near|under|over|between|behind|beside|next|into|onto|through|across|among|within"
@@ -46,7 +46,7 @@ BEFORE_NOUN = lazy_regex(rf"\b(?:{ARTICLES}|of|for|from|with|in|by|under|at|on|i
 # "These summarised texts": behind such a word a participle is an attribute, where a noun follows it.
 _BEFORE_ATTRIBUTE = lazy_regex(r"\b(?:this|these|those|such|some|all|most|many|other|to|as)\s+$", re.IGNORECASE)
 NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|several"
-_NUMBER = lazy_regex(rf"\b(?:{NUMBERS}|\d+)\s+$", re.IGNORECASE)
+_ENDS_IN_NUMBER = lazy_regex(rf"\b(?:{NUMBERS}|\d+)\s+$", re.IGNORECASE)
 _NEXT_WORD = lazy_regex(r"\s+(\w+)")
 _NOUN_OF_ACT = lazy_regex(r"\w+(?:[ts]ion|ment|[ae]nce|al|ure)s?", re.IGNORECASE)
 _NOUN_OF_DOER = lazy_regex(r"\w{2,}[eo]rs?", re.IGNORECASE)
@@ -69,20 +69,20 @@ _ENDS_NOUNS = lazy_regex(
     r"|each|once|twice|is|are|was|were|has|have|had|will)\b",
     re.IGNORECASE,
 )
-_PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
+_ENDS_IN_PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
 _SHORT_NAME = lazy_regex(r"\W*(?:[Tt]he\s+)?[A-Z]{2,}\W*")  # may stand for any
-_SHARE = lazy_regex(
+_SHARE_OF = lazy_regex(
     r"^\W*(?:most|all|many|some|half|both|each|two|three)\s+of\s+", re.IGNORECASE
 )  # "most of the members"
-_IS = lazy_regex(r"\s(?:is|are|was|were)\s", re.IGNORECASE)
-_AND = lazy_regex(r",\s+|\s(?:and|or)\s")
-_GOES_ON = lazy_regex(r"\b(?:and|or|but)\s*$", re.IGNORECASE)
+_IS_OR_WAS = lazy_regex(r"\s(?:is|are|was|were)\s", re.IGNORECASE)
+_AND_OR_COMMA = lazy_regex(r",\s+|\s(?:and|or)\s")
+_ENDS_IN_AND = lazy_regex(r"\b(?:and|or|but)\s*$", re.IGNORECASE)
 _WHOM = lazy_regex(r"^(?P<thing>.+?),?\s+(?:that|which|whom)\s+(?P<doer>\S.*)$", re.IGNORECASE)
 _WHO = lazy_regex(r",?\s*\b(?:who|which|that)\s*$", re.IGNORECASE)
 _BY = lazy_regex(
     rf"^(?!\s+(?:the|an?|its|their|his|her|our|my)\b)((?:\s+[\w'’.-]+){{0,{MAX_BETWEEN}}}?)\s+by\s+(?=[^\W_])"
 )
-_OF = lazy_regex(r"\s+(?:\w+\s+)?of\s+")  # "opening hours of the shop"
+_OF_THING = lazy_regex(r"\s+(?:\w+\s+)?of\s+")  # "opening hours of the shop"
 _ANOTHER_VERB = lazy_regex(r"\s(?:\w{2,}(?:ed|en|ing)|to|of|for|from|with|and|or|that|which|who)\b", re.IGNORECASE)
 # Not "by hand", "by 12 per cent", "by the end of May", "by March" nor "by the river".
 _SOMEBODY = lazy_regex(
@@ -125,15 +125,15 @@ class Act:
         """Who or what does it; empty where the clause does not say, or only by a pronoun."""
         of_whom = _WHOM.match(self.subject)  # "the school that Ada Byron ran"
         active = of_whom["doer"] if of_whom else _WHO.sub("", self.subject)
-        doer = self.agent if self.is_passive else _LEADING.sub("", active)
-        return doer if words(doer) and _SOMEBODY.match(doer) and not _PRONOUN.match(doer) else ""
+        doer = self.agent if self.is_passive else _LEADING_PHRASE.sub("", active)
+        return doer if words(doer) and _SOMEBODY.match(doer) and not _ENDS_IN_PRONOUN.match(doer) else ""
 
     def is_done_to(self, thing: Set[str]) -> bool:
         """Whether it may be done to a thing, given by the stems of its noun; a pronoun may stand for any."""
         nouns, of_whom = _ENDS_NOUNS.split(self.behind)[0], _WHOM.match(self.subject)
         if self.is_passive or (of_whom and not words(nouns)):
             return is_headed(of_whom["thing"] if of_whom else self.subject, thing)
-        is_of_it = bool(_PRONOUN.match(nouns)) or bool(thing & _alike(heads(nouns), thing))
+        is_of_it = bool(_ENDS_IN_PRONOUN.match(nouns)) or bool(thing & _alike(heads(nouns), thing))
         return is_of_it and not thing & _alike(heads(self.doer), thing)
 
     def has_object(self) -> bool:
@@ -148,7 +148,7 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
     """
     own = frozenset(words(verb))
     stems = own.union(*map(words_alike, own))
-    clauses = _CLAUSE.split(_NUMBER_OF_SECTION.sub("", text))
+    clauses = _BETWEEN_CLAUSES.split(_NUMBER_OF_SECTION.sub("", text))
     said = ((clause, match) for clause in clauses for match in words_of(stems, clause))
     for clause, match in itertools.islice(said, MAX_ACTS):
         before = clause[max(0, match.start() - MAX_AROUND) : match.start()]
@@ -156,9 +156,9 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
         if _is_attribute(match[0], before, behind):
             yield _act_of_noun(match[0], before, behind)
             continue
-        is_counted = match[0].endswith("s") and _NUMBER.search(before)
+        is_counted = match[0].endswith("s") and _ENDS_IN_NUMBER.search(before)
         is_noun = is_counted or BEFORE_NOUN.search(before) or _is_noun_of_act(match[0], verb)
-        if (is_noun or match[0].endswith("ing")) and (of := _OF.match(behind)):
+        if (is_noun or match[0].endswith("ing")) and (of := _OF_THING.match(behind)):
             yield _act_of_noun(match[0], before, behind[of.end() :])
         if is_noun:
             continue
@@ -211,8 +211,8 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     subject = before[: helping.start()] if helping else before
     helps = helping[0].casefold() if helping else ""
     helpers = frozenset(helps.split())
-    if _GOES_ON.search(subject) and not helpers:  # "is prepared by the treasurer and approved by the members"
-        helpers = _BE.intersection(subject.casefold().split())
+    if _ENDS_IN_AND.search(subject) and not helpers:  # "is prepared by the treasurer and approved by the members"
+        helpers = _FORMS_OF_BE.intersection(subject.casefold().split())
     by = _BY.match(behind)
     agent = behind[by.end() :] if by and not _ANOTHER_VERB.search(by[1]) and _SOMEBODY.match(behind, by.end()) else ""
     # "A permit, submitted in May," and "signed by the members" say not when.
@@ -221,7 +221,7 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
         and not verb.endswith(("s", "ing"))
         and (bool(agent) or bool(_AFTER_COMMA.search(subject) and _PARTICIPLE.search(verb)))
     )
-    is_passive = is_reduced or (bool(helpers & _BE) and not verb.endswith("ing"))
+    is_passive = is_reduced or (bool(helpers & _FORMS_OF_BE) and not verb.endswith("ing"))
     duty = _DUTY.search(helps) is not None
     planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
     is_now = verb.endswith("s") or (is_participle and verb != asked and not verb.endswith("ed"))
@@ -232,31 +232,31 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     is_wished = "to" in helpers and not (duty or planned)
     is_in_case = _IN_A_CASE.search(subject) is not None
     if is_reduced:  # "They are based on interviews conducted by the council"
-        subject = (_ENDS_NOUNS if agent else _IS).split(subject.rstrip(" ,"))[-1]
-    is_noun = verb.endswith("ing") and not helpers & _BE
+        subject = (_ENDS_NOUNS if agent else _IS_OR_WAS).split(subject.rstrip(" ,"))[-1]
+    is_noun = verb.endswith("ing") and not helpers & _FORMS_OF_BE
     return Act(word, subject.rstrip(), behind, agent, is_passive, is_denied, is_wished, is_in_case, time, is_noun)
 
 
 def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Time:
-    if helpers & _POSSIBLE:
+    if helpers & _POSSIBLE_HELPING:
         return "possible"
     if is_planned or helpers & {"will", "shall"}:
         return "future"
     if helpers & {"has", "have"} and not is_duty:
         return "perfect"
-    if helpers & _PAST:
+    if helpers & _PAST_HELPING:
         return "past"
     return "present" if is_now or is_duty or helpers & {"is", "are", "do", "does", "must"} else "past"
 
 
 def is_headed(nouns: str, thing: Set[str]) -> bool:
     """Whether nouns name a thing by their head: "the new tower of the church" a tower; a pronoun may stand for it."""
-    if _GOES_ON.search(nouns):
-        return bool(thing & _alike(words(_LEADING.sub("", nouns))[:LEADING_WORDS], thing))
-    named = _SHARE.sub("", _LEADING.sub("", _WHO.sub("", nouns)))
-    if not words(named) or _PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
+    if _ENDS_IN_AND.search(nouns):
+        return bool(thing & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing))
+    named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", nouns)))
+    if not words(named) or _ENDS_IN_PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
         return True
-    return any(thing & _alike(heads(one), thing) for one in _AND.split(named))
+    return any(thing & _alike(heads(one), thing) for one in _AND_OR_COMMA.split(named))
 
 
 def heads(nouns: str) -> list[str]:

@@ -18,7 +18,7 @@ _IN_OFFICE = lazy_regex(
     rf"|\b(?:is|are|was|were|as|,)\s+(?:(?:the|an?|its)\s+)?{_OF_OFFICE}\s*(?=[.,;()]|$)"
 )
 # What was so once, who does it now is not told by: "The mill was owned by the town until 1950".
-_ONCE = lazy_regex(
+_TELLS_OF_ONCE = lazy_regex(
     r"\b(?:until|till|before|from|once|former\w*|previous\w*|then|ago|last|old|years?|(?:1[5-9]|20)\d\d)\b",
     re.IGNORECASE,
 )
@@ -44,7 +44,11 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
     thing = frozenset(heads(question.analysis.text[found.end() :]))
     times = {"present", "possible"} if may else {"past", "perfect"}
     if asked is not None and _is_now(found["verb"]):
-        times = {"present", "perfect", "future"} if _ONCE.search(text) else {"past", "present", "perfect", "future"}
+        times = (
+            {"present", "perfect", "future"}
+            if _TELLS_OF_ONCE.search(text)
+            else {"past", "present", "perfect", "future"}
+        )
     acts = _acts(text, found["verb"], is_participle=asked is not None and not _is_now(found["verb"]))
     return any(
         act.is_so and not act.is_denied and act.doer and act.time in times and (not thing or act.is_done_to(thing))

@@ -11,6 +11,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.generation.gate.facts import normalize_notation
+from quoteweave.generation.sentence_kinds import ROUGHLY
 
 _FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _NUMBER = (
@@ -144,19 +145,18 @@ _ENDS, _STARTS = (
         r"from|at|after|before|earlier\s+than|earliest|first|opens?|starts?|begins?",
     )
 )
-_ROUGHLY = r"(?:(?:about|over|nearly|only|up to|at most)\s+)?"
-_SIZED = rf"(?:numbers?|employs?|seats?|population\s+(?:is|of))\s+{_ROUGHLY}"
+_SIZED = rf"(?:numbers?|employs?|seats?|population\s+(?:is|of))\s+{ROUGHLY}"
 _MEMBERS = (
     r"(?:people|persons|pupils|students|members|players|children|employees|inhabitants|residents|rooms|beds|seats)"
 )
 # How many people there is room for tells how large a hall is.
 _ROOM = (
-    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{_ROUGHLY}(?:\d[\d,]*|{_FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
-    rf"|(?:room|space|seats)\s+for\s+{_ROUGHLY}(?:\d|{_FEW}\b)"
+    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{ROUGHLY}(?:\d[\d,]*|{_FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
+    rf"|(?:room|space|seats)\s+for\s+{ROUGHLY}(?:\d|{_FEW}\b)"
 )
 # "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
 _SIZE = lazy_regex(
-    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\b(?:{_ROOM})|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{_ROUGHLY}(?:\d[\d,]*|{_FEW})\s+{_MEMBERS}\b"
+    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\b(?:{_ROOM})|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{ROUGHLY}(?:\d[\d,]*|{_FEW})\s+{_MEMBERS}\b"
     rf"|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
     r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
     re.IGNORECASE,
