@@ -144,14 +144,10 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     For a question of no such kind, the statement must not merely introduce what follows it. What is so in one case
     alone ("If they cannot agree, …") tells neither how many there are nor who does something, and an example no number.
     """
-    asks, text = question.analysis.asks, question.analysis.text
-    if (
-        asks in {"count", "person", "definition"}
-        and _BEGINS_WITH_CASE.match(statement.text)
-        and not _SAYS_CONDITION.search(text)
-    ):
+    asks, text, told = question.analysis.asks, question.analysis.text, statement.text
+    if asks in {"count", "person", "definition"} and _BEGINS_WITH_CASE.match(told) and not _SAYS_CONDITION.search(text):
         return False
-    if asks in NUMBER_KINDS and _BEGINS_WITH_EXAMPLE.match(statement.text) and not _BEGINS_WITH_EXAMPLE.search(text):
+    if asks in NUMBER_KINDS and _BEGINS_WITH_EXAMPLE.match(told) and not _BEGINS_WITH_EXAMPLE.search(text):
         return False
     return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
 
