@@ -18,6 +18,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
+from quoteweave.generation.extractive.acts.asked_acts import told_of_asked_act
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import denies_unasked, instructs
 from quoteweave.generation.extractive.acts.told_amounts import own_amounts, own_counts, tells_how
@@ -116,6 +117,7 @@ _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 _FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
 # "Students whose results are poor must take three modules" does not tell how many students must take.
 _BEGINS_WITH_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
+_KINDS_OF_ACTS = frozenset({"date", "place"})
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing)|believ(?:es?|ed)"
     r"|suspect(?:s|ed)?|urg(?:es?|ed))\b",
@@ -149,6 +151,8 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if asks in NUMBER_KINDS and _BEGINS_WITH_EXAMPLE.match(told) and not _BEGINS_WITH_EXAMPLE.search(text):
         return False
+    if asks in _KINDS_OF_ACTS and not statement.is_row and (own := told_of_asked_act(statement.text, text)) is not None:
+        statement = statement.model_copy(update={"text": own})  # what another verb says is of another act
     return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
 
 

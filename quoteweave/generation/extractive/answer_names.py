@@ -31,7 +31,7 @@ _BEGINS_WITH_PRONOUN = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
     r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
 )
-_PERSON_NAME = lazy_regex(
+PERSON_NAME = lazy_regex(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
     r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
 )
@@ -114,7 +114,7 @@ def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
     post = frozenset(question.terms) - question.names
     found = [
         _without_ends(words(match[0]), post)
-        for match in _PERSON_NAME.finditer(text)
+        for match in PERSON_NAME.finditer(text)
         if not _COMPANY.search(match[0])
         and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
     ]

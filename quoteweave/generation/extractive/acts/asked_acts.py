@@ -144,6 +144,15 @@ def tells_asked_act(told: str, question: str) -> bool:
     return any(not act.is_noun and _is_asked(act, asked, may_deny=False) for act in _acts(told, asked))
 
 
+def told_of_asked_act(told: str, question: str) -> str | None:
+    """What a text says by the verb of a question alone; None where it does not say that act by a verb."""
+    asked = asked_act(question)
+    if asked is None or asked.is_subject_asked:
+        return None
+    acts = [act for act in _acts(told, asked) if not act.is_noun and _is_asked(act, asked, may_deny=False)]
+    return " ".join(act.own_text for act in acts) if acts else None
+
+
 def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
     """Whether a text says by the verb of a question alone what another does, or what is not so, or of another time.
 

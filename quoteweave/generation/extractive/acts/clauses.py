@@ -70,6 +70,13 @@ _ENDS_NOUNS = lazy_regex(
     re.IGNORECASE,
 )
 _ENDS_IN_PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
+# "Founded was sold", "passed by parliament changed the act", "by Ada Byron, who moved to Osk".
+_ANOTHER_FINITE_VERB = lazy_regex(
+    r"\s(?:is|are|was|were|has|have|had|will|can|may|must|did|does)\s|,\s+(?:who|which|where|when|whose)\s"
+    r"|\s\w{2,}ed\s+(?=(?:the|an?|its|his|her|their)\s)",
+    re.IGNORECASE,
+)
+_NOT_SHORT = lazy_regex(r"\b(?:(?P<can>can)(?=not\b)|(?P<will>wo)n[’']t\b|(?P<verb>\w+)n[’']t\b)", re.IGNORECASE)
 _SHORT_NAME = lazy_regex(r"\W*(?:[Tt]he\s+)?[A-Z]{2,}\W*")  # may stand for any
 _SHARE_OF = lazy_regex(
     r"^\W*(?:most|all|many|some|half|both|each|two|three)\s+of\s+", re.IGNORECASE
@@ -78,6 +85,7 @@ _IS_OR_WAS = lazy_regex(r"\s(?:is|are|was|were)\s", re.IGNORECASE)
 _AND_OR_COMMA = lazy_regex(r",\s+|\s(?:and|or)\s")
 _ENDS_IN_AND = lazy_regex(r"\b(?:and|or|but)\s*$", re.IGNORECASE)
 _WHOM = lazy_regex(r"^(?P<thing>.+?),?\s+(?:that|which|whom)\s+(?P<doer>\S.*)$", re.IGNORECASE)
+_WHOSE = lazy_regex(r",?\s+whose\s+", re.IGNORECASE)
 _WHO = lazy_regex(r",?\s*\b(?:who|which|that)\s*$", re.IGNORECASE)
 _BY = lazy_regex(
     rf"^(?!\s+(?:the|an?|its|their|his|her|our|my)\b)((?:\s+[\w'’.-]+){{0,{MAX_BETWEEN}}}?)\s+by\s+(?=[^\W_])"
@@ -114,11 +122,21 @@ class Act:
     time: Time
     is_noun: bool = False
     """Whether it is said by a noun: "approval of the budget", of which the subject is "the budget"."""
+    is_reduced: bool = False
+    """Whether it is said by a participle alone: "The bridge, opened by the king, was closed"."""
 
     @property
     def is_so(self) -> bool:
         """Whether it is told as so, denied or not."""
         return not (self.is_wished or self.is_in_case)
+
+    @property
+    def own_text(self) -> str:
+        """What is said by this verb alone: of "The firm that Ada founded was sold in 1990" nothing of 1990."""
+        leading = _LEADING_PHRASE.match(self.subject)
+        before = _ANOTHER_FINITE_VERB.split(self.subject)[-1]
+        behind = self.behind.partition(",")[0] if self.is_reduced else _ANOTHER_FINITE_VERB.split(self.behind)[0]
+        return " ".join(filter(None, (leading and leading[0], before, f"{self.verb}{behind}")))
 
     @property
     def doer(self) -> str:
@@ -209,7 +227,7 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     verb = word.casefold()
     helping = _HELPING.search(before)
     subject = before[: helping.start()] if helping else before
-    helps = helping[0].casefold() if helping else ""
+    helps = _with_whole_nots(helping[0].casefold()) if helping else ""
     helpers = frozenset(helps.split())
     if _ENDS_IN_AND.search(subject) and not helpers:  # "is prepared by the treasurer and approved by the members"
         helpers = _FORMS_OF_BE.intersection(subject.casefold().split())
@@ -234,7 +252,16 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     if is_reduced:  # "They are based on interviews conducted by the council"
         subject = (_ENDS_NOUNS if agent else _IS_OR_WAS).split(subject.rstrip(" ,"))[-1]
     is_noun = verb.endswith("ing") and not helpers & _FORMS_OF_BE
-    return Act(word, subject.rstrip(), behind, agent, is_passive, is_denied, is_wished, is_in_case, time, is_noun)
+    return Act(
+        word, subject.rstrip(), behind, agent, is_passive, is_denied, is_wished, is_in_case, time, is_noun, is_reduced
+    )
+
+
+def _with_whole_nots(helping: str) -> str:
+    """Helping verbs with "not" as a word of its own: "cannot" as "can not", "aren't" as "are not"."""
+    return _NOT_SHORT.sub(
+        lambda found: "can " if found["can"] else "will not" if found["will"] else f"{found['verb']} not", helping
+    )
 
 
 def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Time:
@@ -253,7 +280,8 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
     """Whether nouns name a thing by their head: "the new tower of the church" a tower; a pronoun may stand for it."""
     if _ENDS_IN_AND.search(nouns):
         return bool(thing & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing))
-    named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", nouns)))
+    own = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
+    named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", own)))
     if not words(named) or _ENDS_IN_PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
         return True
     return any(thing & _alike(heads(one), thing) for one in _AND_OR_COMMA.split(named))

@@ -7,7 +7,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads
-from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, ASKS_WHO_MAY
+from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, ASKS_WHO_MAY, PERSON_NAME
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
@@ -20,6 +20,18 @@ _IN_OFFICE = lazy_regex(
 # What was so once, who does it now is not told by: "The mill was owned by the town until 1950".
 _TELLS_OF_ONCE = lazy_regex(
     r"\b(?:until|till|before|from|once|former\w*|previous\w*|then|ago|last|old|years?|(?:1[5-9]|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_ASKS_WHO_WILL = lazy_regex(r"\W*who\s+(?:will|shall)\s+(?!not\b|be\b)(?P<verb>\w+)", re.IGNORECASE)
+_ASKS_WHO_HOLDS = lazy_regex(
+    r"\W*who\s+(?:is|are|was|were)\s+(?:the|our|your|its|their)\s+(?:[\w'’-]+\s+){0,3}?(?P<office>[^\W\d_]{3,})"
+    r"(?=\s+(?:of|for|in|at|on)\b|\W*$)",
+    re.IGNORECASE,
+)
+# What stands between an office and a name that does not hold it: "The chair thanked Ida Holm", "stood for chair".
+_HOLDS_NOT = lazy_regex(
+    r"\b(?!(?:re-?)?(?:appointed|elected|named|called|confirmed|based)\b)(?:\w{2,}ed|told|gave|wrote|met|sent|paid|saw|spoke|left|stood|ran)\b"
+    r"|\b(?:pupil|friend|son|daughter|brother|sister|wife|husband|widow|assistant|successor|predecessor|candidate|rival)\s+(?:of|to|for)\b",
     re.IGNORECASE,
 )
 _LETTERS = lazy_regex(r"[^\W\d_]+")
@@ -64,14 +76,28 @@ def _acts(text: str, verb: str, *, is_participle: bool) -> list[Act]:
     return [act for act in acts_in(text, verb, is_participle=is_participle) if not act.is_noun]
 
 
+def _tells_another_of_office(told: str, asked: str) -> bool:
+    """Whether a text tells only what the holder of an office did, or who else is beside it: "The chair thanked Ida"."""
+    held = _ASKS_WHO_HOLDS.match(asked)
+    if held is None:
+        return False
+    names = [found.span() for found in PERSON_NAME.finditer(told) if held["office"].casefold() not in found[0].casefold()]
+    offices = [found.span() for found in re.finditer(rf"\b{held['office']}\b", told, re.IGNORECASE)]
+    between = [told[min(one[1], other[1]) : max(one[0], other[0])] for one in names for other in offices]
+    return bool(between) and all(_HOLDS_NOT.search(text) for text in between)
+
+
 def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement tells who did the act with another thing than asked for, or says the act by a noun alone.
 
     By a noun it may be said as an office of the thing itself: "the director of the film".
     """
+    if will := _ASKS_WHO_WILL.match(question.analysis.text):
+        acts = _acts(statement.text, will["verb"], is_participle=False)
+        return bool(acts) and all(act.time in {"past", "perfect"} for act in acts)
     asked = ASKS_WHO_DID.match(question.analysis.text)
     if asked is None:
-        return False
+        return _tells_another_of_office(statement.text, question.analysis.text)
     if _acts(statement.text, asked["verb"], is_participle=False):
         return not tells_doer(statement.text, question)
     verb = set(words(asked["verb"]))
