@@ -292,3 +292,40 @@ def test_of_a_text_without_end_the_first_acts_are_read_and_what_is_near_them() -
     found = acts("the board never repaired it and " * 10_000, "repair")
     assert len(found) == MAX_ACTS
     assert max(len(part) for act in found for part in (act.subject, act.behind)) <= MAX_AROUND
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When was the firm founded?", "The firm that Ida Holm founded was sold in 1990."),
+        ("When was the bridge opened?", "The bridge, opened by the king, was closed in 2010."),
+        ("When was the law passed?", "The law passed by parliament changed the act of 1998."),
+        ("When did Ida Holm die?", "Ida Holm, whose husband died in 1990, left Osk."),
+        ("Where was the ship built?", "The ship, built in 1950, was sold to a firm in Osk."),
+        ("Who is the chair?", "The chair thanked Ida Holm for the cake."),
+        ("Who is the director of the museum?", "Ida Holm, a friend of the director of the museum, spoke."),
+        ("Who is the president of the club?", "Ida Holm stood for president of the club and lost."),
+        ("Who will chair the panel?", "Ida Holm, who chaired the panel in 2010, has retired."),
+    ],
+)
+def test_what_another_verb_says_is_said_of_another_act(question: str, text: str) -> None:
+    assert ask(question, context([quote(text)])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When was the firm founded?", "The firm that was founded by Ida Holm in 1950 was sold later."),
+        ("When was the deposit paid?", "A deposit of 900 euros was paid on 2 May 2024."),
+        ("When was the bridge opened?", "In May 2010 the bridge was opened by the king."),
+        ("Where was the ship built?", "The ship, built in Skarn in 1950, was sold later."),
+        ("Can ten-swim cards be refunded?", "Ten-swim cards cannot be refunded."),
+        ("Are guests insured?", "Guests aren't insured."),
+        ("Who is the chair of the club?", "Ida Holm was elected chair of the club."),
+        ("Who will chair the panel?", "Ida Holm will chair the panel."),
+    ],
+)
+def test_what_the_verb_of_the_question_says_answers(question: str, text: str) -> None:
+    answer = ask(question, context([quote(text)]))
+    assert answer.status == "answered"
+    assert text.rstrip(".") in answer.text

@@ -72,7 +72,7 @@ _ENDS_NOUNS = lazy_regex(
 _ENDS_IN_PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
 # "Founded was sold", "passed by parliament changed the act", "by Ada Byron, who moved to Osk".
 _ANOTHER_FINITE_VERB = lazy_regex(
-    r"\s(?:is|are|was|were|has|have|had|will|can|may|must|did|does)\s|,\s+(?:who|which|where|when|whose)\s"
+    r"\s(?:is|are|was|were|has|have|had|will|can|(?-i:may)|must|did|does)\s|,\s+(?:who|which|where|when|whose)\s"
     r"|\s\w{2,}ed\s+(?=(?:the|an?|its|his|her|their)\s)",
     re.IGNORECASE,
 )

@@ -81,7 +81,9 @@ def _tells_another_of_office(told: str, asked: str) -> bool:
     held = _ASKS_WHO_HOLDS.match(asked)
     if held is None:
         return False
-    names = [found.span() for found in PERSON_NAME.finditer(told) if held["office"].casefold() not in found[0].casefold()]
+    names = [
+        found.span() for found in PERSON_NAME.finditer(told) if held["office"].casefold() not in found[0].casefold()
+    ]
     offices = [found.span() for found in re.finditer(rf"\b{held['office']}\b", told, re.IGNORECASE)]
     between = [told[min(one[1], other[1]) : max(one[0], other[0])] for one in names for other in offices]
     return bool(between) and all(_HOLDS_NOT.search(text) for text in between)
