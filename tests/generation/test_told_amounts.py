@@ -102,3 +102,39 @@ def test_a_whole_is_counted_where_all_are_asked_for() -> None:
 )
 def test_no_frequency_is_told_by_other_times(text: str) -> None:
     assert tells_how("How often", text) is False
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When is the sauna closed?", "The sauna is closed on Mondays."),
+        ("When is pay day?", "Pay day is the 25th of each month."),
+        ("When is market day?", "Market day: Thursday."),
+        ("When does a voucher expire?", "An unused voucher expires after 30 days."),
+        ("When is the kiosk open?", "The kiosk is open 9 to 13 and 15 to 18."),
+        ("When do the doors open on Sundays?", "The doors open at 10.15 a.m. on Sundays."),
+        ("Who is the data protection officer?", "Our data protection officer is Signe Hvidtfeldt."),
+        ("Who took the minutes?", "Minutes taken by: Joan Pickersgill."),
+        ("Who is the Customer Relations Manager?", "Write to the Customer Relations Manager, Mr Desmond Achebe."),
+        ("Who designed the hall?", "The present hall, designed by Kirsten Holm, was begun in 1976."),
+        ("Who found the leak?", "The leak was found and fixed by Hanne Wit."),
+    ],
+)
+def test_times_that_are_no_dates_and_names_in_any_place_answer(question: str, text: str) -> None:
+    answer = ask(question, context([quote(text)]))
+    assert answer.status == "answered"
+    assert text.rstrip(".") in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When does the lease end?", "The deposit is returned within six months of the end of the lease."),
+        ("When was the pool closed?", "The pool was closed on Monday."),
+        ("When is the hall heated?", "The choir sings on Fridays and the hall is heated."),
+        ("When is the sauna closed on Mondays?", "The sauna is closed on Mondays."),
+        ("When is the visitor welcome?", "The 25th visitor is welcome with a cake."),
+    ],
+)
+def test_a_time_of_something_else_is_no_answer(question: str, text: str) -> None:
+    assert ask(question, context([quote(text)])).status != "answered"

@@ -21,6 +21,7 @@ from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, te
 from quoteweave.generation.extractive.acts.asked_acts import told_of_asked_act
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import denies_unasked, instructs
+from quoteweave.generation.extractive.acts.times import tells_time_of_its_own
 from quoteweave.generation.extractive.acts.told_amounts import own_amounts, own_counts, tells_how
 from quoteweave.generation.extractive.acts.told_reasons import tells_reason
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
@@ -259,6 +260,11 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
     told = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
     dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", told) for one in amounts)
     if facts.dates or facts.clocks or dated or _is_dated(statement):
+        return True
+    subject = set(subject_terms(question)).intersection(statement.words)
+    clauses = clauses_of(statement.text) if ": " not in statement.text else [statement.text]
+    of_subject = (one for one in clauses if subject and subject <= set(words(one)))
+    if any(tells_time_of_its_own(one, question.analysis.text) for one in of_subject):
         return True
     allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text)
     return bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None  # on what condition

@@ -31,6 +31,11 @@ _BEGINS_WITH_PRONOUN = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
     r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
 )
+# "Our treasurer is Ada Byron"
+_OURS_IS_NAMED = lazy_regex(
+    r"\W*(?:His|Her|Their|Our|My)\s[^,;.]{1,60}?\s(?:is|are|was|were)\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ]"
+)
+_ASKS_WHO_HOLDS = lazy_regex(r"\W*who\s+(?:is|are|was|were)\s+(?:the|our|your)\s", re.IGNORECASE)
 PERSON_NAME = lazy_regex(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
     r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
@@ -97,10 +102,12 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
         return _says_who_may(statement.text, asked["verb"])
     if names_holder(statement.text, question):
         return True
-    if _BEGINS_WITH_PRONOUN.match(statement.text):
+    if _BEGINS_WITH_PRONOUN.match(statement.text) and not _OURS_IS_NAMED.match(statement.text):
         return False
     subject = subject_terms(question)
-    if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
+    if (
+        subject and question.names.issuperset(subject) and not _ASKS_WHO_HOLDS.match(question.analysis.text)
+    ):  # "Who is Ada Byron?" asks for no name
         return says_what(statement.text, subject)
     return 0 < len(new_names(statement, question)) <= MAX_NAMES
 

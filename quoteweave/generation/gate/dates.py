@@ -37,6 +37,7 @@ _FORMS = [
 ]
 _CLOCK = lazy_regex(
     r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])(?: ?(?P<half>[ap])\.?m\b\.?)?"
+    r"|(?<![\d:.,])(?P<british>1[0-2]|0?[1-9])\.(?P<minutes>[0-5]\d) ?(?P<part>[ap])\.?m\b\.?"
     r"|(?<![\d:.,])(?P<alone>1[0-2]|[1-9]) ?(?P<side>[ap])\.?m\b\.?",
     re.IGNORECASE,
 )
@@ -95,8 +96,11 @@ def extract_times(text: str) -> tuple[dict[str, int], str]:
     clocks: dict[str, int] = {}
 
     def take(match: re.Match[str]) -> str:
-        hour, minute = int(match["hour"] or match["alone"]), int(match["minute"] or 0)
-        half = (match["half"] or match["side"] or "").casefold()
+        hour, minute = (
+            int(match["hour"] or match["british"] or match["alone"]),
+            int(match["minute"] or match["minutes"] or 0),
+        )
+        half = (match["half"] or match["part"] or match["side"] or "").casefold()
         if half:
             hour = hour % 12 + (12 if half == "p" else 0)
         clocks[match[0]] = 60 * hour + minute

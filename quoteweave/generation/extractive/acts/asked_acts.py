@@ -145,12 +145,14 @@ def tells_asked_act(told: str, question: str) -> bool:
 
 
 def told_of_asked_act(told: str, question: str) -> str | None:
-    """What a text says by the verb of a question alone; None where it does not say that act by a verb."""
+    """A text without what other verbs say behind that of a question; None where it does not say that act by a verb."""
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
         return None
     acts = [act for act in _acts(told, asked) if not act.is_noun and _is_asked(act, asked, may_deny=False)]
-    return " ".join(act.own_text for act in acts) if acts else None
+    for part in filter(None, (part for act in acts for part in act.said_by_others)):
+        told = told.replace(part, " ")
+    return told if acts else None
 
 
 def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:

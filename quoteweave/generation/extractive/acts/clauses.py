@@ -24,7 +24,9 @@ MAX_ACTS, MAX_AROUND = 16, 500
 
 Time = Literal["past", "perfect", "present", "future", "possible"]
 
-_BETWEEN_CLAUSES = lazy_regex(r"[;:]\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)")
+_BETWEEN_CLAUSES = lazy_regex(
+    r"(?:;|(?<!\bby):)\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)"
+)
 _NUMBER_OF_SECTION = lazy_regex(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+(?=[A-ZÀ-Þ])")
 _LEADING_PHRASE = lazy_regex(
     r"^\W*(?:(?:and|but|so|or|yet|whereas|while|where|because)\s+)?(?:(?:In|On|At|By|From|Since|Until|During|After|Before"
@@ -88,9 +90,10 @@ _WHOM = lazy_regex(r"^(?P<thing>.+?),?\s+(?:that|which|whom)\s+(?P<doer>\S.*)$",
 _WHOSE = lazy_regex(r",?\s+whose\s+", re.IGNORECASE)
 _WHO = lazy_regex(r",?\s*\b(?:who|which|that)\s*$", re.IGNORECASE)
 _BY = lazy_regex(
-    rf"^(?!\s+(?:the|an?|its|their|his|her|our|my)\b)((?:\s+[\w'’.-]+){{0,{MAX_BETWEEN}}}?)\s+by\s+(?=[^\W_])"
+    rf"^(?!\s+(?:the|an?|its|their|his|her|our|my)\b)((?:\s+[\w'’.-]+){{0,{MAX_BETWEEN}}}?)\s+by:?\s+(?=[^\W_])"
 )
 _OF_THING = lazy_regex(r"\s+(?:\w+\s+)?of\s+")  # "opening hours of the shop"
+_AND_DONE = lazy_regex(r"\s+and\s+\w+", re.IGNORECASE)  # "found and fixed by"
 _ANOTHER_VERB = lazy_regex(r"\s(?:\w{2,}(?:ed|en|ing)|to|of|for|from|with|and|or|that|which|who)\b", re.IGNORECASE)
 # Not "by hand", "by 12 per cent", "by the end of May", "by March" nor "by the river".
 _SOMEBODY = lazy_regex(
@@ -131,12 +134,14 @@ class Act:
         return not (self.is_wished or self.is_in_case)
 
     @property
-    def own_text(self) -> str:
-        """What is said by this verb alone: of "The firm that Ada founded was sold in 1990" nothing of 1990."""
-        leading = _LEADING_PHRASE.match(self.subject)
-        before = _ANOTHER_FINITE_VERB.split(self.subject)[-1]
-        behind = self.behind.partition(",")[0] if self.is_reduced else _ANOTHER_FINITE_VERB.split(self.behind)[0]
-        return " ".join(filter(None, (leading and leading[0], before, f"{self.verb}{behind}")))
+    def said_by_others(self) -> tuple[str, ...]:
+        """What other verbs of its clause say: of "The firm that Ada founded was sold in 1990" that it was sold then."""
+        if self.is_reduced:
+            return ("".join(self.behind.partition(",")[1:]),)
+        own = _ANOTHER_FINITE_VERB.split(self.behind, maxsplit=1)[0]
+        is_relative = _WHO.search(self.subject) is not None
+        before = _ANOTHER_FINITE_VERB.split(self.subject)[-1] if is_relative else self.subject
+        return self.behind[len(own) :], self.subject.removesuffix(before)
 
     @property
     def doer(self) -> str:
@@ -232,7 +237,11 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     if _ENDS_IN_AND.search(subject) and not helpers:  # "is prepared by the treasurer and approved by the members"
         helpers = _FORMS_OF_BE.intersection(subject.casefold().split())
     by = _BY.match(behind)
-    agent = behind[by.end() :] if by and not _ANOTHER_VERB.search(by[1]) and _SOMEBODY.match(behind, by.end()) else ""
+    agent = (
+        behind[by.end() :]
+        if by and (_AND_DONE.fullmatch(by[1]) or not _ANOTHER_VERB.search(by[1])) and _SOMEBODY.match(behind, by.end())
+        else ""
+    )
     # "A permit, submitted in May," and "signed by the members" say not when.
     is_reduced = (
         not helpers - {"not", "never"}
