@@ -25,6 +25,7 @@ from quoteweave.core.text.question_words import asked_quantity, denying_words, f
 from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
+from quoteweave.generation.sentence_kinds import words_of_limit
 
 MIN_WORD_WEIGHT = 0.6
 """Weight of a word that every sentence contains; one that none contains weighs 1."""
@@ -67,12 +68,18 @@ _ANOTHER = lazy_regex(
     r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
 )
+_VALID = lazy_regex(r"(?P<what>.*?)\s+(?:is|are|was|were|remains?|stays?)\s+valid\b", re.IGNORECASE)
+_BEHIND_HEAD = lazy_regex(r"\s(?:of|for|in|to|with|from|on|at)\s", re.IGNORECASE)
 _CLAUSE_END = lazy_regex(r"[,;.](?=\s)")
 COMPOUND = lazy_regex(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _AND_OR_COMMA = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 
 NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
 """Kinds of questions that are answered by a number."""
+_COST = frozenset(words("cost price"))
+_PRICED = lazy_regex(
+    r"(?P<label>[^:()]{2,80}?)\s*(?:\([^()]*\)\s*)?[:–]\s*[$€£]\s?\d[\d.,]*(?=\W*$|\s+(?:per|each|an?)\b)"
+)
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
 ALSO_BEFORE = frozenset({"next", "last"})
@@ -178,11 +185,25 @@ def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> f
 
     "A range of 60 km" says how far one can ride, and "Weight: 3 kg" what something weighs.
     """
+    held = held.union(words_of_limit(text, question.analysis.text), _COST if _says_price(text, question) else ())
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     if wanted is None or wanted.named.isdisjoint(held) or not (wanted.acts and wanted.dimensions):
         return held
     clauses = (clause for clause in _CLAUSE_END.split(text) if not wanted.named.isdisjoint(words(clause)))
+    clauses = (clause for clause in clauses if _is_valid_itself(clause, question))
     return held.union(wanted.acts) if any(wanted.dimensions & dimensions_in(clause) for clause in clauses) else held
+
+
+def _is_valid_itself(clause: str, question: QuestionTerms) -> bool:
+    """Whether what a clause says to be valid is asked of: a ticket lasts as long, and not as its machine is."""
+    valid = _VALID.match(clause)
+    return valid is None or not set(question.terms).isdisjoint(words(_BEHIND_HEAD.split(valid["what"])[0])[-1:])
+
+
+def _says_price(text: str, question: QuestionTerms) -> bool:
+    """Whether a text is a line of what a question asks the price of: "Family ticket (two adults): £14.50"."""
+    line = _PRICED.match(text) if question.analysis.asks == "money" else None
+    return line is not None and set(words(line["label"])) <= set(question.terms)
 
 
 def says_calendar_year(question: QuestionTerms, text: str) -> bool:

@@ -295,8 +295,35 @@ _UNDER = (
 )
 
 
+_ASKS_LIMIT = lazy_regex(
+    r"\W*what(?:['’]s|\s+(?:is|are))\s+the\s+"
+    r"(?P<asked>(?:(?P<most>highest|largest|longest|greatest|biggest|heaviest)|lowest|smallest|shortest)\s+"
+    r"(?:number\s+of\s+(?:\w+\s+)??(?P<counted>\w+)|(?P<time>time|period|stay|duration)))\b(?:.*\b(?:may|can|allowed|permitted)\b|\s+of\s+an?\b)",
+    re.IGNORECASE,
+)
+_TIME_UNIT = r"(?:minute|hour|day|night|week|month|year)s?\b"
+_AT_MOST = r"maximum(?:\s+of)?|at\s+most|up\s+to|(?:no|not)\s+more\s+than|capped\s+at|limited\s+to|not\s+exceed"
+_AT_LEAST = r"minimum(?:\s+of)?|at\s+least|(?:no|not)\s+(?:less|fewer)\s+than|not\s+below"
+_NUMBER = r"(?:\d[\d.,]*|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
 _OVER_IT = r"(?:or|and)\s+(?:over|above|older|more|up|longer|higher|heavier|larger)"
 _UNDER_IT = r"(?:or|and)\s+(?:under|below|younger|fewer|less|shorter|lower|lighter|smaller)"
+
+
+def words_of_limit(told: str, question: str) -> frozenset[str]:
+    """The words by which a question asks for the most or the least that may be, if a text tells it; none for another.
+
+    >>> sorted(words_of_limit("It takes at most 32 cats.", "What is the highest number of cats it may take?"))
+    ['cat', 'highest', 'number']
+    """
+    asked = _ASKS_LIMIT.match(question)
+    if asked is None:
+        return frozenset()
+    counted = (
+        rf"\s+(?:[^\W\d]\S*\s+){{0,2}}?{re.escape(asked['counted'])}\b" if asked["counted"] else rf"\s+{_TIME_UNIT}"
+    )
+    limit = _AT_MOST if asked["most"] else _AT_LEAST
+    tells = re.search(rf"\b(?:{limit})\s+(?:\w+\s+)?{_NUMBER}{counted}", told, re.IGNORECASE)
+    return frozenset(words(asked["asked"])) if tells else frozenset()
 
 
 def is_beyond_limit(told: str, limit: Threshold | None) -> bool:

@@ -8,7 +8,10 @@ import pytest
 
 from quoteweave.core.text import grammar, question_words, tokens
 
-_UNCOMMON = "alike around_forms colours comparing forms happening measured phrases quantities requesting versus"
+_UNCOMMON = (
+    "alike around_forms colours comparing document_subjects forms happening language_names measured phrases "
+    "place_nouns quantities requesting versus"
+)
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites prohibitable prohibiting"
 _HEADINGS = (
     "appendix_heading but durations from_end has_pronoun_i hundred is_about one pronouns references_heading "

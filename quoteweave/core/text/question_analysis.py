@@ -28,7 +28,7 @@ from quoteweave.core.text.question_words import (
     question_languages,
 )
 from quoteweave.core.text.tokens import words
-from quoteweave.core.text.units import amounts_in
+from quoteweave.core.text.units import amounts_in, unit_words
 from quoteweave.core.text.word_patterns import alternation
 
 MAX_QUESTION_CHARACTERS = 100_000
@@ -230,8 +230,8 @@ def words_alike(stem: str) -> frozenset[str]:
 @cache
 def _alike() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Words of questions, and those by which statements say the same, stemmed."""
-    pairs = (pair for each in question_languages() for pair in each.get("alike", ()))
-    return [(frozenset(words(" ".join(asked))), frozenset(words(" ".join(said)))) for asked, said in pairs]
+    pairs = (map(" ".join, pair) for each in question_languages() for pair in each.get("alike", ()))
+    return [(frozenset(words(asked)), frozenset(words(said))) for asked, said in (*pairs, *unit_words())]
 
 
 def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[str]:

@@ -26,6 +26,10 @@ _VERB = lazy_regex(
     r"|\b(?:was|were|is|are|been)\b[^,;?]*?\s(?P<done>[a-z]+ed)\b"
     r"|\b(?:do|does|did|can|could|will|would|should|must)\b[^,;?]*?\s(?P<last>[a-z]+)(?=\s*\?|\s+(?:in|on|at|for|with|by)\s)",
 )
+_HOW_MANY_HOURS = lazy_regex(
+    r"\W*how\s+many\s+(?:minutes|hours|days|weeks|months|years)\b(?=.*\b(?:take|takes|took|last|lasts|lasted)\b)",
+    re.IGNORECASE,
+)
 MAX_AROUND_NAME = 2
 """Words of a heading besides the name of a thing, at most: "The readme field"."""
 # In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
@@ -75,6 +79,7 @@ def asked_quantity(asked_by: str, question: str) -> Quantity | None:
     True
     """
     asked, said = asked_by.casefold(), _WORD.findall(question.casefold())
+    asked = "how long" if asked == "how many" and _HOW_MANY_HOURS.match(question) else asked
     found = next((one for one in _quantities() if asked in one.asked and one.may_stand_with(said)), None)
     return None if found is None or not found.unless.isdisjoint(said) else found
 
@@ -212,9 +217,9 @@ def light_words() -> frozenset[str]:
 
 
 @cache
-def colour_words() -> frozenset[str]:
-    """Names of colours, in lower case."""
-    return _words_of("colours")
+def listed_words(key: str) -> frozenset[str]:
+    """The words of a list such as `colours`, of all languages, in lower case."""
+    return frozenset(word for each in question_languages() for word in each.get(key, ()))
 
 
 @cache
@@ -232,7 +237,7 @@ def any_word_of(key: str) -> str:
 @cache
 def denying_words() -> frozenset[str]:
     """The words of a question for what is denied that say no more than this, as `core.text.tokens.words` stems them."""
-    found = " ".join(_words_of("denials") | _words_of("prohibiting") | _words_of("prohibitable"))
+    found = " ".join(listed_words("denials") | listed_words("prohibiting") | listed_words("prohibitable"))
     return frozenset(words(found, keep_stop_words=True))
 
 
@@ -245,14 +250,9 @@ def asks_what_is_denied(question: str) -> bool:
     asked = _ASKS_WHAT.match(question)
     if asked is None:
         return False
-    return not _words_of("prohibiting").isdisjoint(_WORD.findall(asked[0].casefold())) or bool(
+    return not listed_words("prohibiting").isdisjoint(_WORD.findall(asked[0].casefold())) or bool(
         denials().search(asked[0])
     )
-
-
-@cache
-def _words_of(key: str) -> frozenset[str]:
-    return frozenset(word for each in question_languages() for word in each.get(key, ()))
 
 
 def comparison_sides(question: str) -> tuple[str, ...]:
@@ -273,8 +273,8 @@ def comparison_sides(question: str) -> tuple[str, ...]:
         if not _may_be_split(before, (one, other), behind, match[0]):
             return ()
     words_before = _WORD.findall(before.casefold())
-    joined = not _words_of("joined_between").isdisjoint(words_before[-1:])
-    compares = not _words_of("comparing").isdisjoint(words_before)
+    joined = not listed_words("joined_between").isdisjoint(words_before[-1:])
+    compares = not listed_words("comparing").isdisjoint(words_before)
     if joined and not compares and not re.fullmatch(_YEAR, one, re.IGNORECASE):
         return ()
     first, _, shared = other.partition(" ")
@@ -313,7 +313,7 @@ def _completed(one: str, other: str) -> str:
 @cache
 def _before_name() -> re.Pattern[str]:
     """ "Prices in" of "prices in Varna", but not "University of" of "University of Varna"."""
-    return re.compile(rf"((?:.*\s)?[a-zß-ÿ]\S*\s+{alternation(_words_of('comparison_fillers'))}\s+){_NAMES}$")
+    return re.compile(rf"((?:.*\s)?[a-zß-ÿ]\S*\s+{alternation(listed_words('comparison_fillers'))}\s+){_NAMES}$")
 
 
 def _changes(question: str) -> bool:
@@ -347,20 +347,20 @@ def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: st
         return True
     if _NAME_BEFORE.search(before) or _NAME_BEHIND.match(behind):
         return False
-    if _words_of("versus").isdisjoint(compared.casefold().split()):
+    if listed_words("versus").isdisjoint(compared.casefold().split()):
         return True
-    said, comparing = _WORD.findall(before.casefold()), _words_of("comparing")
-    begins = not said or before.rstrip()[-1:] in ",:;" or said[-1] in comparing | _words_of("measured")
+    said, comparing = _WORD.findall(before.casefold()), listed_words("comparing")
+    begins = not said or before.rstrip()[-1:] in ",:;" or said[-1] in comparing | listed_words("measured")
     if all(side[0].isupper() for side in sides):
         last = set(_WORD.findall(_CLAUSE_END.split(behind.casefold(), maxsplit=1)[0])[-1:])
-        compares = not comparing.isdisjoint(said) or not _words_of("measured").isdisjoint(last)
+        compares = not comparing.isdisjoint(said) or not listed_words("measured").isdisjoint(last)
         return not comparing.isdisjoint(last) or (begins and compares)
     return begins or not words(said[-1])
 
 
 @cache
 def _stems_of(key: str) -> frozenset[str]:
-    return frozenset(words(" ".join(_words_of(key))))
+    return frozenset(words(" ".join(listed_words(key))))
 
 
 @cache
@@ -371,10 +371,10 @@ def _compared(*, with_spans: bool) -> MentionPattern:
     the first thing: "compare 2019 with 2020 and 2021"; but none after which another request begins with a word of
     `after_comparison`: "compare oak with elm and explain why".
     """
-    ways, around = _ways("compared"), alternation(_words_of("comparison_fillers"))
+    ways, around = _ways("compared"), alternation(listed_words("comparison_fillers"))
     joining = alternation(word for way in ways for word in way[1:])
-    small, request = rf"(?:{around}\s+)?", rf"\s+{joining}\s+{alternation(_words_of('after_comparison'))}(?!\w)"
-    asking = rf"\s+{alternation(_words_of('asking_behind'))}\s"
+    small, request = rf"(?:{around}\s+)?", rf"\s+{joining}\s+{alternation(listed_words('after_comparison'))}(?!\w)"
+    asking = rf"\s+{alternation(listed_words('asking_behind'))}\s"
     side, end = r"((?:(?![.;?!]\s).){2,60}?)", rf"(?=[,;.?!]|\s+{around}\s|{request}|{asking}|$)"
     patterns = [
         rf"(?<!\w){re.escape(before)}\s+{small}{side}(?!{request})\s+{alternation(between)}\s+{small}{side}{end}"
@@ -383,11 +383,11 @@ def _compared(*, with_spans: bool) -> MentionPattern:
     # Only of years, and where something changes: things go, and last, from anywhere to anywhere.
     spans = _ways("spans") if with_spans else []
     patterns += [rf"(?<!\w){start}\s+({_YEAR})\s+{to}\s+({_YEAR})" for start, to in spans]
-    between = alternation(_words_of("compared_with"))
+    between = alternation(listed_words("compared_with"))
     patterns += [rf"(?<!\w)({each})\s+{between}\s+{small}({each})(?!\w)" for each in (_YEAR, _NAMES)]
-    patterns.append(rf"(?<!\w)(\w[\w&-]+)\s+{alternation(_words_of('versus'))}\s+{small}(\w[\w&-]+)(?!\w)")
+    patterns.append(rf"(?<!\w)(\w[\w&-]+)\s+{alternation(listed_words('versus'))}\s+{small}(\w[\w&-]+)(?!\w)")
     openings = {way[0] for way in [*ways, *spans]}
-    joined_by = _words_of("compared_with") | _words_of("versus")
+    joined_by = listed_words("compared_with") | listed_words("versus")
     return MentionPattern("|".join(patterns), openings | joined_by, flags=re.IGNORECASE)
 
 

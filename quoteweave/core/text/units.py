@@ -36,6 +36,7 @@ time 86400 day
 time 604800 week
 months 1 month
 months 12 yr year
+horsepower 1 hp bhp horsepower
 power 1 W watt
 power 1000 kW kilowatt
 power 1000000 MW megawatt
@@ -96,6 +97,8 @@ _AMOUNT = lazy_regex(
 )
 # Most digits of a whole number of millions that is also written with the scale: 4,200,000 is 4.2 million.
 _MAX_SCALED_DIGITS = 4
+MAX_SYMBOL = 3
+"""Most letters of a unit that may be its symbol and no word: "hrs"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,17 @@ def _units() -> dict[str, Unit]:
         dimension, factor, *names = line.split() or ("", "0")
         units.update(dict.fromkeys(names, Unit(dimension, Decimal(factor))))
     return units
+
+
+@cache
+def unit_words() -> list[tuple[str, str]]:
+    """The units by their words, with all that they are written by where that tells them from other words: hour, hrs."""
+    names = dict[Unit, list[str]]()
+    for name, unit in _units().items():
+        if unit.dimension not in CURRENCIES | {"percent"} and name.isalpha() and len(name) > 1:
+            names.setdefault(unit, []).append(name)
+    written = {unit: " ".join([*each, *(f"{name}s" for name in each)]) for unit, each in names.items()}
+    return [(name, written[unit]) for unit, each in names.items() for name in each if len(name) > MAX_SYMBOL]
 
 
 def amounts_in(text: str) -> list[str]:

@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS
-from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike
+from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike
 from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
@@ -38,23 +38,32 @@ from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.another_thing import tells_another
 from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
+from quoteweave.generation.extractive.acts.asked_behind import asking_words
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
+from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
 from quoteweave.generation.extractive.acts.times import past_years
-from quoteweave.generation.extractive.answer_kinds import asked_noun, has_answer_kind, new_numbers
-from quoteweave.generation.extractive.answer_names import asks_colour, is_of_colour, says_where, tells_of_one
+from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
+from quoteweave.generation.extractive.answer_kinds import has_answer_kind, new_numbers
+from quoteweave.generation.extractive.answer_names import (
+    asks_colour,
+    gives_contact,
+    is_of_colour,
+    says_where,
+    tells_of_one,
+)
 from quoteweave.generation.extractive.asked_headings import words_above
+from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
     Statement,
     refers_back,
-    title_words,
     words_of_heading_meant,
 )
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
+from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
     COMPOUND,
-    NUMBER_KINDS,
     QuestionTerms,
     adjacent_pairs,
     coverage,
@@ -66,7 +75,7 @@ from quoteweave.generation.relevance import (
     with_quantity,
     words_with_headings,
 )
-from quoteweave.generation.sentence_kinds import denies, has_denying_word, only_denied_words, says_what
+from quoteweave.generation.sentence_kinds import denies, has_denying_word, says_what
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
@@ -79,7 +88,9 @@ BEST_PAGES = 2
 AROUND, MAX_ASKED = 1.2, 0.8
 """Factor by which the least share rises with the text above the statement included, and the highest share required."""
 DISTINGUISHING = 0.6
-"""Words with at least this share of the heaviest word's weight must not be missing."""
+"""Words with at least this share of the heaviest word's weight must not be missing: all but light ones.
+
+Where a name is in no sentence, it outweighs the others, and is what must not."""
 MIN_INTRODUCED, ALL = 0.45, 0.97
 """Least share in the sentence where the text above it has all the rest (`_may_be_introduced`), and what is all."""
 MIN_SUBJECT_TERMS = 2
@@ -90,8 +101,6 @@ CLEARLY_FIRST_SHARE = 2 / 3
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
-_DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
-"""Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
 _ASKS_WHAT_ONE_IS = lazy_regex(
@@ -110,7 +119,6 @@ _NO_STATEMENT = lazy_regex(
 _CLAUSE_END = lazy_regex(r"[,;:](?=\s)")
 _NAMES_CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)
 _IN_SEASON = lazy_regex(r"\b(?:in|during)\s+(?:the\s+)?(spring|summer|autumn|winter)\b", re.IGNORECASE)
-_NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
 _NOUN_BEHIND_SMALL_WORD = lazy_regex(
     r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
@@ -123,7 +131,7 @@ class AnswerCriteria:
 
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
         self._question = question
-        self._subject = {word: weights[word] for word in subject_terms(question)}
+        self._subject = {word: weights[word] for word in subject_terms(question) if word not in asking_words(question)}
         common = frozenset(self._subject) - question.names
         self._pairs, self._all_pairs = (adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
@@ -139,7 +147,8 @@ class AnswerCriteria:
         self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
         self._spelled = spelled_otherwise(question.analysis.text)
-        self._titles = {document: title_words(context, document) for document in context.titles}
+        self._called = called_by_kind(question.analysis.text)
+        self._titles = {one: words_for_all(self._called, context, one) for one in self._documents}
         nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(question.analysis.text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(question.analysis.text)
         self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())
@@ -155,7 +164,7 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if self._is_opposite(statement) or self._prohibits_what_is_allowed(statement) or self._tells_another(statement):
+        if self._prohibits_what_is_allowed(statement) or self._tells_otherwise(statement):
             return False
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
@@ -163,7 +172,7 @@ class AnswerCriteria:
         keeps_together = statement.is_row or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
         keeps_together = keeps_together or tells_asked_act(statement.text, self._question.analysis.text)
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
-        says_more = says_more or bool(statement.introduced)
+        says_more = says_more or bool(statement.introduced) or has_none(statement.text, self._question.analysis.text)
         if self._asks_for_row and not statement.is_row and not new_numbers(statement, self._question):
             return False
         tells = keeps_together and says_more and has_answer_kind(statement, self._question)
@@ -171,27 +180,18 @@ class AnswerCriteria:
 
     def may_compete(self, statement: Statement) -> bool:
         """Whether cells that do not answer may yet be what is asked for, as only words of a date are missing there."""
-        if not statement.cells or statement.is_denied or self._is_opposite(statement):
+        if not statement.cells or statement.is_denied:
             return False
-        if self._is_of_another_year(statement) or self._tells_another(statement):
+        if self._is_of_another_year(statement) or self._tells_otherwise(statement):
             return False
         held = self._with_alike(words_with_headings(statement.quote))
         return {word for word in self._subject if not is_of_date(word) or _YEAR.fullmatch(word)} <= held
 
-    def _tells_another(self, statement: Statement) -> bool:
-        return tells_another(statement, self._question.analysis, self._question.terms)
-
-    def _is_opposite(self, statement: Statement) -> bool:
-        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
-
-        Nor is a number of those who "do not lean" one of those who do.
-        """
-        asked = self._question.analysis
-        denied = only_denied_words(statement.text) if asked.asks in NUMBER_KINDS else frozenset[str]()
-        if not (has_denying_word(asked.text) or denied.isdisjoint(self._subject)):
-            return True
-        negated = asked.asks not in _DENIED_OTHERWISE and _NOT.search(asked.text) is not None
-        return has_opposite_word(asked.text, statement.text) or (negated and not has_denying_word(statement.text))
+    def _tells_otherwise(self, statement: Statement) -> bool:
+        """Whether a statement says the opposite of what is asked for, or tells of another thing."""
+        return is_opposite(statement, self._question) or tells_another(
+            statement, self._question.analysis, self._question.terms
+        )
 
     def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
         """Whether a statement denies or prohibits what an open question asks for: "What is allowed?"."""
@@ -239,7 +239,8 @@ class AnswerCriteria:
         Of a question of no certain kind only names count: "What is discussed in Section 6 of Versatile Variances?".
         """
         known = self._document_words(statement)
-        return known & self._question.names if self._question.analysis.asks == "statement" else known
+        named = self._question.names | self._called
+        return known & named if self._question.analysis.asks == "statement" else known
 
     def _share_of_rest(self, held: frozenset[str], known: frozenset[str]) -> float:
         """The share of the subject's weight, without what is known, that is held; 0 where hardly any is left.
@@ -254,7 +255,7 @@ class AnswerCriteria:
         return frozenset(name_words(statement.quote.document)) | self._title(statement)
 
     def _title(self, statement: Statement) -> frozenset[str]:
-        """The words of the title of a statement's document."""
+        """The words of the title of a statement's document, and what it is about by its kind: "the machine"."""
         return self._titles.get(statement.quote.document, frozenset())
 
     def _denies(self, statement: Statement) -> bool:
@@ -323,15 +324,18 @@ class AnswerCriteria:
             or (asks_colour(analysis) and is_of_colour(statement, frozenset(self._subject)))
             or names_doer_of_thing(statement.text, self._question)
             or tells_of_one(statement, self._question, self._texts)
+            or (analysis.asks == "contact" and gives_contact(statement.text, self._subject.keys()))
+            or (asks_name(analysis.text) and tells_name(statement.text, self._question))
             or tells_asked_act(statement.text, analysis.text)
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False
         if "chart" in analysis.picture_types and layout != "chart" and self._may_mean_chart:
             return False
-        first = words(statement.text.partition(" ")[0])  # "zoo objects", of the manual of zoo
-        named = bool(first) and set(first) <= set(name_words(statement.quote.document))
-        return layout == "list" or named or not statement.text[:1].islower()
+        first = statement.text.partition(" ")[0]
+        named = bool(words(first)) and set(words(first)) <= set(name_words(statement.quote.document))  # "zoo objects"
+        broken_off = first[:1].islower() and not any(map(str.isdigit, first))  # "v2 was published" is whole
+        return layout == "list" or named or not broken_off
 
     def _matches_identity(self, statement: Statement) -> bool:
         """Whether names, numbers and distinguishing words of the question occur in the statement or around it.

@@ -1,96 +1,61 @@
 """Check by rule whether a statement has the kind of answer that a question asks for, beyond the question."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
     CONTACT,
-    MAX_ANALYSED_CHARACTERS,
     AnswerType,
     field_of_term,
-    interrogative_words,
     with_words_alike,
 )
 from quoteweave.core.text.question_words import Quantity, asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
-from quoteweave.core.text.units import dimensions_in
+from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
-from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.acts.asked_acts import told_of_asked_act
+from quoteweave.generation.extractive.acts.asked_behind import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.doers import tells_doer
-from quoteweave.generation.extractive.acts.instructions import denies_unasked, instructs
+from quoteweave.generation.extractive.acts.instructions import instructs
+from quoteweave.generation.extractive.acts.opposites import counted_noun, has_none
 from quoteweave.generation.extractive.acts.times import tells_time_of_its_own
-from quoteweave.generation.extractive.acts.told_amounts import own_amounts, own_counts, tells_how
+from quoteweave.generation.extractive.acts.told_amounts import (
+    is_share_of_part,
+    new_facts,
+    own_amounts,
+    own_counts,
+    tells_how,
+)
 from quoteweave.generation.extractive.acts.told_reasons import tells_reason
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
+from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
+from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import (
     CLAUSES,
     INSTRUCTION,
-    NO_NOUN,
     clauses_of,
     denies,
     has_denying_word,
     leaves_open,
     says_what,
+    words_of_limit,
 )
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
+NAMED_WITHIN = 6
+"""Words before "which" among which all that it stands for must be."""
 COUNTED_WORDS = 3
 """Words after a number that may name what it counts."""
 
-_ASKS_HOW_MANY = lazy_regex(
-    r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
-)
-_ENDS_COUNTED = lazy_regex(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|must|should|may|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every"
-    r"|gab|gibt|hat|haben|sind|waren|wurden?|im|am|bei|von|auf|de|du|des|en|y|il|a|ont|sont|était|étaient|hay|tiene|son|fueron)"
-    r"\b|[,;?.]",
-    re.IGNORECASE,
-)
 _DEFINES = lazy_regex(
     r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
     re.IGNORECASE,
-)
-_AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
-_ASKED_NOUN = lazy_regex(
-    r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
-    r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
-    r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per|with|without|from|after|before|during|under|among)\b|\?|$)"
-    rf"|(?:what|which)\s+(?!{_AUXILIARY})(?:(?!of\b)\w+\s+){{0,2}}?(?P<kind>(?!of\b)\w+?)s?\s+(?:of\s+(?:\w+\s+){{1,3}}?)?"
-    r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
-    re.IGNORECASE,
-)
-_WORD_BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
-_ORDINAL = r"\b(first|second|third|former|previous|old|original|next|last|final)\s+(?:[\w’'-]+\s+){{0,2}}?{noun}s?\b"
-_IS, _CONSISTS = r"(?:is|are|was|were)", r"(?:includes?|included|consists?|comprises?|such as|namely)\b"
-_TELLS_OTHERWISE = (
-    r"\b{noun}\s*[:(](?!\s*(?-i:[A-Z]{{2,6}}s?)\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
-    r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key|default|only)\s+){{0,3}}{noun}\b"
-)
-_TELLS = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\b|{_CONSISTS})|{_TELLS_OTHERWISE}"
-# "By default, the home is located in" does not say what the home is.
-_TELLS_WHICH = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\s+(?!{NO_NOUN})|{_CONSISTS})|{_TELLS_OTHERWISE}"
-_QUANTITY = lazy_regex(
-    r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
-    r"|liabilit\w*|dividend|rate|ratio|score|accuracy|capacity|population|age|minimum|maximum|temperature|voltage"
-    r"|number|amount|total|average|share|percentage|horsepower|power|diameter|radius|area|volume|frequency|pressure"
-    r"|thickness",
-    re.IGNORECASE,
-)
-_VALUE = lazy_regex(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
-_TELLS_VALUE = (
-    r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
-    r"(?:about|approximately|around|only|up to|nearly|over)?\s*(?:[$€£]|(?-i:[A-Z]{{3}})\b)?\s*"
-    r"(?:(?!(?:19|20)\d\d\b)\d|"
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
-    r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
 )
 _MEASURED_EXTENT = lazy_regex(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
@@ -100,22 +65,16 @@ _MEASURED_EXTENT = lazy_regex(
 _OTHER_MONEY = lazy_regex(
     r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
 )
-_SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 # "Boats longer than 15 metres moor at the quay" tells nothing of the quay.
 _OF_SOME = lazy_regex(
     r"(\b(?!(?:is|are|was|were|be|been|no|not|much|far|even|slightly)\b)[^\W\d_]+)\s+"
     r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
     re.IGNORECASE,
 )
+_OF_UNIT = lazy_regex(r"\W*how\s+much\s+(\w+)", re.IGNORECASE)
+_WHICH_IS = lazy_regex(r",(?=\s+(?:which|who)\s+(?:is|are|was|were|has|have|had|can)\b)")
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
-_ITEM_NUMBER = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-_BEGINS_WITH_EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
-# "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
-_INTRODUCES_MORE = lazy_regex(
-    r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
-)
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
-_FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
 # "Students whose results are poor must take three modules" does not tell how many students must take.
 _BEGINS_WITH_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
 _KINDS_OF_ACTS = frozenset({"date", "place"})
@@ -124,7 +83,12 @@ _HYPOTHETICAL = lazy_regex(
     r"|suspect(?:s|ed)?|urg(?:es?|ed))\b",
     re.IGNORECASE,
 )
-_ASKS_WHEN_ALLOWED = lazy_regex(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
+# What year it was tells neither the day nor the month.
+_ASKS_PART = lazy_regex(r"\b(?:(?P<day>days?|dates?)|months?)$", re.IGNORECASE)
+_WEEKDAY = lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
+_ASKS_WHEN_ALLOWED = lazy_regex(
+    r"when\s+(?:(?:may|can|should|must|could)\b|(?:do|does)\b[^,;?]*\b(?:have|need)\s+to\b)", re.IGNORECASE
+)
 _SAYS_CONDITION = lazy_regex(
     r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than"
     r"|or\s+(?:longer|shorter|more|less)|from|where|only)\b",
@@ -150,40 +114,38 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     asks, text, told = question.analysis.asks, question.analysis.text, statement.text
     if asks in {"count", "person", "definition"} and _BEGINS_WITH_CASE.match(told) and not _SAYS_CONDITION.search(text):
         return False
-    if asks in NUMBER_KINDS and _BEGINS_WITH_EXAMPLE.match(told) and not _BEGINS_WITH_EXAMPLE.search(text):
+    if asks in NUMBER_KINDS and EXAMPLE.match(told) and not EXAMPLE.search(text):
+        return False
+    if statement.is_computed:
+        return True
+    if IN_EXAMPLE.search(told) and not IN_EXAMPLE.search(text):
         return False
     if asks in _KINDS_OF_ACTS and not statement.is_row and (own := told_of_asked_act(statement.text, text)) is not None:
         statement = statement.model_copy(update={"text": own})  # what another verb says is of another act
-    return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
+    tells = _CHECKS.get(asks, is_substantive)(statement, question)
+    return tells and (statement.is_row or tells_behind(told, question))
 
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that are not in the question, except years."""
-    return frozenset(one.value for one in _facts(statement.text, question)[1] if not one.year)
-
-
-def _facts(told: str, question: QuestionTerms) -> tuple[Facts, list[Amount]]:
-    """The facts of a text, and its numbers that are not in the question."""
-    asked: set[Decimal] = {amount.value for amount in read_evidence(question.analysis.text).amounts}
-    facts = read_evidence(_ITEM_NUMBER.sub("", told))  # the number of a list item is no amount
-    return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
+    return frozenset(one.value for one in new_facts(statement.text, question.analysis.text)[1] if not one.year)
 
 
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that precede what the question counts."""
-    counted = _ASKS_HOW_MANY.search(question.analysis.text)
-    nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
+    noun = counted_noun(question.analysis.text)
+    nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
     told = statement.text if statement.is_row else own_counts(statement.text, question.analysis.text)
-    amounts = [one for one in _facts(told, question)[1] if not one.year] if nouns else []
+    amounts = [one for one in new_facts(told, question.analysis.text)[1] if not one.year] if nouns else []
     amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
-    return frozenset(one.value for one in amounts if nouns[-1] in _following(one, told))
+    return frozenset(one.value for one in amounts if nouns[-1] in _following(one, told) or (unit and one.unit == unit))
 
 
 def _counts(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     if statement.is_row or "number" in statement.words:  # "The number of columns is 2000."
-        return any(not one.year for one in _facts(statement.text, question)[1])
-    return bool(counted_numbers(statement, question))
+        return any(not one.year for one in new_facts(statement.text, question.analysis.text)[1])
+    return bool(counted_numbers(statement, question)) or has_none(statement.text, question.analysis.text)
 
 
 def _following(amount: Amount, text: str) -> list[str]:
@@ -207,7 +169,7 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     analysis = question.analysis
     wanted = asked_quantity(analysis.asked_by, analysis.text)
     if statement.is_row:
-        facts, amounts = _facts(statement.text, question)
+        facts, amounts = new_facts(statement.text, question.analysis.text)
         is_named = wanted is None or _names_quantity(statement, wanted)
         return is_named and any(not one.year for one in amounts) | bool(facts.clocks)  # 0:29 h
     told = _OF_SOME.sub(r"\1", _of_subject(statement, question))
@@ -216,7 +178,10 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     # How high a thing is is no distance.
     told = _MEASURED_EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     told = own_amounts(told, analysis.text)
-    amounts = [one for one in _facts(told, question)[1] if not one.year]
+    amounts = [one for one in new_facts(told, question.analysis.text)[1] if not one.year]
+    of_unit = _OF_UNIT.match(analysis.text) if wanted is None else None
+    if of_unit is not None and (unit := find_unit(of_unit[1])) is not None:  # "how much horsepower"
+        return any(one.unit == unit for one in amounts)
     if wanted is None or not wanted.dimensions:
         return bool(amounts)
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
@@ -237,26 +202,45 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
     text, asked = normalize_notation(statement.text), set(subject_terms(question))
     if (wanted := asked_quantity(question.analysis.asked_by, question.analysis.text)) is not None:
         asked |= wanted.named  # "Range: 60 km"
-    own = [clause for clause in clauses_of(text) if not asked.isdisjoint(words(clause))]
+    own = [
+        clause
+        for clause in clauses_of(_with_relatives(text, set(subject_terms(question))))
+        if not asked.isdisjoint(words(clause))
+    ]
     return ", ".join(own) if own and not statement.is_row else text
+
+
+def _with_relatives(text: str, asked: Set[str]) -> str:
+    """A text without the commas between all that is asked of and what goes on of it: "the Long Window, which is"."""
+    return _WHICH_IS.sub(
+        lambda comma: "" if asked <= set(words(" ".join(text[: comma.start()].split()[-NAMED_WITHIN:]))) else comma[0],
+        text,
+    )
 
 
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
+    if not statement.is_row and is_share_of_part(statement.text, question.analysis.text):
+        return False
     told = _of_subject(statement, question)
     told = told if statement.is_row else own_amounts(told, question.analysis.text)
-    amounts = _facts(told, question)[1]
+    amounts = new_facts(told, question.analysis.text)[1]
     return any(one.unit is not None and one.unit.dimension == "percent" for one in amounts)
 
 
 def _costs(statement: Statement, question: QuestionTerms) -> bool:
     told = statement.text if statement.is_row else own_amounts(statement.text, question.analysis.text)
-    amounts, named = _facts(told, question)[1], _OTHER_MONEY.search(told) is not None
+    amounts, named = new_facts(told, question.analysis.text)[1], _OTHER_MONEY.search(told) is not None
     return any(one.is_money for one in amounts) or ((statement.is_row or named) and bool(amounts))
 
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:
-    facts, amounts = _facts(statement.text, question)
+    facts, amounts = new_facts(statement.text, question.analysis.text)
+    if (of_part := _ASKS_PART.search(question.analysis.asked_by)) is not None and not statement.is_row:
+        part = "day" if of_part["day"] else "month"
+        return any(getattr(date, part) for date in facts.dates) or (
+            part == "day" and bool(_WEEKDAY.search(statement.text))
+        )
     told = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
     dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", told) for one in amounts)
     if facts.dates or facts.clocks or dated or _is_dated(statement):
@@ -306,7 +290,7 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     """
     commands = any(map(INSTRUCTION.match, CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
     tells_to = commands or _ADVISES.search(statement.text) or _SAYS_CONDITION.search(statement.text)
-    any_may = tells_to and question.analysis.asked_by[:4].casefold() == "what" and _is_substantive(statement, question)
+    any_may = tells_to and question.analysis.asked_by[:4].casefold() == "what" and is_substantive(statement, question)
     return not is_code(statement.text) and (bool(any_may) or instructs(statement, question))
 
 
@@ -321,7 +305,7 @@ def _settles(statement: Statement, question: QuestionTerms) -> bool:
     told = _SHOULD.sub(" ", statement.text) if may else statement.text
     if may and may["verb"] and not (statement.is_row or _tells_if_may(statement, may["verb"])):
         return False
-    return (asked or _HYPOTHETICAL.search(told) is None) and _is_substantive(statement, question)
+    return (asked or _HYPOTHETICAL.search(told) is None) and is_substantive(statement, question)
 
 
 def _tells_if_may(statement: Statement, verb: str) -> bool:
@@ -336,58 +320,15 @@ def _tells_if_may(statement: Statement, verb: str) -> bool:
 def _compares(statement: Statement, question: QuestionTerms) -> bool:
     """Whether the question's words of comparison occur in the statement, or it was computed from a table."""
     asked_by = re.escape(question.analysis.asked_by)
-    return statement.is_computed or re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
+    said = re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
+    return statement.is_computed or said or bool(words_of_limit(statement.text, question.analysis.text))
 
 
-def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
-    text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
-    if asks_what_it_does(text) and not statement.is_row:
-        return tells_what_it_does(statement.text, text) and not _only_introduces(statement)
-    asked = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
-    if statement.is_row or asked is None:
-        return statement.is_row or not _only_introduces(statement)
-    noun = re.escape(asked["value"] or asked["kind"])
-    found = re.search(_WORD_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
-    if found is None:  # another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not
-        named = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
-        no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not new_numbers(statement, question)
-        return not (asked["kind"] or named or no_value)
-    before = (found["before"] or "").casefold()
-    same = _SAME_THING.union(STOP_WORDS, WORD.findall(text.casefold()))
-    part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
-    part = part or _one_of_several(noun, statement.text, question)
-    example = asked["kind"] and _BEGINS_WITH_EXAMPLE.match(statement.text)  # of all that is asked for
-    if part or example or denies_unasked(statement, question) or _only_introduces(statement):
-        return False
-    quantity = _QUANTITY.fullmatch(asked["value"] or "")
-    if statement.introduced and not quantity and (asked["kind"] or asked["ending"]):
-        following = _FOLLOWING.search(statement.text)  # "using the following commands:" tells commands alone
-        told = following is None or re.search(rf"\b{noun}", following[1], re.IGNORECASE)
-        return bool(told) and any(part.form != "text" for part in statement.introduced)  # a list after its colon
-    # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
-    noun += asked["ending"] if asked["verb"] else "s?"
-    tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS
-    return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
-
-
-def asked_noun(question: QuestionTerms) -> frozenset[str]:
-    """The stem of what a question asks for by "What is the …"; empty for another form, and for "What is the figure"."""
-    asked = _ASKED_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
-    if not asked or not asked["value"]:
-        return frozenset()
-    return frozenset(words(f"{asked['value']}{asked['ending']}")) - interrogative_words()
-
-
-def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
-    """Whether a text speaks of the first or another of several ("the first county seat"), and the question does not."""
-    found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
-    return any(word.casefold() not in question.analysis.text.casefold().split() for word in found)
-
-
-def _only_introduces(statement: Statement) -> bool:
-    """Whether a statement introduces something that the answer cannot show with it."""
-    return not statement.introduced and _INTRODUCES_MORE.search(statement.text) is not None
+def _names_whom(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement names a person, or who does what is asked; "to whom" `tells_behind` tells."""
+    if asks_whom(question.analysis.text):
+        return True
+    return names_person(statement, question) or tells_doer(statement.text, question)
 
 
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
@@ -399,7 +340,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "contact": lambda statement, _: CONTACT.search(statement.text) is not None,
     "money": _costs,
     "date": _dates,
-    "person": lambda statement, question: names_person(statement, question) or tells_doer(statement.text, question),
+    "person": _names_whom,
     "place": names_place,
     "yes_or_no": _settles,
     "reason": tells_reason,

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import QuestionAnalysis
-from quoteweave.core.text.question_words import colour_words
+from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis
+from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
@@ -27,6 +27,10 @@ _MAY_DO = lazy_regex(
     r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
     re.IGNORECASE,
 )
+_MUST_BE = r"(?:may|can|must|should|shall|ha(?:s|ve)\s+to)\s+(?:only\s+)?be\s+(?:an?|one|any)\s"
+# "The key of the tank is in the office" does not tell where the tank is.
+_OF_IT = lazy_regex(r"\s(?:of|for|to|from|with)\s", re.IGNORECASE)
+_BEHIND_ARTICLE = lazy_regex(r"\s+(?:(?:the|an?|our|its)\s+)?(\w+)", re.IGNORECASE)
 _BEGINS_WITH_PRONOUN = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
     r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
@@ -52,10 +56,11 @@ _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twel
 _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
     r"|\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
+    r"|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
     r"|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches"
     r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están))\s+"
-    r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+[A-ZÀ-Þ])|"
+    r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+(?:the\s+)?[A-ZÀ-Þ])|"
     rf"{ROUGHLY}(?P<number>[$€£]?\d|{_NUMBER_WORD}))"
 )
 _OF_NUMBER = lazy_regex(
@@ -77,17 +82,27 @@ _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "
 _BEGINS_CLAUSE = lazy_regex(r"[,;:]\s|\b(?:and|und|et|y)\s|^\W*(?:Today|Now|Currently|At\s+present)\s")
 _ARTICLE_OR_MARK = lazy_regex(r"\b(?:the|our|your|my)\s|[,;:]\s", re.IGNORECASE)
 _LEADING_ARTICLE = lazy_regex(
-    r"\W*(?:(?<=§)\s*\d+\s+)?(?:(?:the|our|your|its|their|my|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?",
+    r"\W*(?:(?<=§)\s*\d+\s+)?(?:(?:the|our|your|its|their|my|his|her|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?",
     re.IGNORECASE,
 )
 _PLACE_WHERE = lazy_regex(
     r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
 )
 _SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
-# The owner in "a copy of Smith's letter" is no place.
-_IN_PLACE = lazy_regex(
-    r"\b(?:in|at|from|to|near|by|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
+# The owner in "a copy of Smith's letter" is no place, nor is "November", or who does something: "held by Ada Byron".
+_NO_PLACE = (
+    r"(?!(?:Jan(?:uary)?|Feb(?:ruary)?|March|April|May|June|July|Aug(?:ust)?|Sept(?:ember)?|Oct(?:ober)?|Nov(?:ember)?"
+    r"|Dec(?:ember)?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)\b)"
 )
+_IN_PLACE = lazy_regex(
+    r"\b(?:(?:in|at|from|to|near|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?|by\s+the\s+)"
+    rf"{_NO_PLACE}([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
+)
+# One of several words may be one of the question: of a deposit, "the Deposit Protection Service".
+_LONG_PLACE = lazy_regex(
+    rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NO_PLACE}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
+)
+_WHERE_IS = lazy_regex(r"\W*where(?:['’]s|\s+(?:is|are|can|do|does|should|must)\b)", re.IGNORECASE)
 _ADDRESS = lazy_regex(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
 _MAIL = lazy_regex(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
 _ASKS_WHERE_TO_TURN = lazy_regex(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
@@ -99,7 +114,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
     What shares a word with the document's name is rather the organisation that it is about.
     """
     if (asked := ASKS_WHO_MAY.match(question.analysis.text)) is not None:
-        return _says_who_may(statement.text, asked["verb"])
+        return _says_who_may(statement.text, asked["verb"], question.analysis.text)
     if names_holder(statement.text, question):
         return True
     if _BEGINS_WITH_PRONOUN.match(statement.text) and not _OURS_IS_NAMED.match(statement.text):
@@ -157,6 +172,8 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
             return True
     if group == "number" and _is_one_of_number(statement.text, question, subject, texts):
         return True
+    if group == "place":
+        said += _by_thing().finditer(statement.text)
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_LEADING_ARTICLE.sub("", one, count=1))) == subject for one in before)
 
@@ -166,12 +183,18 @@ def asks_colour(analysis: QuestionAnalysis) -> bool:
     return analysis.asks == "look" and analysis.asked_by.casefold() in {"color", "colors", "colour", "colours"}
 
 
+def gives_contact(text: str, subject: Set[str]) -> bool:
+    """Whether a line gives a contact of what a question asks of: "Emergency line (at night): 07700 900418"."""
+    label, _, given = text.partition(":")
+    return subject <= set(words(label)) and CONTACT.match(given.strip()) is not None
+
+
 def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a clause about what the question is about names a colour that the question does not."""
     asked, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
     subject -= set(words(f"{statement.quote.section or ''} {PurePosixPath(statement.quote.document).stem}"))
     clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
-    told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & colour_words()
+    told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & listed_words("colours")
     return bool(told - asked) and not statement.is_row
 
 
@@ -190,7 +213,7 @@ def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
 @cache
 def _of_colour() -> re.Pattern[str]:
     behind = r"(?=\s*(?:[,.;:)]|$|(?:and|or|with|in|while|when|if)\b))"
-    is_so = rf"\s+(?:is|are|was|were)\s+(?:\w+\s+){{0,4}}?{alternation(colour_words())}{behind}"
+    is_so = rf"\s+(?:is|are|was|were)\s+(?:\w+\s+){{0,4}}?{alternation(listed_words('colours'))}{behind}"
     return re.compile(rf"\W*(?:(?:the|our|its|all)\s+)?(.{{2,60}}?){is_so}", re.IGNORECASE)
 
 
@@ -203,14 +226,30 @@ def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], tex
     return len(own) == 1 and own.issuperset(set().union(*others)) and not was
 
 
-def _says_who_may(text: str, verb: str) -> bool:
+def _says_who_may(text: str, verb: str, asked: str) -> bool:
     """Whether a text says who may do something: "Existing members can nominate", but not "you can nominate"."""
     found = _MAY_DO.search(text)
-    return (
-        found is not None
-        and set(words(verb)) <= set(words(found["verb"]))
-        and not _BEGINS_WITH_PRONOUN.match(f"{text} ")
-    )
+    if not words(verb) and _says_what_it_must_be(text, asked):
+        return True
+    if found is None or _BEGINS_WITH_PRONOUN.match(f"{text} "):
+        return False
+    if not words(verb):  # "who may be the chair" is told by who may be it
+        behind = _BEHIND_ARTICLE.match(text, found.end())
+        return (
+            found["verb"].casefold() == verb.casefold()
+            and behind is not None
+            and behind[1].casefold() in asked.casefold()
+        )
+    return set(words(verb)) <= set(words(found["verb"]))
+
+
+def _says_what_it_must_be(text: str, asked: str) -> bool:
+    """Whether a text says of which kind who is something must be: "The chair must be a member of the staff"."""
+    post = _BEHIND_ARTICLE.match(asked, asked.casefold().find(" be ") + 3)
+    if post is None:
+        return False
+    said = rf"\b{re.escape(post[1])}\w*(?:\s+of\s+(?:the\s+)?\w+)?\s+{_MUST_BE}"
+    return re.search(said, text, re.IGNORECASE) is not None
 
 
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
@@ -219,9 +258,46 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
         return says_where(statement, question)
     if _ASKS_WHERE_TO_TURN.match(question.analysis.text) and _MAIL.search(statement.text):
         return True
+    if _WHERE_IS.match(question.analysis.text) and _is_by_thing(statement.text, set(subject_terms(question))):
+        return True
+    asked = set(question.terms)
+    if any(not set(words(match[1])) <= asked for match in _LONG_PLACE.finditer(statement.text)):
+        return True
     found = (match[1] for match in _IN_PLACE.finditer(statement.text) if not match[1].isupper())
     return _ADDRESS.search(statement.text) is not None or any(
         not set(words(name)) & set(question.terms) for name in found
+    )
+
+
+def _is_by_thing(text: str, subject: Set[str]) -> bool:
+    """Whether a clause of a text that begins with the subject, and has all of it, says by which thing that is."""
+    said = ((_BEGINS_CLAUSE.split(text[: found.start()])[-1], found[0]) for found in _by_thing().finditer(text))
+    return any(
+        subject <= set(words(f"{before} {by_thing}"))
+        and not _OF_IT.search(before)
+        and not subject.isdisjoint(words(_LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
+        for before, by_thing in said
+    )
+
+
+@cache
+def _by_thing() -> re.Pattern[str]:
+    """Where something is, by a thing that has no name: "hangs beside the chandlery door", "is in the old mill"."""
+    verb = (
+        r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
+        r"|hidden|left)"
+    )
+    beside = (
+        r"(?:in|inside|on|at|beside|behind|opposite|outside|above|under|below|between|near|next\s+to|in\s+front\s+of)"
+    )
+    ends = (
+        r"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|beside|behind|opposite|next|and|or|where|that|which|to|from"
+        r"|with)\b)"
+    )
+    noun = alternation(listed_words("place_nouns"))
+    return re.compile(
+        rf"\b{verb}\s+(?:\w+ly\s+)?{beside}\s+(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){{0,2}}?{noun}s?{ends}",
+        re.IGNORECASE,
     )
 
 

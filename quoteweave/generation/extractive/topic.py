@@ -39,6 +39,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
@@ -55,6 +56,7 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import light_words, verbs_of
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import unit_words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
@@ -155,7 +157,9 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     known = frozenset[str]().union(*(held for _, held in quotes))
     asked = _asked_words(question, context, known)
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
-    absent = frozenset(word for word in rarity if _is_absent(word, context) and not (otherwise and word in known))
+    absent = frozenset(
+        word for word in rarity if _is_absent(word, context) and not (word in known and (otherwise or word in _units()))
+    )
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
     best, held = max(
@@ -183,11 +187,17 @@ def _words_of_quotes(
 ) -> list[tuple[Quote, frozenset[str]]]:
     """The quotes, best first, with their words; if `otherwise`, also with those that they say by other words."""
     quotes = [(hit.quote, _with_spellings(words_with_headings(hit.quote), context)) for hit in _ranked(context)]
-    if not otherwise:
-        return quotes
     alike = frozenset(filter(words_alike, _subject(question, context)))
+    if not otherwise:  # a unit is surely told by its symbol
+        return [(quote, with_words_alike(held, alike & _units())) for quote, held in quotes]
     told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
     return [(quote, with_words_alike(held, alike)) for quote, held in told]
+
+
+@cache
+def _units() -> frozenset[str]:
+    """The words for units, stemmed."""
+    return frozenset(words(" ".join(name for name, _ in unit_words())))
 
 
 def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str]) -> list[str]:
@@ -200,6 +210,8 @@ def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str
     beside.update(
         word for found in _TIME_OF_YEAR.findall(question.analysis.text) for word in words(found) if word not in known
     )
+    if question.analysis.asks == "contact":  # a number that is a telephone's need not be called so
+        beside.update(words(f"{question.analysis.asked_by} telephone phone"))
     if small_foreign_words(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
         beside.update(light_words() - known)
     asked = [word for word in _subject(question, context) if word not in beside]

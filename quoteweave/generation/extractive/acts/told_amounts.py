@@ -5,14 +5,18 @@ station" how long, and how often something is done is told by no mere number. By
 English and some German.
 """
 
+import itertools
 import re
+from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
-from quoteweave.generation.gate.facts import normalize_notation
+from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.sentence_kinds import ROUGHLY
 
+_ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 _FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _NUMBER = (
     rf"(?<![\w.,])(?:[$€£]\s?)?(?:\d[\d.,]*+|{_FEW}\b)"
@@ -62,6 +66,8 @@ _POINT = lazy_regex(
     rf"(?:\w+\s+)?{_NUMBER}\s+(?:after|before|later)\b|\bplace\s+(?:after|in|within)\s+{_NUMBER}",
     re.IGNORECASE,
 )
+_ASKS_HOW_MUCH_TIME = lazy_regex(r"\W*how\s+much\s+time\b(?!.*\b(?:before|after)\b)", re.IGNORECASE)
+_AFTER = lazy_regex(rf"{_NUMBER}\s+(?:after|before|later)\b", re.IGNORECASE)
 _ASKS_WHAT_IT_TAKES = lazy_regex(r"\W*how\s+long\s+(?:does|do|did|will)\b.*\btake\b", re.IGNORECASE)
 _TAKES = lazy_regex(r"\b(?:takes?|took)\b", re.IGNORECASE)
 _TAKES_TIME = lazy_regex(
@@ -164,8 +170,32 @@ _SIZE = lazy_regex(
 _DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
 _NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
 _TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
+_SHARE_OF = lazy_regex(
+    r"\b(?:percent(?:age)?|per\s+cent|share|proportion)\s+of\s+(?:(?:all|the)\s+)*(?P<before>(?:[\w.'’-]+\s+){0,2}?)"
+    r"(?P<group>[\w'’-]{2,}s|people|men|women|children)\b",
+    re.IGNORECASE,
+)
+# What may stand before those of whom a share is told, and makes no part of them.
+_WHOLE_GROUP = frozenset(
+    {"u.s.", "u.s", "us", "uk", "american", "americans", "eligible", "surveyed", "interviewed", "total", "overall", ""}
+)
+_DEGREE = lazy_regex(
+    r"\b(?:strongly|somewhat|slightly|partly|very)\s+(?!many\b|few\b|much\b|likely\b)\w+", re.IGNORECASE
+)
+_PERCENT = lazy_regex(r"%|\bper\s?cent\b", re.IGNORECASE)
+_CLAUSES = lazy_regex(r";\s|,\s+(?:and|but|while|whereas|compared|as)\b", re.IGNORECASE)
+_TOKEN = lazy_regex(r"[\w.'’-]*[\w'’]|[^\w\s]")
+_OF_PART = lazy_regex(r"%\)?\s+of\s+(?P<part>[^\W\d][\w'’-]*)\s+(?P<whole>[\w'’-]{2,}s)\b")
+_WORD = lazy_regex(r"[\w'’-]+")
 _RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
 _BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
+
+
+def new_facts(told: str, asked: str) -> tuple[Facts, list[Amount]]:
+    """The facts of a text, and its numbers that are not in the question."""
+    known: set[Decimal] = {amount.value for amount in read_evidence(asked).amounts}
+    facts = read_evidence(_ITEM.sub("", told))  # the number of a list item is no amount
+    return facts, [one for one in facts.amounts if one.value not in known and not one.ordinal]
 
 
 def own_amounts(told: str, asked: str) -> str:
@@ -180,6 +210,7 @@ def own_amounts(told: str, asked: str) -> str:
     left_out = [
         None if _ASKS_DIFFERENCE.search(asked) else _DIFFERENCE,
         None if _ASKS_AGE.search(asked) else _AGE,
+        _AFTER if _ASKS_HOW_MUCH_TIME.match(asked) else None,
         _POINT if _ASKS_DURATION.match(asked) else None,
         _BEARS if _ASKS_WEIGHT.search(asked) else None,
         _NO_PRICE if _ASKS_PRICE.match(asked) else None,
@@ -208,6 +239,34 @@ def _without_prices_of_others(told: str, asked: str) -> str:
     told_for = [(found.start(), wanted.isdisjoint(words(found["what"]))) for found in _FOR.finditer(told)]
     own = [start for start, is_other in told_for if not is_other]
     return told[own[0] :] if wanted and own and told_for[0][1] else told
+
+
+def is_share_of_part(told: str, asked: str) -> bool:
+    """Whether the share in a text is that of a part of those of whom a question asks for it, or of others.
+
+    >>> is_share_of_part("85% of Black adults favour it.", "What percentage of adults favour it?")
+    True
+    """
+    found = _SHARE_OF.search(asked)
+    if found is None:
+        return False
+    if _DEGREE.search(told) and not _DEGREE.search(asked):
+        return True  # those who strongly favour it are a part of those who do
+    if not {word.casefold() for word in _TOKEN.findall(found["before"])} <= _WHOLE_GROUP:
+        return False  # the question names the part
+    group = set(words(found["group"]))
+    own = {*_WHOLE_GROUP, *STOP_WORDS, *(word.casefold() for word in _WORD.findall(asked))}
+    clauses = [clause for clause in _CLAUSES.split(told) if _PERCENT.search(clause)]
+    said = (pair for clause in clauses for pair in itertools.pairwise(["", *_TOKEN.findall(clause)]))
+    of_group = [before for before, word in said if group.intersection(words(word))]
+    if of_group:
+        return all(before.casefold() not in own and before[:1].isalpha() for before in of_group)
+    return any(
+        not {one["part"].casefold(), *words(one["part"])} & {*own, *words(asked)}
+        and not group & set(words(one["whole"]))
+        for clause in clauses
+        for one in _OF_PART.finditer(clause)
+    )
 
 
 def own_counts(told: str, asked: str) -> str:

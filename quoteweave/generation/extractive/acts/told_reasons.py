@@ -15,7 +15,9 @@ _BECAUSE = lazy_regex(
     re.IGNORECASE,
 )
 _GIVES_REASON = lazy_regex(
-    r"\b(?:as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?|parce)\b", re.IGNORECASE
+    r"\b(?:as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?|parce"
+    r"|(?:reasoning|finding|concluding)\s+that|on\s+the\s+grounds?\s+that)\b",
+    re.IGNORECASE,
 )
 
 

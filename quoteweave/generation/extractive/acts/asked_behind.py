@@ -1,0 +1,142 @@
+"""Check by rule whether a statement tells what a question asks for behind a preposition: "By when", "To whom".
+
+"The pool opens on 3 May" does not tell until when it is open, nor "Ada Byron returned the keys" to whom. In English
+alone.
+"""
+
+import re
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
+from quoteweave.core.text.question_words import listed_words, verbs_of
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.gate.dates import MONTHS
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
+
+_ASKED = lazy_regex(
+    r"\W*(?P<preposition>by|until|till|since|from|to|into|with|for|on|in|at|under|through|against|via)\s+"
+    r"(?:(?P<word>when|where|whom)\b|(?:which|what)\s+(?P<noun>(?:\w+\s+){0,2}?\w+)\s+"
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b)",
+    re.IGNORECASE,
+)
+_MONTH = rf"(?-i:{'|'.join(month.capitalize() for month in MONTHS)})\b"
+_TIME = (
+    r"(?:\w+\s+){0,3}?(?:(?:1[5-9]|20)\d\d\b|\d{1,2}[.:]\d|\d{1,2}\s?[ap]\.?m\b"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}|{_MONTH}|(?:noon|midday|midnight|dusk)\b"
+    r"|(?:the\s+)?(?:end|start|beginning|middle|\w+(?:st|nd|rd|th))\s+(?:of\b|day|week|month|quarter|semester|term|year))"
+)
+_BEFORE_TIME = {
+    asked: lazy_regex(rf"(?:\b(?:{told})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}", re.IGNORECASE)
+    for asked, told in {
+        "by": "by|until|till|before|latest|later than|is|due|deadline|expir\\w+|ends?",
+        "until": "until|till|to|through|up to|ends?|ended|clos\\w+|expir\\w+",
+        "since": "since|from|as of|began|begins?|start\\w*|opened|founded",
+        "from": "from|since|as of|begins?|began|start\\w*|opens?|opened|after",
+    }.items()
+}
+_BEFORE_TIME["till"] = _BEFORE_TIME["until"]
+# Names, of which each may have several words, that follow a preposition.
+_CAPITAL = r"(?-i:[A-ZÀ-Þ])[\w&.'’-]*"
+_NAME = rf"(?:the\s+|both\s+)?(?P<name>{_CAPITAL}(?:\s+(?:(?:of|and)\s+(?:the\s+)?)?{_CAPITAL})*)"
+# "In English houses" is said in no language.
+_LANGUAGES = lazy_regex(
+    rf"\b(?P<preposition>\w+)\s+{_NAME}"
+    r"(?=\s*(?:[^\w\s]|$)|\s+(?:and|or|by|with|for|at|on|in|to|during|between|from|as)\b)",
+    re.IGNORECASE,
+)
+_NO_NAMES = frozenset(words(f"{' '.join(MONTHS)} monday tuesday wednesday thursday friday saturday sunday"))
+_CLAUSE = lazy_regex(r";\s|,\s+(?:and|but|while|whereas)\s", re.IGNORECASE)
+# What is told by a name alone: no method, and no purpose.
+_HAS_NAME = lazy_regex(
+    r"\b(?:company|firm|exchange|market|supplier|bank|organi[sz]ation|agency|institution|university|club|team|party|group"
+    r"|operator|manufacturer|maker|publisher|airline|insurer|partner|client|customer|person|author|court|ministry|body"
+    r"|association|foundation|society|brand)$",
+    re.IGNORECASE,
+)
+_NAMES_ONE = frozenset({"on", "with", "for", "to", "from", "by", "under", "through", "against", "via"})
+"""Prepositions behind which a name is of the kind asked for, behind the verb: "traded on the Merrow Market".
+
+"Held in Merrow" tells no language."""
+
+
+def asking_words(question: QuestionTerms) -> frozenset[str]:
+    """Words of the subject that only say what is asked for: "exchange", of "On which exchange is it traded?"."""
+    analysis = question.analysis
+    if analysis.asks == "contact":
+        called = frozenset(words(f"{analysis.asked_by} telephone phone"))
+        return called if len(set(subject_terms(question)) - called) > 0 else frozenset()
+    return noun_behind(analysis.text) if analysis.asks == "statement" else frozenset()
+
+
+def noun_behind(question: str) -> frozenset[str]:
+    """The words of what a question asks for behind a preposition, stemmed: of "On which exchange is it traded?".
+
+    >>> sorted(noun_behind("On which stock exchange is it traded?"))
+    ['exchang', 'stock']
+    """
+    asked = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
+    return frozenset(words(asked["noun"])) if asked and asked["noun"] else frozenset()
+
+
+def asks_whom(question: str) -> bool:
+    """Whether a question asks whom something is done to, with or for: "To whom must the keys be returned?"."""
+    asked = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
+    return asked is not None and (asked["word"] or "").casefold() == "whom" and asked["preposition"].casefold() != "by"
+
+
+def tells_behind(told: str, question: QuestionTerms) -> bool:
+    """Whether a text has, behind the preposition that a question begins with, what it asks for; True for others."""
+    asked = _ASKED.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
+    if asked is None:
+        return True
+    preposition, word = asked["preposition"].casefold(), (asked["word"] or "").casefold()
+    if word == "when":
+        form = _BEFORE_TIME.get(preposition)
+        return form is None or any(form.search(clause) for clause in _own_clauses(told, question))
+    if word:
+        named = re.finditer(rf"(?P<before>[\w'’-]+)\s+{preposition}(?:to)?\s+{_NAME}", told, re.IGNORECASE)
+        return (word, preposition) == ("whom", "by") or any(_is_of_act(name, question) for name in named)
+    return _tells_noun_behind(told, question, preposition, asked["noun"])
+
+
+def _tells_noun_behind(told: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
+    """Whether a text has the noun of "On which exchange", or behind the preposition and its verb a name of one."""
+    if question.analysis.asks != "statement" or not noun_behind(question.analysis.text).isdisjoint(words(told)):
+        return True
+    if "language" in noun.casefold():
+        named = (match[0] for match in _LANGUAGES.finditer(told) if match["preposition"].casefold() == preposition)
+        return any(not listed_words("language_names").isdisjoint(words(name, stem=False)) for name in named)
+    return (
+        preposition in _NAMES_ONE
+        and _HAS_NAME.search(noun) is not None
+        and any(
+            _is_verb(found["verb"], question) and _is_new(found["name"], question)
+            for found in re.finditer(rf"\b(?P<verb>\w+)\s+{preposition}\s+{_NAME}", told, re.IGNORECASE)
+        )
+    )
+
+
+def _own_clauses(told: str, question: QuestionTerms) -> list[str]:
+    """The clauses of a text that have all words of the question's subject that it has."""
+    asked = set(subject_terms(question)) & set(words(told))
+    return [clause for clause in _CLAUSE.split(told) if asked <= set(words(clause))]
+
+
+def _is_of_act(found: "re.Match[str]", question: QuestionTerms) -> bool:
+    """Whether a name behind a preposition tells of the act: not "The ferry from Osk leaves", nor a place for "whom"."""
+    before, last = set(words(found["before"])), found["name"].rstrip(".").split()[-1].casefold()
+    of_thing = not before.isdisjoint(set(subject_terms(question)) - verbs_of(question.analysis.text))
+    is_place = question.analysis.asks == "person" and last in listed_words("place_nouns")
+    return _is_new(found["name"], question) and not of_thing and not is_place
+
+
+def _is_new(name: str, question: QuestionTerms) -> bool:
+    """Whether a name is none of the question, and no month or day of the week."""
+    said = set(words(name))
+    return bool(said) and said.isdisjoint(_NO_NAMES) and not said <= set(question.terms)
+
+
+def _is_verb(word: str, question: QuestionTerms) -> bool:
+    """Whether a word is one of the question's, or says the same."""
+    asked = set(question.terms) - question.names
+    return not with_words_alike(frozenset(words(word)), asked).isdisjoint(asked)

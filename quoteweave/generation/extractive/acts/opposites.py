@@ -1,0 +1,61 @@
+"""Check by rule whether a statement says the opposite of what a question asks for, or that there is none of it."""
+
+import re
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import has_opposite_word
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
+from quoteweave.generation.sentence_kinds import has_denying_word, only_denied_words
+
+_COUNTED = lazy_regex(
+    r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
+)
+_ENDS_COUNTED = lazy_regex(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|must|should|may|in|of|on|at|for|from|by|with|to|under|during|between|into|over|through|within|about|since|before|after|without|against|among|across|that|who|which|an?|per|each|every"
+    r"|gab|gibt|hat|haben|sind|waren|wurden?|im|am|bei|von|auf|de|du|des|en|y|il|a|ont|sont|était|étaient|hay|tiene|son|fueron)"
+    r"\b|[,;?.]",
+    re.IGNORECASE,
+)
+_DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
+"""Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
+_ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|if)\b", re.IGNORECASE)
+_OTHERWISE = lazy_regex(
+    r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|should)\b.*[,;.]\s+(?:otherwise|or\s+else)\b", re.IGNORECASE
+)
+_NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
+
+
+def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
+
+    Nor is a number of those who "do not lean" one of those who do.
+    """
+    asked = question.analysis
+    denied = only_denied_words(statement.text) if asked.asks in NUMBER_KINDS else frozenset[str]()
+    if asked.asks == "count" and has_none(statement.text, asked.text):
+        return has_denying_word(asked.text)
+    if not (has_denying_word(asked.text) or denied.isdisjoint(subject_terms(question))):
+        return True
+    if _ASKS_IF.match(asked.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
+        return not has_denying_word(asked.text)
+    negated = asked.asks not in _DENIED_OTHERWISE and _NOT.search(asked.text) is not None
+    return has_opposite_word(asked.text, statement.text) or (negated and not has_denying_word(statement.text))
+
+
+def counted_noun(question: str) -> str:
+    """What a question counts, as written; nothing for a question that counts nothing."""
+    counted = _COUNTED.search(question)
+    return _ENDS_COUNTED.split(counted[1])[0].strip() if counted else ""
+
+
+def has_none(told: str, asked: str) -> bool:
+    """Whether a text says that there is none of what a question counts: "She called no witnesses"."""
+    noun = re.escape(counted_noun(asked))
+    found = (
+        re.search(rf"\bno\s+{noun}\b(?P<rest>[^.,;]*?)(?=[.,;]|\s(?:and|but|or)\s|$)", told, re.IGNORECASE)
+        if noun
+        else None
+    )
+    return found is not None and set(words(found["rest"])) <= set(words(asked))  # "no rooms free" is not none

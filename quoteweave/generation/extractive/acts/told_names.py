@@ -1,0 +1,79 @@
+"""Check by rule whether a statement tells the name that a question asks for: "What is the name of the ferry?".
+
+What a sentence says of the ferry tells no name, nor does any name that it has: the name stands beside what is called
+so. In English alone.
+"""
+
+import re
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
+from quoteweave.core.text.question_words import listed_words
+from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
+from quoteweave.generation.gate.dates import MONTHS
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
+
+_ASKS_NAME = lazy_regex(
+    r"\W*(?:what(?:['’]s|\s+(?:is|are|was|were))\s+the\s+(?:full\s+)?names?\s+of\b|(?:give|state|tell\s+me)\s+the\s+names?\s+of\b)",
+    re.IGNORECASE,
+)
+_TITLE = r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?"
+_CAPITAL = r"[A-ZÀ-Þ][\w.'’&-]*"
+_NAME = rf"{_TITLE}[A-ZÀ-Þ][\w.'’&-]*(?:\s+(?:(?:of|and|the|van|von|de|&)\s+)*[A-ZÀ-Þ][\w.'’&-]*)*"
+_CALLED = r"(?:called|named|known\s+as|titled|entitled)\s+"
+_ENDS = r"(?=[”\"’']?\s*(?:[.,;:()]|and\b|$))"
+_BEHIND = lazy_regex(
+    rf"\s+(?:(?:is|are|was|were)\s+)?(?:(?:now|also|then)\s+)?{_CALLED}[“\"‘']?(?P<called>{_NAME})"
+    rf"|(?:\s*[,:–(]\s*|\s+)[“\"‘']?(?P<beside>{_NAME}){_ENDS}"
+    rf"|\s+(?P<holder>{_TITLE}{_CAPITAL}\s+{_CAPITAL})(?!\s+\w+(?:ed|en)\s+\w+ed\b)"
+    rf"|\s+(?:is|are|was|were)\s+(?P<told>{_NAME}){_ENDS}"
+)
+_BEFORE = lazy_regex(
+    rf"(?<![\w’'])(?P<name>{_NAME})[”\"’']?"
+    r"(?:\s*[,(]\s*|\s+(?:is|was|are|were|as|became)\s+)(?:(?i:the|our|its|their|an?|his|her|now|currently|also)\s+)*$"
+)
+_TIMES = frozenset(words(f"{' '.join(MONTHS)} monday tuesday wednesday thursday friday saturday sunday"))
+# "The ferry is Norwegian" tells no name.
+_NATIONAL = lazy_regex(r"\w+(?:ish|ese|ian|ean|can)|Swiss|Thai|Dutch", re.IGNORECASE)
+
+
+def asks_name(question: str) -> bool:
+    """Whether a question asks for the name of something."""
+    return _ASKS_NAME.match(question[:MAX_ANALYSED_CHARACTERS]) is not None
+
+
+def tells_name(told: str, question: QuestionTerms) -> bool:
+    """Whether a text has a name, which the question has not, directly beside what the question asks the name of."""
+    asked = set(subject_terms(question))
+    written = {_singular(word) for word in WORD.findall(question.analysis.text)}  # "provided" is no provider
+    said = (match for match in WORD.finditer(told) if _singular(match[0]) in written)
+    places = [match.span() for match in said if asked.intersection(words(match[0]))]
+    for (start, _), (_, end) in zip(places, places[len(asked) - 1 :], strict=False):
+        if not asked or not asked <= set(words(told[start:end])):
+            continue
+        behind, before = _BEHIND.match(told, end), _BEFORE.search(told[:start])
+        name = next(filter(None, behind.groups())).rstrip(".") if behind else ""
+        if _is_name(name, question) and not (behind and behind["told"] and _NATIONAL.fullmatch(name)):
+            return True
+        article = before is not None and told[: before.start()].casefold().endswith(("the ", " a ", " an "))
+        if before is not None and not article and _is_name(before["name"], question):
+            return True
+    return False
+
+
+def _singular(word: str) -> str:
+    return word.casefold().removesuffix("s")
+
+
+def _is_name(name: str, question: QuestionTerms) -> bool:
+    """Whether what has capitals is a name that the question lacks: no "The", no short form in capitals."""
+    first = name.split(maxsplit=1)[0].casefold() if name else ""
+    said = set(words(name)) - set(question.terms)
+    national = first in listed_words("language_names")
+    return (
+        bool(said)
+        and said.isdisjoint(_TIMES)
+        and first not in STOP_WORDS
+        and not (name.isupper() and " " not in name)
+        and not national
+    )

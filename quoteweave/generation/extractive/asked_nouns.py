@@ -1,0 +1,186 @@
+"""Check by rule whether a statement tells what a question asks for by a noun: "What is the price …?", "Which ports …?".
+
+A statement may merely mention the noun ("the limits of X"), tell it of a part ("online revenue" is not all revenue) or
+of another one ("the first county seat"), or introduce what the answer cannot show.
+"""
+
+import re
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, interrogative_words, words_alike
+from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
+from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
+from quoteweave.generation.extractive.acts.instructions import denies_unasked
+from quoteweave.generation.extractive.acts.told_amounts import new_facts
+from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.relevance import QuestionTerms
+from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN
+
+EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
+"""How a text begins that gives an example, which tells nothing of all that is asked for."""
+IN_EXAMPLE = lazy_regex(
+    r"\b(?:in|for)\s+(?:this|our|the\s+(?:above|following|previous|first|second))\s+example\b", re.IGNORECASE
+)
+"""What tells something of an example alone, wherever it stands."""
+_AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
+_ASKED_NOUN = lazy_regex(
+    r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
+    r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
+    r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per|with|without|from|after|before|during|under|among)\b|\?|$)"
+    rf"|(?:what|which)\s+(?!{_AUXILIARY})(?:(?!of\b)\w+\s+){{0,2}}?(?P<kind>(?!of\b)\w+?)s?\s+(?:of\s+(?:\w+\s+){{1,3}}?)?"
+    r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
+    re.IGNORECASE,
+)
+_BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
+_ORDINAL = r"\b(first|second|third|former|previous|old|original|next|last|final)\s+(?:[\w’'-]+\s+){{0,2}}?{noun}s?\b"
+_IS, _CONSISTS = r"(?:is|are|was|were)", r"(?:includes?|included|consists?|comprises?|such as|namely)\b"
+_TELLS_OTHERWISE = (
+    r"\b{noun}\s*[:(](?!\s*(?-i:[A-Z]{{2,6}}s?)\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
+    r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key|default|only)\s+){{0,3}}{noun}\b"
+)
+_TELLS = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\b|{_CONSISTS})|{_TELLS_OTHERWISE}"
+# "By default, the home is located in" does not say what the home is.
+_STILL = r"(?:(?:now|still|always|currently)\s+)?"
+_TELLS_WHICH = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\s+{_STILL}(?!{NO_NOUN})|{_CONSISTS})|{_TELLS_OTHERWISE}"
+_QUANTITY = lazy_regex(
+    r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
+    r"|liabilit\w*|dividend|rate|ratio|score|accuracy|capacity|population|age|minimum|maximum|temperature|voltage"
+    r"|number|amount|total|average|share|percentage|horsepower|power|diameter|radius|area|volume|frequency|pressure"
+    r"|thickness",
+    re.IGNORECASE,
+)
+_VALUE = lazy_regex(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
+_TELLS_VALUE = (
+    r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
+    r"(?:about|approximately|around|only|up to|nearly|over)?\s*(?:[$€£]|(?-i:[A-Z]{{3}})\b)?\s*"
+    r"(?:(?!(?:19|20)\d\d\b)\d|"
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
+    r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
+)
+# "Mutagens are of three types" tells the kinds of them.
+_KINDS = r"(?:kind|type|sort|categor(?:y|ie)|classe?)"
+_A_KIND = lazy_regex(r"kind|type|sort|categor(?:y|ie)|classe?", re.IGNORECASE)
+_SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
+# "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
+_INTRODUCES = lazy_regex(
+    r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
+)
+_FOLLOWING = lazy_regex(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
+_HOW_IS_DONE = lazy_regex(r"\W*how\s+(?:is|are|was|were)\b.*?\s(?P<verb>\w{2,}ed)\W*$", re.IGNORECASE)
+_AIM = lazy_regex(r"\W*To\s+(?:\w+ly\s+)?(\w+)")
+_IS_NOUN = lazy_regex(r"(?:ions?|ments?)$", re.IGNORECASE)
+_MAY_DO = lazy_regex(r"\b(?:can|could|may|might|to)\s+(?:[\w'’-]+\s+){0,5}?$", re.IGNORECASE)
+_ASKS_NEED = lazy_regex(
+    r"\W*what\s+(?:do|does|will|would)\s+(?:\w+\s+){1,3}?(?:need|require)\s+(?:to|for)\s+(?!do\b)(?P<verb>\w+)",
+    re.IGNORECASE,
+)
+_NEEDED = lazy_regex(r"\b(?:needs?|requires?)\b(?=(?P<to>\s+to\b)?(?P<what>(?:\s+[\w'’-]+){0,4}))", re.IGNORECASE)
+_IS_NEEDED = lazy_regex(r"\b(?:need(?:s|ed)?|requir(?:es?|ed|ements?)|necessary)\b", re.IGNORECASE)
+
+
+def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
+    text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
+    if statement.is_row:
+        return True
+    if asks_name(text):
+        return statement.quote.kind == "text" and tells_name(statement.text, question)
+    asked = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
+    need = _ASKS_NEED.match(text)
+    if (need is not None and _needs_act(statement.text, need["verb"])) or _tells_no_way(statement.text, text):
+        return False
+    if asks_what_it_does(text) and not tells_what_it_does(statement.text, text):
+        return False
+    if asked is None or need is not None or asks_what_it_does(text):
+        return not _only_introduces(statement)
+    return _tells_noun(statement, question, asked)
+
+
+def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[str]") -> bool:
+    """Whether a statement tells what is asked for by a noun, and neither a part of it, nor one of several."""
+    noun = _KINDS if _A_KIND.fullmatch(asked["kind"] or "") else re.escape(asked["value"] or asked["kind"])
+    named = _BEFORE_NOUN.format(noun=noun)
+    if re.search(named, statement.text, re.IGNORECASE) is None:
+        # Another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not.
+        said = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
+        no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not _has_new_number(statement, question)
+        return not (asked["kind"] or said or no_value)
+    told = _without_parts(statement.text, named, question.analysis.text) if asked["value"] else statement.text
+    part = re.search(named, told, re.IGNORECASE) is None or _one_of_several(noun, told, question)
+    example = asked["kind"] and EXAMPLE.match(told)  # of all that is asked for
+    if part or example or denies_unasked(statement, question) or _only_introduces(statement):
+        return False
+    quantity = _QUANTITY.fullmatch(asked["value"] or "")
+    if statement.introduced and not quantity and (asked["kind"] or asked["ending"]):
+        following = _FOLLOWING.search(told)  # "using the following commands:" tells commands alone
+        listed = following is None or re.search(rf"\b{noun}", following[1], re.IGNORECASE)
+        return bool(listed) and any(part.form != "text" for part in statement.introduced)  # a list after its colon
+    # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
+    noun += asked["ending"] if asked["verb"] else "s?"
+    tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS
+    return re.search(tells.format(noun=noun), told, re.IGNORECASE) is not None
+
+
+def _tells_no_way(told: str, asked: str) -> bool:
+    """Whether a text says only that something can be done, where it is asked how it is done.
+
+    "One can calculate the ratio" does not tell how it is calculated.
+    """
+    how = _HOW_IS_DONE.match(asked)
+    if how is None:
+        return False
+    act = frozenset(words(how["verb"])).union(*map(words_alike, words(how["verb"])))
+    aim = _AIM.match(told)
+    if INSTRUCTION.match(told) and (aim is None or act.intersection(words(aim[1]))):
+        return False
+    said = [one for one in WORD.finditer(told) if act.intersection(words(one[0]))]
+    return bool(said) and all(_IS_NOUN.search(one[0]) or _MAY_DO.search(told[: one.start()]) for one in said)
+
+
+def _needs_act(told: str, verb: str) -> bool:
+    """Whether what a text says is needed is only the act for which a question asks what one needs.
+
+    "The kiln needs regular descaling" does not tell what one needs to descale it.
+    """
+    act = set(words(verb))
+    rest = _NEEDED.sub(lambda found: " " if act & set(words(found["what"])) or found["to"] else found[0], told)
+    return _IS_NEEDED.search(rest) is None
+
+
+def _without_parts(told: str, named: str, asked: str) -> str:
+    """A text without an asked noun where it is that of a part: "online revenue" is not all revenue.
+
+    Beside a part, only what has a word of the question before it is the whole: "the set height; the clearance height".
+    """
+    own = set(WORD.findall(asked.casefold())) - STOP_WORDS
+    befores = {(one["before"] or "").casefold() for one in re.finditer(named, told, re.IGNORECASE)}
+    same = _SAME_THING.union(STOP_WORDS, own, [""])
+    same = same if befores <= same else frozenset(own)
+    return re.sub(
+        named, lambda one: one[0] if (one["before"] or "").casefold() in same else " … ", told, flags=re.IGNORECASE
+    )
+
+
+def asked_noun(question: QuestionTerms) -> frozenset[str]:
+    """The stem of what a question asks for by "What is the …"; empty for another form, and for "What is the figure"."""
+    asked = _ASKED_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
+    if not asked or not asked["value"]:
+        return frozenset()
+    return frozenset(words(f"{asked['value']}{asked['ending']}")) - interrogative_words()
+
+
+def _has_new_number(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement has a number that the question lacks, but for years."""
+    return any(not one.year for one in new_facts(statement.text, question.analysis.text)[1])
+
+
+def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
+    """Whether a text speaks of the first or another of several ("the first county seat"), and the question does not."""
+    found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
+    return any(word.casefold() not in question.analysis.text.casefold().split() for word in found)
+
+
+def _only_introduces(statement: Statement) -> bool:
+    """Whether a statement introduces something that the answer cannot show with it."""
+    return not statement.introduced and _INTRODUCES.search(statement.text) is not None
