@@ -48,13 +48,12 @@ from quoteweave.generation.extractive.selection import (
 )
 from quoteweave.generation.extractive.statements import (
     Statement,
-    ambiguous_rows,
     caption_statements,
-    image_statements,
     text_statements,
 )
 from quoteweave.generation.extractive.tables.agreement import split_by_agreement
 from quoteweave.generation.extractive.tables.asked_rows import asks_below_uncertain_head
+from quoteweave.generation.extractive.tables.picture_statements import ambiguous_rows, image_statements
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,

@@ -1,4 +1,4 @@
-"""Make statements from the quotes of a context: their own sentences, or a sentence about an image.
+"""Make statements from the text quotes of a context, and name its image quotes.
 
 A sentence that ends with a colon introduces what follows it: further items of its own quote, or the quotes that the
 context names (`Context.introduced`). An answer shows these with it (`introduced_parts`).
@@ -6,7 +6,7 @@ context names (`Context.introduced`). An answer shows these with it (`introduced
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 from quoteweave.core.answers import Context
@@ -15,44 +15,24 @@ from quoteweave.core.records import Hit, Kind, Quote, Record
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.mentions import leading_label, split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
-from quoteweave.core.text.question_words import asked_quantity
-from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
-from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
 from quoteweave.generation.extractive.tables.cells import (
-    FISCAL,
-    OTHER,
     FoundRow,
-    asked_parts,
-    find_cells,
-    find_parts,
-    have_own_names,
-    read_rows,
-    said_of,
-    say_which,
 )
-from quoteweave.generation.extractive.tables.heads import are_said_apart, split_header
-from quoteweave.generation.gate.dates import extract_dates, is_of_date
 from quoteweave.generation.relevance import (
     QuestionTerms,
-    asks_fiscal_year,
-    coverage,
     subject_terms,
-    words_with_headings,
 )
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
 
 MAX_TITLE = 160
 """Most characters of a caption in an answer."""
-MAX_PICTURE_SENTENCE = 300
-"""Most characters of a sentence quoted from a picture."""
 MAX_BEFORE = 250
 """Most characters of the sentence before one that refers to it; a longer one is not shown with it."""
 MAX_INTRODUCED = 300
 """Most characters of an item or paragraph that a sentence introduces."""
-MIN_WORDS, MIN_COMMON, MAX_NUMBERS = 6, 0.2, 0.25
-"""Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
 _VALUE = lazy_regex(r"[^\w\s]{0,2}\s?\d|-$")
 """A cell of values in a chart: it begins with a number, or is empty."""
@@ -216,43 +196,6 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
     return statements
 
 
-def image_statements(
-    context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
-) -> list[Statement]:
-    """Make statements of image quotes: a table's cells that the question names, else the best sentence."""
-    statements = []
-    for number, hit in enumerate(context.images, start=1):
-        computed = _computed(hit.quote, question)
-        rows = () if computed else tuple(_cells(hit.quote, question, weights))
-        rows = rows if have_own_names(rows) and say_which(rows) else ()
-        cells = computed or _listed(hit.quote, rows)
-        if text := cells or _best_sentence(hit.quote, weights):
-            text = escape_marks(clip(text, limit))
-            flags = {"is_row": bool(cells), "is_computed": bool(computed)}
-            held = (*words(text), *words(" ".join(row.days for row in rows)))
-            statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, **flags))
-    return statements
-
-
-def ambiguous_rows(
-    context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
-) -> list[Statement]:
-    """Make statements of those tables in which several rows have the name asked for, or rows are but parts of that.
-
-    They answer nothing, but show that another table's row of that name may not be what is asked for.
-    """
-    statements, subject = list[Statement](), [word for word in subject_terms(question) if not is_of_date(word)]
-    for number, hit in enumerate(context.images, start=1):
-        rows = tuple(_cells(hit.quote, question, weights))
-        if not rows and has_cells(hit.quote):
-            rows = tuple(find_parts(picture_text(hit.quote), subject))
-        if rows and (rows[0].is_part or not have_own_names(rows)):
-            text = escape_marks(clip(_listed(hit.quote, rows), limit))
-            held = tuple(words(text))
-            statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, is_row=True))
-    return statements
-
-
 def caption_statements(question: QuestionTerms, context: Context) -> list[Statement]:
     """The caption of the picture that a question names, where that is all it asks: "What does Table 3 list?".
 
@@ -326,43 +269,6 @@ def place_phrase(quote: Quote) -> str:
     return quote.place if quote.has_pages or not quote.heading else f"“{quote.place}”"
 
 
-def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> list[FoundRow]:
-    if not has_cells(quote):
-        return []
-    wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
-    titled = words(quote.caption or "")
-    dates, _ = extract_dates(question.analysis.text)
-    besides = {OTHER} & set(words(question.analysis.text, keep_stop_words=True))
-    if asks_fiscal_year(question):
-        besides.add(FISCAL)
-    asked = {*question.terms, *besides}
-    parts = asked_parts(picture_text(quote), asked)
-    found = [(part, rows) for part in parts if (rows := find_cells(part, asked, weights, wanted, titled, dates))]
-    if len(found) != 1:
-        return []  # nothing tells which of two parts is asked for
-    part, rows = found[0]
-    header, _ = split_header(read_rows(part))
-    headings = {heading for row in rows for heading, _ in row.cells}
-    return [] if are_said_apart(headings, header, asked, question.pairs) else rows
-
-
-def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:
-    sentences = said_of(rows)
-    return f"{_titled(quote)} lists {sentences}." if sentences else ""
-
-
-def _computed(quote: Quote, question: QuestionTerms) -> str:
-    if not has_cells(quote):
-        return ""
-    sentence = compute_from_table(picture_text(quote), question, words_with_headings(quote))
-    titled = _titled(quote)
-    return (
-        f"By {titled[:1].lower() if titled.startswith('The ') else titled[:1]}{titled[1:]}, {sentence}."
-        if sentence
-        else ""
-    )
-
-
 def has_cells(quote: Quote) -> bool:
     """Whether it is a table, or a chart whose text begins with two rows or more of a label and values."""
     if quote.layout != "chart":
@@ -374,26 +280,6 @@ def has_cells(quote: Quote) -> bool:
     return len(rows) > 1 and len(set(map(len, rows))) == 1 and all(map(_VALUE.match, values))
 
 
-def _titled(quote: Quote) -> str:
-    return f"{image_name(quote)} ({caption_title(quote)})" if caption_title(quote) else image_name(quote)
-
-
 def picture_text(quote: Quote) -> str:
     """The text in a picture, from the file or OCR; not a vision model's description."""
     return quote.text or quote.ocr_text or ""
-
-
-def _best_sentence(quote: Quote, weights: Mapping[str, float]) -> str:
-    """Quote the sentence of an image's text that covers most of the question; "" where it has no sentences."""
-    parts = [part.text for part in split_sentences(picture_text(quote))]
-    sentences = [tidy(part, MAX_PICTURE_SENTENCE) for part in parts if _is_prose(part)]
-    best = max(sentences, key=lambda text: coverage(weights, words(text)), default="")
-    return f"{image_name(quote)} reads “{best.rstrip('.')}”." if best else ""
-
-
-def _is_prose(text: str) -> bool:
-    found = text.casefold().split()
-    common = sum(word.strip(".,;:()") in STOP_WORDS for word in found)
-    numbers = sum(any(map(str.isdigit, word)) for word in found)
-    prose = common >= MIN_COMMON * len(found) and numbers <= MAX_NUMBERS * len(found)
-    return "|" not in text and len(found) >= MIN_WORDS and prose

@@ -24,7 +24,9 @@ from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import RAISED, words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.tables.cells import UNIT, cell_of, read_rows
+from quoteweave.generation.extractive.tables.asked_columns import cell_of
+from quoteweave.generation.extractive.tables.asked_names import UNIT
+from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation

@@ -1,0 +1,117 @@
+"""Find the columns of a table that a question asks for, of rows that it names."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import words_alike
+from quoteweave.core.text.question_words import Quantity
+from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import dimensions_in
+from quoteweave.generation.extractive.tables.asked_names import TOTAL_ALONE, best_matching_names, name_of_row, years_in
+from quoteweave.generation.extractive.tables.heads import EMPTY, Rows
+from quoteweave.generation.gate.dates import Date, extract_dates
+
+MAX_WHOLE_ROW = 4
+"""Most columns of a table of which whole rows are given."""
+FISCAL = "fiscal"
+"""What is asked for besides its year where a question says that this is no calendar year: "FY2021"."""
+_CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
+
+
+def asked_columns(
+    header: Sequence[str],
+    rows: Rows,
+    asked: Collection[str],
+    weights: Mapping[str, float],
+    wanted: Quantity | None,
+    dates: Collection[Date],
+) -> list[int]:
+    """The columns that a question asks for, of these rows; without those of calendar years if it asks for fiscal ones.
+
+    None where nothing tells which these are.
+    """
+    said = set(asked) - {FISCAL}
+    columns = (
+        _columns_named(header, _besides_names(said, rows), weights)
+        or _columns_alike(header, _besides_names(said, rows))
+        or _columns_of_dates(header, dates)
+        or _columns_of_years(header, said)
+        or _columns_of_numbers(rows, said)
+        or _columns_of_quantity(header, rows, wanted)
+        or _columns_of_totals(header)
+    )
+    of_fiscal = [at for at in columns if at >= len(header) or not _CALENDAR.search(header[at])]
+    return of_fiscal if FISCAL in asked and of_fiscal else columns
+
+
+def _besides_names(asked: Collection[str], rows: Rows) -> set[str]:
+    """The words that name none of the rows, and numbers: "operating income" asks for no column "U.S. Operations"."""
+    naming = {word for row in rows for word in name_of_row(row[0]) if not any(map(str.isdigit, word))}
+    return set(asked) - naming
+
+
+def all_columns(rows: Rows, chosen: Rows) -> list[int]:
+    """The columns of a table that has few, with names of rows."""
+    width = max((len(row) for row in rows), default=0)
+    named = any(character.isalpha() for row in chosen for character in row[0])
+    return list(range(1, width)) if named and width <= MAX_WHOLE_ROW else []
+
+
+def _columns_named(header: Sequence[str], asked: Collection[str], weights: Mapping[str, float]) -> list[int]:
+    return [1 + at for at in best_matching_names(header[1:], asked, weights, least=0.5)]
+
+
+def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
+    """The only column whose name says a word of the question otherwise: "Price", of what something costs."""
+    names = [frozenset(words(name)) for name in header]
+    found = [at for at, own in enumerate(names) if at and any(not words_alike(one).isdisjoint(own) for one in asked)]
+    return found if len(found) == 1 else []
+
+
+def _columns_of_dates(header: Sequence[str], dates: Collection[Date]) -> list[int]:
+    """The columns whose heading is a day of the question: "31.3.2003" for "March 31, 2003"."""
+    days = {(month, day, date.year) for date in dates for month, day in date.readings() if day and date.year}
+    return [
+        at
+        for at, name in enumerate(header)
+        if at and any((date.month, date.day, date.year) in days for date in extract_dates(name)[0])
+    ]
+
+
+def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int]:
+    """The columns whose heading is a date in a year of the question: "52 Weeks Ended August 30, 2020".
+
+    None where a year stands in several headings, or in none.
+    """
+    years = years_in(asked)
+    columns = [[at for at, name in enumerate(header) if at and year in words(name)] for year in years]
+    return sorted(at for (at,) in columns) if all(len(each) == 1 for each in columns) else []
+
+
+def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
+    """The columns, except the first, that contain a number of the question."""
+    numbers = {word for word in asked if any(map(str.isdigit, word))}
+    return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
+
+
+def _columns_of_quantity(header: Sequence[str], rows: Rows, wanted: Quantity | None) -> list[int]:
+    """The columns that have a quantity by their name; else the only one with its units."""
+    if wanted is None or not rows:
+        return []
+    named = [at for at, name in enumerate(header) if at and not wanted.named.isdisjoint(words(name))]
+    measuring = [
+        at for at in range(1, min(map(len, rows))) if all(wanted.dimensions & dimensions_in(row[at]) for row in rows)
+    ]
+    return named or (measuring if len(measuring) == 1 else [])
+
+
+def _columns_of_totals(header: Sequence[str]) -> list[int]:
+    """The only column named "Total", which is of all the others."""
+    totals = [at for at, name in enumerate(header) if at and TOTAL_ALONE.fullmatch(name)]
+    return totals if len(totals) == 1 else []
+
+
+def cell_of(row: Sequence[str], column: int) -> str:
+    """The cell of a row in a column; "" where it has none, or one that is marked as empty."""
+    return row[column] if column < len(row) and row[column] not in EMPTY else ""
