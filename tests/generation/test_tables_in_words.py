@@ -4,6 +4,7 @@ import pytest
 from cells_said import cells_in_words
 from harbour_quotes import DUES, TRAINS, ask, context, image, quote
 
+from quoteweave.generation.extractive.tables.asked_names import AskedCells
 from quoteweave.generation.extractive.tables.cells import find_cells, read_rows
 from quoteweave.generation.extractive.tables.heads import head_places, split_header
 from quoteweave.generation.gate.dates import extract_dates
@@ -150,7 +151,7 @@ def test_two_amounts_that_touch_are_in_two_columns_or_in_none() -> None:
 def test_the_day_of_a_column_may_be_written_otherwise_than_in_the_question(day: str) -> None:
     table = f"- | {day} | {day.replace('2003', '2002')}\nCash | 936 | 874\nDues | 11 | 12"
     asked, dates = ["cash", "31", "march", "2003"], extract_dates("on 31 March 2003")[0]
-    (row,) = find_cells(table, asked, dict.fromkeys(asked, 0.25), dates=dates)
+    (row,) = find_cells(table, AskedCells(asked, dict.fromkeys(asked, 0.25), dates=dates))
     assert str(row) == f"Cash ({day}: 936)"
     assert "31 march 2003" in row.days
 

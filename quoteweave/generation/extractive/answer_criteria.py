@@ -60,6 +60,7 @@ from quoteweave.generation.extractive.statements import (
     words_of_heading_meant,
 )
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
+from quoteweave.generation.extractive.tables.said_by_cells import gives_whole_rows, is_row_asked, words_of_cells
 from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
@@ -218,7 +219,7 @@ class AnswerCriteria:
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
         total = sum(self._subject.values())
-        if self._gives_whole_rows(statement) and coverage(self._subject, held | beside) < ALL * total:
+        if gives_whole_rows(statement, self._question) and coverage(self._subject, held | beside) < ALL * total:
             return False  # what is lacking may name a column that the table has not
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
@@ -226,12 +227,6 @@ class AnswerCriteria:
         with_above = coverage(self._subject, held | beside)
         introduced = inside >= self._least_introduced(statement) * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
-
-    def _gives_whole_rows(self, statement: Statement) -> bool:
-        """Whether cells are all those of rows, as the question names none of their columns."""
-        headings = [name for row in statement.cells for name, _ in row.cells]
-        several = any(len(row.cells) > 1 for row in statement.cells)
-        return several and not set(words(" ".join(headings))).intersection(self._question.terms)
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which is not said in each of its sentences.
@@ -278,10 +273,10 @@ class AnswerCriteria:
         before = self._words_before(statement) | self._if_computed(statement) | words_of_heading_meant(statement)
         if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
-            return self._with_alike(before | own)
+            return self._with_alike(before | own | words_of_cells(statement, self._question))
         asked = analysis.text.casefold()
         bare = COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
-        return self._with_alike(before.union(words(bare)))
+        return self._with_alike(before.union(words(bare), words_of_cells(statement, self._question)))
 
     def _with_alike(self, held: frozenset[str]) -> frozenset[str]:
         """Words with those of the subject that they say or spell otherwise."""
@@ -326,6 +321,7 @@ class AnswerCriteria:
             or tells_of_one(statement, self._question, self._texts)
             or (analysis.asks == "contact" and gives_contact(statement.text, self._subject.keys()))
             or (asks_name(analysis.text) and tells_name(statement.text, self._question))
+            or is_row_asked(statement, self._question)
             or tells_asked_act(statement.text, analysis.text)
         )
         if layout in WITHOUT_STATEMENTS or few:
@@ -348,7 +344,7 @@ class AnswerCriteria:
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
         own = with_quantity(frozenset(statement.words), self._question, statement.text)
-        own |= self._if_computed(statement)
+        own |= self._if_computed(statement) | words_of_cells(statement, self._question)
         around = self._with_alike(beside | own)
         lacking = self._named_too - self._named(statement, own, around)
         if lacking:

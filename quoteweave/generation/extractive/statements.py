@@ -78,6 +78,11 @@ class Statement(Record):
     """Whether the sentence that introduces it, or the heading, denies it ("Never do any of the following:")."""
 
     @property
+    def is_looked_up(self) -> bool:
+        """Whether it answers by the name of a row of which the question says a cell."""
+        return any(row.is_looked_up for row in self.cells)
+
+    @property
     def quote(self) -> Quote:
         """The quote that it comes from."""
         return self.hit.quote

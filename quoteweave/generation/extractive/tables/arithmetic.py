@@ -28,6 +28,7 @@ from quoteweave.generation.extractive.tables.asked_columns import cell_of
 from quoteweave.generation.extractive.tables.asked_names import UNIT
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, without_numbering
+from quoteweave.generation.extractive.tables.looked_up import PERSON
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -75,11 +76,22 @@ _MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|
 # The unit of "Price per kg", "Price (€/kg)" and "Price (EUR bn)" is no such unit alone.
 _OF_MORE = lazy_regex(r"(?i)/|\b(?:per|je|pro|par|por)\b|\([^()]*\s[^()]*\)\s*$")
 _DIGITS = lazy_regex(r"[\d.,]+")
-_PERSON = lazy_regex(r"[A-ZÀ-Þ][\w'’.-]*(?:\s+(?:[A-ZÀ-Þ][\w'’.-]*|van|von|der|de|del|da|bin|al)){1,4}")
 _GROUPS = lazy_regex(
     r"\b(?:teams?|clubs?|groups?|squads?|countr(?:y|ies)|nations?|cit(?:y|ies)|towns?|places?|regions?|states?|schools?"
     r"|compan(?:y|ies)|firms?|part(?:y|ies)|ships?|boats?)\b",
     re.IGNORECASE,
+)
+# Of these a row may have a name of one word, or two in reverse order.
+_PERSONS = lazy_regex(
+    r"\W*(?:players?|scorers?|athletes?|drivers?|riders?|runners?|swimmers?|rowers?|candidates?|members?|employees?|authors?"
+    r"|students?|pupils?|artists?|persons?|winners?|volunteers?|spieler(?:in|innen)?)\W*",
+    re.IGNORECASE,
+)
+_REVERSED = lazy_regex(r"[A-ZÀ-Þ][\w'’-]+,\s+[A-ZÀ-Þ][\w'’.-]*(?:\s+[A-ZÀ-Þ][\w'’.-]*)?")
+_ONE_NAME = lazy_regex(r"[A-ZÀ-Þ][\w'’-]{2,}")
+# "Own goals" and "Goals against" are other goals, though these words are of no weight elsewhere.
+_DISTINGUISHING = frozenset(
+    ["own", "other", "no", "not", "without", "against", "before", "after", "under", "over", "below", "above"]
 )
 _OTHERS = lazy_regex(r"\W*(?:all\s+)?(?:others?|rest|remaining|remainder|miscellaneous|unknown|none)\b", re.IGNORECASE)
 _LETTERS = lazy_regex(r"[^\W\d_]")
@@ -153,8 +165,15 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
 
 
 def _are_persons(found: CellSelection) -> bool:
-    """Whether cells are of persons, each by two names at least, of which no column is a team or a place."""
-    return not _GROUPS.search(found.named_by) and all(_PERSON.fullmatch(cell.name) for cell in found.cells)
+    """Whether cells are of persons by two names each, of which no column is a team or a place.
+
+    Of persons, by the name of the column, also by two names in reverse order, and some by one name beside others.
+    """
+    if _PERSONS.fullmatch(found.named_by) is None:
+        return not _GROUPS.search(found.named_by) and all(PERSON.fullmatch(cell.name) for cell in found.cells)
+    names = [UNIT.sub("", cell.name) for cell in found.cells]
+    by_two = [name for name in names if PERSON.fullmatch(name) or _REVERSED.fullmatch(name)]
+    return 2 * len(by_two) > len(names) and all(name in by_two or _ONE_NAME.fullmatch(name) for name in names)
 
 
 def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, drop_verbs: bool) -> set[str]:
@@ -199,6 +218,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
     columns = columns or _columns_like(header, terms, question) or ([1] if len(header) == 2 else [])
+    columns = _distinguished(columns, header, question)
     chosen = _in_order_of(question.analysis.text, [row for row in own if _is_named(row[0], terms)])
     if len(columns) == 1 and len(chosen) > 1:
         return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen], whole=False)
@@ -230,6 +250,14 @@ def _is_named(name: str, terms: Set[str]) -> bool:
     """Whether the question contains all words of a name, except a unit in brackets and those that only ask."""
     own = set(words(UNIT.sub("", name))) - interrogative_words()
     return bool(own) and own <= terms
+
+
+def _distinguished(columns: Sequence[int], header: Sequence[str], question: QuestionTerms) -> list[int]:
+    """The columns whose names have no small word by which they are others ("own goals"), or one of the question."""
+    asked = _DISTINGUISHING.intersection(words(question.analysis.text, keep_stop_words=True))
+    own = {at: _DISTINGUISHING.intersection(words(header[at], keep_stop_words=True)) for at in columns}
+    said = [at for at in columns if own[at] and own[at] <= asked]
+    return said or [at for at in columns if not own[at]]
 
 
 def _in_order_of(question: str, rows: Rows) -> Rows:

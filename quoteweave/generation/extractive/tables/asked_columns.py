@@ -8,38 +8,45 @@ from quoteweave.core.text.question_analysis import words_alike
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
-from quoteweave.generation.extractive.tables.asked_names import TOTAL_ALONE, best_matching_names, name_of_row, years_in
+from quoteweave.generation.extractive.tables.asked_names import (
+    FISCAL,
+    SPAN,
+    TOTAL_ALONE,
+    AskedCells,
+    best_matching_names,
+    is_said,
+    name_of_row,
+    years_in,
+)
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows
 from quoteweave.generation.gate.dates import Date, extract_dates
 
 MAX_WHOLE_ROW = 4
 """Most columns of a table of which whole rows are given."""
-FISCAL = "fiscal"
-"""What is asked for besides its year where a question says that this is no calendar year: "FY2021"."""
+COUNTS = lazy_regex(
+    r"\W*(?:quantit(?:y|ies)|qty|pieces|pcs|count|number|no\. of \w+|anzahl|menge|stück)\W*", re.IGNORECASE
+)
+"""The name of a column that says how many there are of a thing."""
 _CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
 
 
-def asked_columns(
-    header: Sequence[str],
-    rows: Rows,
-    asked: Collection[str],
-    weights: Mapping[str, float],
-    wanted: Quantity | None,
-    dates: Collection[Date],
-) -> list[int]:
+def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> list[int]:
     """The columns that a question asks for, of these rows; without those of calendar years if it asks for fiscal ones.
 
     None where nothing tells which these are.
     """
+    asked, weights = question.words, question.weights
     said = set(asked) - {FISCAL}
     columns = (
         _columns_named(header, _besides_names(said, rows), weights)
-        or _columns_alike(header, _besides_names(said, rows))
-        or _columns_of_dates(header, dates)
+        or (_columns_of_counts(header) if question.counts else _columns_alike(header, _besides_names(said, rows)))
+        or _columns_of_dates(header, question.dates)
         or _columns_of_years(header, said)
+        or _beside_told(header, rows, said)
         or _columns_of_numbers(rows, said)
-        or _columns_of_quantity(header, rows, wanted)
+        or _columns_of_quantity(header, rows, question.wanted)
         or _columns_of_totals(header)
+        or _only_filled(rows)
     )
     of_fiscal = [at for at in columns if at >= len(header) or not _CALENDAR.search(header[at])]
     return of_fiscal if FISCAL in asked and of_fiscal else columns
@@ -54,7 +61,7 @@ def _besides_names(asked: Collection[str], rows: Rows) -> set[str]:
 def all_columns(rows: Rows, chosen: Rows) -> list[int]:
     """The columns of a table that has few, with names of rows."""
     width = max((len(row) for row in rows), default=0)
-    named = any(character.isalpha() for row in chosen for character in row[0])
+    named = any(SPAN.fullmatch(row[0]) or any(map(str.isalpha, row[0])) for row in chosen)
     return list(range(1, width)) if named and width <= MAX_WHOLE_ROW else []
 
 
@@ -67,6 +74,31 @@ def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
     names = [frozenset(words(name)) for name in header]
     found = [at for at, own in enumerate(names) if at and any(not words_alike(one).isdisjoint(own) for one in asked)]
     return found if len(found) == 1 else []
+
+
+def _columns_of_counts(header: Sequence[str]) -> list[int]:
+    """The only column that says how many there are of what names the row: "Quantity"."""
+    found = [at for at, name in enumerate(header) if at and COUNTS.fullmatch(name)]
+    return found if len(found) == 1 else []
+
+
+def _beside_told(header: Sequence[str], rows: Rows, asked: Collection[str]) -> list[int]:
+    """All columns, where the question says all of one cell: what is to be done "by 5 April".
+
+    None where the others hold numbers too, or are many.
+    """
+    if len(rows) != 1 or not header or len(rows[0]) > MAX_WHOLE_ROW:
+        return []
+    filled = [at for at in range(1, len(rows[0])) if cell_of(rows[0], at)]
+    rest = [at for at in filled if not is_said(rows[0][at], asked)]
+    in_words = not any(map(str.isdigit, "".join(rows[0][at] for at in rest)))
+    return filled if len(filled) - len(rest) == 1 and in_words else []
+
+
+def _only_filled(rows: Rows) -> list[int]:
+    """The only column in which the only row has a cell: of a total below several columns."""
+    filled = [at for at in range(1, len(rows[0])) if cell_of(rows[0], at)] if len(rows) == 1 else []
+    return filled if len(filled) == 1 and len(rows[0]) > 2 else []
 
 
 def _columns_of_dates(header: Sequence[str], dates: Collection[Date]) -> list[int]:

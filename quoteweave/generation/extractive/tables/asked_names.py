@@ -2,33 +2,70 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import interrogative_words, request_words, words_alike
+from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
+from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.relevance import coverage
 
 UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
 OTHER = "other"
 """A stop word which, asked for, is one of the words of a question for cells."""
+FISCAL = "fiscal"
+"""What is asked for besides its year where a question says that this is no calendar year: "FY2021"."""
 TOTAL = lazy_regex(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\b", re.IGNORECASE)
 """At the beginning of the name of a row or column of totals."""
 TOTAL_ALONE = lazy_regex(rf"{TOTAL.pattern}\W*", re.IGNORECASE)
 """The same, of a name that has nothing else."""
+SPAN = lazy_regex(r"\W*((?:1[5-9]|20)\d\d)\s*[-–—]\s*((?:1[5-9]|20)\d\d)\W*")
+"""From one year to another."""
+_TOTALS = frozenset(words("total subtotal sum"))
 _NOTE = lazy_regex(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
 _ROMAN = lazy_regex("[ivx]+")
+_LETTER = lazy_regex(r"\s*[A-Z][+−–-]?\s*")
+# What stands behind the name of a thing: what it is like, and its code ("FD30").
+_DESCRIPTION = lazy_regex(r"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+")
+_FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
+_ONE = frozenset({"one", "1"})
 
 
-def chosen_rows(
-    header: Sequence[str], rows: Rows, asked: Collection[str], weights: Mapping[str, float], titled: Collection[str]
-) -> list[Sequence[str]]:
+@dataclass(frozen=True, slots=True)
+class AskedCells:
+    """What a question says of the cells that it asks for."""
+
+    words: Collection[str]
+    """Its words; OTHER too where it asks for other things, and FISCAL where for a fiscal year."""
+    weights: Mapping[str, float]
+    """Of these."""
+    wanted: Quantity | None = None
+    titled: Collection[str] = ()
+    """The words of the table's title."""
+    dates: Collection[Date] = ()
+    written: str = ""
+    """The question itself."""
+    counts: bool = False
+    """Whether it asks how many there are, which no price tells."""
+
+    @property
+    def in_rows(self) -> set[str]:
+        """The words by which it may name rows."""
+        return set(self.words).union(self.wanted.in_rows if self.wanted else ()) - {FISCAL}
+
+
+def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list[Sequence[str]]:
     """The rows that the question names; those that its title names as well only where there is no other."""
+    asked, titled = question.in_rows, question.titled
     of = {*titled, *words(" ".join(header))}
+    rows = [row for row in rows if not _is_another_letter(row[0], question.written)]
     names = [name_of_row(row[0]) for row in rows]
-    best = best_matching_names([row[0] for row in rows], asked, weights, least=1.0)
+    best = best_matching_names([row[0] for row in rows], asked, question.weights, least=1.0)
+    best = best or _of_span(rows, asked) or _only_described(header, rows, asked)
     besides = [
         at
         for at, own in enumerate(names)
@@ -42,7 +79,58 @@ def chosen_rows(
         best = []
     if any(TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(asked, of):
         return []  # a total of other things
-    return [rows[at] for at in sorted((*best, *besides))]
+    return _told_by_cell([rows[at] for at in sorted((*best, *besides))], asked)
+
+
+def _is_another_letter(name: str, written: str) -> bool:
+    """Whether a name is a single letter, such as a grade, other than the question's: "B" or "B-", of "B+"."""
+    return _LETTER.fullmatch(name) is not None and not (
+        re.search(rf"(?<![\w+−–-]){re.escape(name.strip())}(?![\w+−–-])", written, re.IGNORECASE) or not written
+    )
+
+
+def spans_year(name: str, years: Collection[str]) -> bool:
+    """Whether the name of a row is a span of years that holds the only one of `years`: "1959–1983" for 1960."""
+    span = SPAN.fullmatch(name)
+    return span is not None and len(years) == 1 and all(int(span[1]) <= int(year) <= int(span[2]) for year in years)
+
+
+def _of_span(rows: Rows, asked: Collection[str]) -> list[int]:
+    """The only row whose name is a span of years that holds the year asked for."""
+    found = [at for at, row in enumerate(rows) if spans_year(row[0], years_in(asked))]
+    return found if len(found) == 1 else []
+
+
+def _only_described(header: Sequence[str], rows: Rows, asked: Collection[str]) -> list[int]:
+    """The only row of the thing asked for, where its name describes this further: "Fire door FD30, ash veneer".
+
+    Besides the thing, the question may say what a column does, in any words.
+    """
+    above = set(words(" ".join(header)))
+    rest = {word for word in asked if word not in above and words_alike(word).isdisjoint(above)} - _ONE
+    rest -= interrogative_words() | _request_stems()
+    found = [
+        at
+        for at, row in enumerate(rows)
+        if not is_of_others(row[0], asked)
+        and (thing := name_of_row(_DESCRIPTION.sub("", row[0])))
+        and thing <= rest <= name_of_row(row[0])
+    ]
+    return found if len(found) == 1 else []
+
+
+def _told_by_cell(rows: list[Sequence[str]], asked: Collection[str]) -> list[Sequence[str]]:
+    """Of rows with one name, the only one of which the question says another cell, with a number: "by 5 April"."""
+    if len(rows) < 2 or len({row[0] for row in rows}) > 1:
+        return rows
+    told = [row for row in rows if any(is_said(cell, asked) for cell in row[1:])]
+    return told if len(told) == 1 else rows
+
+
+def is_said(cell: str, asked: Collection[str]) -> bool:
+    """Whether a question says all of a cell that has a number and a word: "22 February"."""
+    own = set(words(cell))
+    return len(own) > 1 and own.issubset(asked) and any(map(str.isdigit, cell))
 
 
 def years_in(asked: Collection[str]) -> set[str]:
@@ -52,7 +140,7 @@ def years_in(asked: Collection[str]) -> set[str]:
 
 def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
     """Whether the words that are said include those asked for, but for years, totals and words that only ask."""
-    rest = {word for word in asked if not TOTAL_ALONE.fullmatch(word)} - years_in(asked) - {OTHER}
+    rest = {word for word in asked if not TOTAL_ALONE.fullmatch(word)} - years_in(asked) - {OTHER} - _TOTALS
     return rest - interrogative_words() - _request_stems() <= {*said}
 
 
@@ -61,11 +149,14 @@ def best_matching_names(
 ) -> list[int]:
     """Indices of the names that match the question best, in order."""
     worth, said = dict[int, float](), {*asked, *(other for word in asked for other in words_alike(word))}
+    # "Senior (65+)" is what asks for a senior, unless a number tells which one.
+    bare = least < 1 and not any(any(map(str.isdigit, word)) and not YEAR.fullmatch(word) for word in asked)
     for at, name in enumerate(names):
         own = name_of_row(name)
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
-        numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
+        numbered = name_of_row(UNIT.sub("", name)) if bare and _FROM_TO.search(name) else own
+        numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in numbered - common)
         whole = least < 1 and name_of_row(UNIT.sub("", name)) <= said  # "maximum flow" has all of "Max. flow (l/min)"
         enough = len(common) >= least * len(own) or whole
         if common and not numbers and not is_of_others(name, asked) and enough:

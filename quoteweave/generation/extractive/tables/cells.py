@@ -1,25 +1,34 @@
 """Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.tables.asked_columns import FISCAL, all_columns, asked_columns, cell_of
-from quoteweave.generation.extractive.tables.asked_names import TOTAL, chosen_rows, is_of_others, name_of_row, years_in
+from quoteweave.generation.extractive.tables.asked_columns import all_columns, asked_columns, cell_of
+from quoteweave.generation.extractive.tables.asked_names import (
+    TOTAL,
+    AskedCells,
+    chosen_rows,
+    is_of_others,
+    name_of_row,
+    spans_year,
+    years_in,
+)
 from quoteweave.generation.extractive.tables.heads import (
     EMPTY,
     Rows,
     heading_of,
     holds_amounts,
+    named_by_words,
     split_header,
     table_parts,
     without_numbering,
 )
-from quoteweave.generation.gate.dates import MONTHS, Date, extract_dates
+from quoteweave.generation.extractive.tables.looked_up import row_with
+from quoteweave.generation.gate.dates import MONTHS, extract_dates
 
 MAX_ROWS = 3
 MAX_COLUMNS = 6
@@ -60,6 +69,8 @@ class FoundRow:
     """The name of each cell's column, or "", and the cell."""
     is_part: bool = False
     """Whether it is but a part of what is asked for by its name, such as "Current portion of long-term debt"."""
+    is_looked_up: bool = False
+    """Whether the question asks for its name, and says the cell."""
     group: str = ""
     """The name of the group of rows that tells it from others of its name: "Assets" over "Domestic"."""
     under: str = ""
@@ -100,35 +111,34 @@ def have_own_names(rows: Sequence[FoundRow]) -> bool:
     return len({row.name for row in rows}) == len(rows)
 
 
-def find_cells(
-    text: str,
-    asked: Collection[str],
-    weights: Mapping[str, float],
-    wanted: Quantity | None = None,
-    titled: Collection[str] = (),
-    dates: Collection[Date] = (),
-) -> list[FoundRow]:
+def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     """Find the cells whose row and column the question names; none where it is uncertain which these are.
 
-    `asked` are the question's words, OTHER where it asks for other things, and FISCAL where for a fiscal year. A row is
-    named by all words of its first cell, except those that only ask ("number of"); a column by half of the words of its
-    heading, of those that do not name the rows already, or by a number of the question in one of its cells in a named
-    row. Of several, those with most of the question's weight in their names are taken, and rows that it names besides:
-    of "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other. One
-    of its `dates` names the columns that have it, however it is written, and a year the column that has it alone. Else
-    it is the one that has the quantity `wanted` by its name, or else alone by its unit, or is the total of the others;
-    a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row, or
-    the title with no other, has the year asked for. "Total" alone is a row that is asked for where title and headings
-    have all else. Where more than `MAX_ROWS` rows remain, several columns with one name, or cells of two amounts, the
-    result is uncertain. Of rows with one name, that is taken which stands in a group of rows whose name is asked for
-    too; the group of any row is named where the question says more of it than the row does. Of a fiscal and a calendar
-    year, both 2021, the one is taken that the question says.
+    A row is named by all words of its first cell, except those that only ask ("number of"), or by the thing alone that
+    the cell describes ("Fire door FD30, ash veneer"); a column by half of the words of its heading, of those that do
+    not name the rows already, or by a number of the question in one of its cells in a named row. Of several, those with
+    most of the question's weight in their names are taken, and rows that it names besides: of "inventories in Canada"
+    the row is "Canada", where the words of the table's title hold the other. One of its dates names the columns that
+    have it, however it is written, and a year the column that has it alone. Else it is the one that has the quantity
+    wanted by its name, or else alone by its unit, or is the total of the others, or alone has a cell; a table of at
+    most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row, or the title with
+    no other, has the year asked for. "Total" alone is a row that is asked for where title and headings have all else.
+    Where more than `MAX_ROWS` rows remain, several columns with one name, or cells of two amounts, the result is
+    uncertain. Of rows with one name, that is taken which stands in a group of rows whose name is asked for too; the
+    group of any row is named where the question says more of it than the row does. Of a fiscal and a calendar year,
+    both 2021, the one is taken that the question says. Where it names no row, but a cell, and asks for the row of that,
+    this is the one.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
-    said = set(asked).union(wanted.in_rows if wanted else ()) - {FISCAL}
-    chosen, group = _of_asked_group(chosen_rows(header, rows, said, weights, titled), said, text)
-    columns = asked_columns(header, chosen, asked, weights, wanted, dates)
-    if not columns and _are_of_asked_years(header, chosen, said, titled):
+    said, found = question.in_rows, chosen_rows(header, rows, question)
+    if not found:
+        header, rows = named_by_words(header, rows)
+        found = chosen_rows(header, rows, question)
+    if not found and (row := row_with(header, rows, question.written)) is not None:
+        return [FoundRow(row.name, ((row.heading, row.cell),), is_looked_up=True)]
+    chosen, group = _of_asked_group(found, said, text)
+    columns = asked_columns(header, chosen, question)
+    if not columns and _are_of_asked_years(header, chosen, said, question.titled):
         columns = all_columns(rows, chosen)
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
@@ -210,7 +220,11 @@ def _asked_groups(text: str, rows: Rows, asked: Collection[str]) -> dict[tuple[s
 def _are_of_asked_years(header: Sequence[str], rows: Rows, asked: Collection[str], titled: Collection[str]) -> bool:
     """Whether columns have names, or else the title has the years of the question and no others, or each row does."""
     years = years_in(asked)
-    return any(header[1:]) or years_in(titled) == years or all(years.issubset(words(row[0])) for row in rows)
+    return (
+        any(header[1:])
+        or years_in(titled) == years
+        or all(years.issubset(words(row[0])) or spans_year(row[0], years) for row in rows)
+    )
 
 
 def _named_cells(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> Iterator[tuple[str, str]]:

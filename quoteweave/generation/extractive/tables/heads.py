@@ -30,17 +30,54 @@ EMPTY = frozenset({"", "-", "–", "—"})
 # Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
 _NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "pos", "position", "place", "№", "n°"})
 
+_ORDINAL = lazy_regex(r"\d{1,3}\s?\.?")
+_LETTERS = lazy_regex(r"[^\W\d_]{3}")
+
+MIN_NAMED = 3
+"""Least rows by which it is told which column names them."""
+
 Rows = Sequence[Sequence[str]]
 
 
 def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
-    """Leave out a first column that only numbers the rows, so that the next one names them."""
-    numbers = [row[0] for row in rows]
+    """Leave out a first column that only numbers the rows, so that the next one names them.
+
+    Rows below that are not numbered, such as totals, have their name in either column.
+    """
+    numbered = [row for row in rows if _ORDINAL.fullmatch(row[0])]
     numbering = len(header) > 2 and header[0].strip(" .:").casefold() in _NUMBERING
-    counted = numbering and len(rows) > 1 and numbers == [str(at) for at in range(1, len(rows) + 1)]
-    if not counted or any(len(row) != len(header) for row in rows):
+    counted = [int(row[0].strip(" .")) for row in numbered] == [*range(1, len(numbered) + 1)]
+    if not numbering or len(numbered) < 2 or not counted or any(len(row) != len(header) for row in rows):
         return header, rows
-    return header[1:], [row[1:] for row in rows]
+    others = rows[len(numbered) :]
+    if any(not _ORDINAL.fullmatch(row[0]) for row in rows[: len(numbered)]) or any(
+        row[0] not in EMPTY and row[1] not in EMPTY for row in others
+    ):
+        return header, rows
+    named = [row[1:] if row[0] in EMPTY else [row[0], *row[2:]] for row in others]
+    return header[1:], [*(row[1:] for row in numbered), *named]
+
+
+def named_by_words(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
+    """Put the column that names the rows first, where those before it hold the same few cells again and again.
+
+    Of "Quantity | Unit | Part", with "1 | Pcs" in most rows, the part names a row. There must be a header.
+    """
+    if not header or len(rows) < MIN_NAMED or any(len(row) != len(header) for row in rows):
+        return header, rows
+    columns = list(zip(*rows, strict=True))
+    at = next((at for at, cells in enumerate(columns) if not _are_repeated(cells)), 0)
+    if at == 0 or len(set(columns[at])) < len(rows) or not all(map(_LETTERS.search, columns[at])):
+        return header, rows
+    order = [at, *(other for other in range(len(header)) if other != at)]
+    return [header[one] for one in order], [[row[one] for one in order] for row in rows]
+
+
+def _are_repeated(cells: Sequence[str]) -> bool:
+    """Whether at least half of some cells stand there several times; years and dates name rows all the same."""
+    times = Counter(cells)
+    repeated = sum(times[cell] > 1 for cell in cells)
+    return 2 * repeated >= len(cells) and not any(YEAR.match(cell) or _DATE.search(cell) for cell in cells)
 
 
 def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:

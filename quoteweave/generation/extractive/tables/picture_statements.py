@@ -15,8 +15,7 @@ from quoteweave.generation.extractive.statements import (
     picture_text,
 )
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
-from quoteweave.generation.extractive.tables.asked_columns import FISCAL
-from quoteweave.generation.extractive.tables.asked_names import OTHER
+from quoteweave.generation.extractive.tables.asked_names import FISCAL, OTHER, AskedCells, spans_year, years_in
 from quoteweave.generation.extractive.tables.cells import (
     FoundRow,
     asked_parts,
@@ -57,9 +56,15 @@ def image_statements(
         if text := cells or _best_sentence(hit.quote, weights):
             text = escape_marks(clip(text, limit))
             flags = {"is_row": bool(cells), "is_computed": bool(computed)}
-            held = (*words(text), *words(" ".join(row.days for row in rows)))
+            held = (*words(text), *words(" ".join(row.days for row in rows)), *_spanned(rows, question))
             statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, **flags))
     return statements
+
+
+def _spanned(rows: Sequence[FoundRow], question: QuestionTerms) -> list[str]:
+    """The year of a question that the names of rows span: 1960, of "1959–1983"."""
+    years = years_in(question.terms)
+    return [year for year in years if any(spans_year(row.name, years) for row in rows)]
 
 
 def ambiguous_rows(
@@ -92,7 +97,9 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
         besides.add(FISCAL)
     asked = {*question.terms, *besides}
     parts = asked_parts(picture_text(quote), asked)
-    found = [(part, rows) for part in parts if (rows := find_cells(part, asked, weights, wanted, titled, dates))]
+    counts = question.analysis.asks == "count"
+    cells = AskedCells(asked, weights, wanted, titled, dates, question.analysis.text, counts)
+    found = [(part, rows) for part in parts if (rows := find_cells(part, cells))]
     if len(found) != 1:
         return []  # nothing tells which of two parts is asked for
     part, rows = found[0]

@@ -1,0 +1,88 @@
+"""What the cells of a table say of a question besides their own words: by their columns, and by standing there."""
+
+import re
+from collections.abc import Sequence
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_words import foreign_function_words, verbs_of
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.asked_acts import asked_act
+from quoteweave.generation.extractive.asked_headings import words_above
+from quoteweave.generation.extractive.statements import Statement, picture_text
+from quoteweave.generation.extractive.tables.asked_columns import COUNTS
+from quoteweave.generation.extractive.tables.cells import read_rows
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
+
+# Verbs of being so, having and keeping, which the name of a column stands for. What happened to a thing is no such one.
+_HAVING = frozenset(
+    words(
+        "run runs work works store stored keep keeps kept last lasts take takes cost costs leave leaves depart departs"
+        " weigh weighs hold holds contain contains contained measure measures need needs needed use uses used"
+        " charge charged correspond corresponds equal equals amount amounts"
+    )
+)
+_CORRESPONDS = lazy_regex(r"\b(correspond|equal|amount)s?\b(?=\W*$|\s+to\b)", re.IGNORECASE)
+_ENDS = lazy_regex(r"\b(?:does|do|did|can|could|is|are|was|were|be)\b.*?\b(\w+)\s*\?*$", re.IGNORECASE)
+# What all of a document is of.
+_THE_WHOLE = lazy_regex(
+    r"\b(?:the|this|your|our)\s+(company|firm|organi[sz]ation|corporation|association|society|club|group)\s"
+    r"(?=have\b|has\b|had\b|employ\b)",
+    re.IGNORECASE,
+)
+_PRICE = lazy_regex(
+    r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b|(?<![\d.,])\d+[.,]\d\d(?![\d.,])", re.IGNORECASE
+)
+_OF_ONE = lazy_regex(r"\b(?:unit|each|per|single|piece)\b", re.IGNORECASE)
+
+
+def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[str]:
+    """The words of a question that cells say without having them; empty where another of its words is lacking.
+
+    The name of the first column is of each row: "402", under "Status". A column stands for a verb of having or keeping
+    ("How long can it be stored?", of "Shelf life"), and what stands in the only column asked for is of the company.
+    """
+    if not statement.cells:
+        return frozenset()
+    first, *_ = picture_text(statement.quote).partition("\n")
+    names = read_rows(first)[0] if "|" in first else []
+    above = frozenset(words(" ".join(names if len(names) == 2 else names[:1])))
+    if any(len(row.cells) != 1 for row in statement.cells):
+        return above
+    asked = frozenset(subject_terms(question))
+    granted = _verbs(question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.analysis.text))))
+    granted |= foreign_function_words(question.analysis.text)  # which cells have none of
+    if question.analysis.asks == "money":
+        cells = [cell for row in statement.cells for _, cell in row.cells]
+        granted = granted.union(words(question.analysis.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
+        granted |= {"one", "1"} if _are_of_one(statement, names) else set()
+    held = above.union(statement.words, words_above(statement.quote, is_row=True))
+    return above | granted if asked <= held | granted else above
+
+
+def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
+    """Whether cells are prices of one thing each, as the table has no column of numbers of them, or by their column."""
+    headings = [name for row in statement.cells for name, _ in row.cells]
+    return not any(map(COUNTS.fullmatch, names)) or all(map(_OF_ONE.search, headings))
+
+
+def _verbs(question: QuestionTerms) -> frozenset[str]:
+    """The verbs of a question that are of having or keeping."""
+    text, act = question.analysis.text, asked_act(question.analysis.text)
+    last = _ENDS.search(text)
+    found = {*verbs_of(text), *words(" ".join(_CORRESPONDS.findall(text))), *words(act.verb if act else "")}
+    return _HAVING & (found | set(words(last[1] if last else "")))
+
+
+def gives_whole_rows(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether cells are all those of rows, or say how many there are, as the question names none of their columns."""
+    headings = [name for row in statement.cells for name, _ in row.cells]
+    several = any(len(row.cells) > 1 for row in statement.cells)
+    several = several or (question.analysis.asks == "count" and any(map(COUNTS.fullmatch, headings)))
+    return several and not set(words(" ".join(headings))).intersection(question.terms)
+
+
+def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement is the only cell, of those asked for, of the row that is all that a question is about."""
+    if len(statement.cells) != 1 or len(statement.cells[0].cells) != 1 or question.analysis.asks == "yes_or_no":
+        return False
+    return statement.cells[0].named == set(subject_terms(question))

@@ -1,0 +1,174 @@
+"""Rows and cells of tables that a question names in its own way, and near ones that it does not."""
+
+import pytest
+from harbour_quotes import ask, context, image
+
+from quoteweave.core.answers import Answer
+
+INVOICE = (
+    "Pos. | Description | Qty | Unit price | Amount\n1 | Fire door FD30, ash veneer | 2 | £412.50 | £825.00\n"
+    "2 | Door closer | 4 | £64.00 | £256.00\n3 | Fitting, hours | 22 | £46.00 | £1,012.00\n"
+    "Subtotal | | | | £2,093.00\nVAT 20 % | | | | £418.60\nTotal due | | | | £2,511.60"
+)
+TASKS = (
+    "Who | What | By\nKeith | Clear the gutters | 22 February\nDora | Write to the council | 1 March\n"
+    "Keith | Buy paint | 5 April"
+)
+SYSTEMS = "System | Server | Client\nmacOS 14 | yes | no\nLinux | yes | yes"
+REAGENTS = "Reagent | Shelf life | Storage\nTE buffer | 3 months | cold room\nProteinase K | 12 months | freezer"
+FURNITURE = "Item | Qty | Condition\nWardrobe | 2 | fair\nDesk | 4 | good"
+STATUS = (
+    "Status | Code | Meaning\n402 | no_credit | The balance is too low\n404 | not_found | There is no such shipment"
+)
+DIRECTORS = "Years | Director\n1931–1958 | Olaf Brandt\n1959–1983 | Muriel Ashdown\n1984–2001 | Pia Rask"
+SWIMMING = (
+    "Ticket | Adult | Child | Senior (65+)\nSingle swim | £5.20 | £2.60 | £3.90\n"
+    "Ten swims | £44.00 | £22.00 | £33.00\nAnnual pass | £310.00 | £150.00 | £230.00"
+)
+PARTS = (
+    "Quantity | Unit | Designation | Order number | Model\n1 | Pcs | Water tank lid | 33 2635 6000 | all\n"
+    "1 | Pcs | Water tank | 33 2635 6010 | all\n2 | Pcs | Drip tray grid | 33 2871 1000 | 1500"
+)
+OFFICERS = (
+    "Name | Position | Age\nWalter Jelk | President and Chief Executive Officer | 64\n"
+    "Richard A. Galt | Executive Vice President and Chief Financial Officer. Mr. Galt has been | 59\n"
+    "Ida Holm | Senior Vice President, Merchandising | 61\nPer Aune | Deputy Chief Information Officer | 50"
+)
+COUNTRIES = "Country | Capital | Currency\nOsmark | Skarn | crown\nVelland | Tolm | mark\nNorrin | Upper Skarn | crown"
+WORKS = (
+    "Item | Quantity | Unit price | Total\nSlates | 420 | 3.50 | 1,470.00\n"
+    "Labour (hours) | 56 | 38.00 | 2,128.00\nSkip | 1 | 102.00 | 102.00"
+)
+STAFF = "- | 2021 | 2022\nRevenue (million euros) | 59.3 | 61.7\nEmployees | 312 | 298"
+TICKETS = "Ticket | Weekday | Weekend\nAdult | 9.00 | 11.00\nStudent | 6.00 | 7.00"
+VISITS = "Ticket | Weekday | Weekend\nAdult | 120 | 340\nStudent | 60 | 95"
+KEYS = "Leistung | Preis\nErsatzschlüssel | 35 Euro\nNamensschild | 12 Euro"
+GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
+
+
+def asked(question: str, table: str, caption: str | None = None) -> Answer:
+    return ask(question, context(images=[image(caption, table, layout="table", document="note.md")]))
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "says"),
+    [
+        ("How much does one fire door cost?", INVOICE, "(Unit price: £412.50)"),
+        ("How many hours of fitting were charged?", INVOICE, "(Qty: 22)"),
+        ("How many fire doors were charged?", INVOICE, "(Qty: 2)"),
+        ("What is the unit price of the door closer?", INVOICE, "(Unit price: £64.00)"),
+        ("What is the total due?", INVOICE, "Total due (Amount: £2,511.60)"),
+        ("What is the subtotal?", INVOICE, "£2,093.00"),
+        ("What does Keith have to do by 22 February?", TASKS, "Clear the gutters"),
+        ("What does Dora have to do by 1 March?", TASKS, "Write to the council"),
+        ("Does the server run on macOS 14?", SYSTEMS, "(Server: yes)"),
+        ("Does the client run on macOS 14?", SYSTEMS, "(Client: no)"),
+        ("How long can TE buffer be stored?", REAGENTS, "3 months"),
+        ("How long does proteinase K keep?", REAGENTS, "12 months"),
+        ("How many wardrobes are there?", FURNITURE, "Wardrobe (Qty: 2)"),
+        ("What does status 402 mean?", STATUS, "The balance is too low"),
+        ("Who was director in 1960?", DIRECTORS, "Muriel Ashdown"),
+        ("What does an annual pass cost for a senior?", SWIMMING, "(Senior (65+): £230.00)"),
+        ("What is the order number of the water tank lid?", PARTS, "33 2635 6000"),
+        ("What is the order number of the water tank?", PARTS, "33 2635 6010"),
+        ("Who is the chief financial officer?", OFFICERS, "Richard A. Galt"),
+        ("Who is the chief executive officer?", OFFICERS, "Walter Jelk"),
+        ("Which country has the currency mark?", COUNTRIES, "Velland"),
+        ("How many hours of labour were charged?", WORKS, "(Quantity: 56)"),
+        ("How many slates were used?", WORKS, "(Quantity: 420)"),
+        ("How many employees did the company have in 2021?", STAFF, "(2021: 312)"),
+        ("How much does an adult ticket cost at the weekend?", TICKETS, "(Weekend: 11.00)"),
+        ("Was kostet ein Ersatzschlüssel?", KEYS, "35 Euro"),
+        ("What is the grade point of a B+?", GRADES, "B+ (Grade point: 4.0)"),
+        ("What is the grade point of a B?", GRADES, "B (Grade point: 3.5)"),
+        ("What grade point does a B+ correspond to?", GRADES, "4.0"),
+    ],
+)
+def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
+    answer = asked(question, table)
+    assert answer.status == "answered"
+    assert says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("How much does one door cost?", INVOICE),
+        ("How much does a fire door frame cost?", INVOICE),
+        ("How much does one fire door weigh?", INVOICE),
+        ("How many fire doors were returned?", INVOICE),
+        ("When was the total due paid?", INVOICE),
+        ("What is the total due for the doors of the neighbour?", INVOICE),
+        ("What does Keith have to do by 23 February?", TASKS),
+        ("What does Keith have to do by 1 March?", TASKS),
+        ("Does the server crash on macOS 14?", SYSTEMS),
+        ("Does the server run on macOS 15?", SYSTEMS),
+        ("Does the browser run on macOS 14?", SYSTEMS),
+        ("How long must TE buffer be heated?", REAGENTS),
+        ("When was the TE buffer stored?", REAGENTS),
+        ("How many desks are broken?", FURNITURE),
+        ("How many chairs are there?", FURNITURE),
+        ("What does error 402 mean?", STATUS),
+        ("What does status 403 mean?", STATUS),
+        ("Who was director in 1925?", DIRECTORS),
+        ("Who was treasurer in 1960?", DIRECTORS),
+        ("What does an annual pass cost for a student?", SWIMMING),
+        ("What does an annual pass cost for a senior of 60?", SWIMMING),
+        ("What is the order number of the milk tank lid?", PARTS),
+        ("Who is the chief information officer?", OFFICERS),
+        ("Who is the vice president?", OFFICERS),
+        ("Who was the first chief financial officer?", OFFICERS),
+        ("Who appointed the chief financial officer?", OFFICERS),
+        ("Which country has the currency crown?", COUNTRIES),
+        ("Which country attacked Skarn?", COUNTRIES),
+        ("How many hours of labour were saved?", WORKS),
+        ("How many slates broke?", WORKS),
+        ("How many employees left the company in 2021?", STAFF),
+        ("How many employees did the company hire in 2021?", STAFF),
+        ("How much does an adult ticket cost at the weekend?", VISITS),
+        ("How much does a child ticket cost at the weekend?", TICKETS),
+        ("Was wiegt ein Ersatzschlüssel?", KEYS),
+        ("What is the grade point of a C+?", GRADES),
+    ],
+)
+def test_no_cell_answers_what_is_asked_of_another_thing(question: str, table: str) -> None:
+    assert asked(question, table).status != "answered"
+
+
+def scored(*names: str, head: str = "Player | Goals") -> str:
+    return "\n".join([head, *(f"{name} | {20 - 3 * at}" for at, name in enumerate(names))])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Ada Byron (Osk)", "Ida Holm (Skarn)", "Ola Ros (Osk)"),
+        ("Byron, Ada", "Holm, Ida", "Ros, Ola"),
+        ("Ronaldo", "Ida Holm", "Ola Ros"),
+        ("Ada de la Cruz", "Ida Holm", "Ola Ros"),
+    ],
+)
+def test_who_has_most_is_told_by_names_of_persons_in_any_form(names: tuple[str, ...]) -> None:
+    answer = asked("Who scored the most goals?", scored(*names))
+    assert answer.status == "answered"
+    assert f"{names[0]} is the highest of 3 rows: 20" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("names", "head"),
+    [
+        (("Merrow", "Skarn", "Osk"), "Player | Goals"),
+        (("Merrow, Osk", "Skarn", "Tolm"), "Player | Goals"),
+        (("Own goals", "Ida Holm", "Ola Ros"), "Player | Goals"),
+        (("Ada Byron", "Ida Holm", "Ola Ros"), "Player | Own goals"),
+        (("Ronaldo", "Ida Holm", "Ola Ros"), "Ship | Goals"),
+    ],
+)
+def test_names_of_other_things_and_numbers_of_others_tell_not_who_has_most(names: tuple[str, ...], head: str) -> None:
+    assert asked("Who scored the most goals?", scored(*names, head=head)).status != "answered"
+
+
+@pytest.mark.parametrize(("what", "who"), [("goals", "Ada Byron"), ("own goals", "Ola Ros")])
+def test_own_goals_are_a_column_of_their_own(what: str, who: str) -> None:
+    table = "Player | Goals | Own goals\nAda Byron | 17 | 1\nIda Holm | 15 | 0\nOla Ros | 9 | 2"
+    assert f"{who} is the highest" in asked(f"Who scored the most {what}?", table).text
