@@ -185,7 +185,7 @@ def test_an_image_without_caption_says_what_it_reads() -> None:
     said = "The ticket counter opens at nine in the morning and at ten on Sundays"
     given = context(images=[image(None, f"Opening hours\n\n{said}.", layout="page")])
     answer = ask("How early does the ticket counter open?", given)
-    assert answer.text.startswith(f"Page 1 reads “{said}”. ![Page 1](image1)")
+    assert answer.text.startswith(f"Page 1 reads, under “Opening hours”, “{said}”. ![Page 1](image1)")
 
 
 @pytest.mark.parametrize(("score", "pages"), [(9.0, [1, 2]), (2.0, [1])])

@@ -213,7 +213,8 @@ class AnswerCriteria:
         """Whether a statement that has the words `held` covers what the question is about, with what is above it."""
         asks, beside = self._question.analysis.asks, frozenset[str]()
         if not refers_back(statement.text):
-            beside = words_above(statement.quote, is_row=statement.is_row) | self._title(statement)
+            beside = words_above(statement.quote, is_row=statement.is_row).union(words(statement.above))
+            beside |= self._title(statement)
         if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
             return False  # the document tells of it, and elsewhere
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
@@ -385,9 +386,9 @@ class AnswerCriteria:
         Elsewhere in a text stands what it says of other things: "32 mpg for the LE; 46 mpg for the XSE". A share is of
         what its own sentence names, whatever the heading does.
         """
-        if statement.quote.kind == "image" or refers_back(statement.text):
+        if (statement.quote.kind == "image" and not statement.picture) or refers_back(statement.text):
             return around
         above = self._document_words(statement)
         if self._question.analysis.asks != "percent":
-            above |= words_above(statement.quote, is_row=False)
+            above |= words_above(statement.quote, is_row=False).union(words(statement.above))
         return self._with_alike(own.union(above, words(statement.before)))

@@ -97,7 +97,7 @@ def left_sentence(count: int, what: str = "", *, at_least: bool = False) -> str:
 
 def _composed_image(statements: Sequence[Statement], context: Context) -> str:
     """The statements of an image quote as one sentence, and the image."""
-    *others, last = (statement.text for statement in statements)
+    *others, last = (statement.shown for statement in statements)
     sentence = "; ".join([*(text.removesuffix(".") for text in others), last])
     return f"{sentence} {_shown(statements[0].number, context)}"
 

@@ -70,12 +70,24 @@ class Statement(Record):
     """The rows and cells that it consists of, where they are a table's and not computed."""
     is_computed: bool = False
     """Whether it was computed from the cells of a table, which do not state it themselves."""
+    picture: str = ""
+    """The name of the picture that it is a sentence of; "" for any other statement."""
+    above: str = ""
+    """The line above it, or the first cell of its row, within that picture."""
     before: str = ""
     """The sentence before it, fit for an answer, where it begins with a word that stands for something in that."""
     introduced: "tuple[IntroducedPart, ...]" = ()
     """What it introduces, if it ends with a colon, in order."""
     is_denied: bool = False
     """Whether the sentence that introduces it, or the heading, denies it ("Never do any of the following:")."""
+
+    @property
+    def shown(self) -> str:
+        """How an answer says it: a sentence of a picture in quotation marks."""
+        if not self.picture:
+            return self.text
+        beside = f", under “{self.above}”," if self.above else ""
+        return f"{self.picture} reads{beside} “{self.text.rstrip('.')}”."
 
     @property
     def is_looked_up(self) -> bool:

@@ -98,18 +98,17 @@ def asks_what_it_does(question: str) -> bool:
 def tells_what_it_does(told: str, question: str) -> bool:
     """Whether a text begins with what the question asks of, or one of its clauses, and says that it does so or must."""
     doing = _ASKS_WHAT_IT_DOES.match(question)
-    own = told.partition(" reads “")[2] or told  # that of a picture
     modal = r"\w+" if doing is None or not doing["may"] else _MUST if re.match(_MUST, doing["may"]) else _MODAL
     # "During the strike, the harbour hired crane drivers" begins with it, too.
-    begins = (own[at:] for at in (0, *(match.end() for match in re.finditer(", ", own))))
-    says_so = re.search(rf"\b{modal}\s+\w", own, re.IGNORECASE) is not None
+    begins = (told[at:] for at in (0, *(match.end() for match in re.finditer(", ", told))))
+    says_so = re.search(rf"\b{modal}\s+\w", told, re.IGNORECASE) is not None
     return doing is not None and says_so and any(begins_with(part, doing["subject"]) for part in begins)
 
 
 def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     """Whether nothing shows that a statement tells of another act than the one that the question asks about."""
     text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
-    if statement.is_row or statement.quote.kind == "image":
+    if statement.is_row:
         return True
     denied = asks == "look" and denies_unasked(statement, question)
     if denied or did_otherwise(statement, question):

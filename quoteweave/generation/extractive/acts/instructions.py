@@ -9,7 +9,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.languages import guess_language
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, tells_to
+from quoteweave.generation.sentence_kinds import CLAUSES, INSTRUCTION, tells_to
 
 ASKS_HOW_TO = lazy_regex(
     r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE
@@ -40,6 +40,8 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     text = statement.text
     if _tells_way(statement, question):
         return True
+    if statement.above and set(words(statement.above)).issuperset(subject_terms(question)):  # which says its aim
+        return any(map(INSTRUCTION.match, CLAUSES.split(text))) and not denies_unasked(statement, question)
     shows_code = any(part.form == "code" for part in statement.introduced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or denies_unasked(statement, question):
         return False

@@ -189,6 +189,8 @@ _OF_PART = lazy_regex(r"%\)?\s+of\s+(?P<part>[^\W\d][\w'’-]*)\s+(?P<whole>[\w'
 _WORD = lazy_regex(r"[\w'’-]+")
 _RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
 _BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
+# "39 additional rooms" are others than those that are asked for.
+_FURTHER = lazy_regex(r"(?:\b\d[\d.,]*\s+)?\b(?:additional|further|extra|remaining)\b", re.IGNORECASE)
 
 
 def new_facts(told: str, asked: str) -> tuple[Facts, list[Amount]]:
@@ -276,6 +278,7 @@ def own_counts(told: str, asked: str) -> str:
     'None rooms has a balcony.'
     """
     rest = normalize_notation(told)
+    rest = rest if _FURTHER.search(asked) else _FURTHER.sub(" ", rest)
     if _ASKS_HOW_MANY_IT_HAS.search(asked):
         rest = _GAINS.sub(" ", rest)
     return rest if _ASKS_WHOLE.search(asked) else _WHOLE.sub(lambda found: found["part"], rest)

@@ -23,6 +23,8 @@ SCALES = (Decimal(1), Decimal(1000), Decimal(1_000_000))
 """One table may have thousands and another millions."""
 MIN_ROUNDED = 10
 """Least number that may be one of these."""
+MIN_BEGUN = 4
+"""Least words of a cell that is the beginning of another."""
 
 _MONTHS = "|".join(MONTHS)
 _DAY = rf"(?:(?:{_MONTHS})\s+\d|\d{{1,2}}\.?\s+(?:{_MONTHS})|\d{{1,2}}[./]\d{{1,2}}[./]\d)"
@@ -48,9 +50,10 @@ def split_by_agreement(
         left = [one for one in left if not _in(one, group)]
         if not _agree(group):
             meant = _best(group, question, weights)
-            sure = _agree(meant) and any(_in(one, answering) for one in meant)
-            differing += [one for one in (*meant, *group) if not (_in(one, differing) or (sure and _in(one, meant)))]
-    return [one for one in answering if not _in(one, differing)], differing
+            agreed = _agree(meant) and any(_in(one, answering) for one in meant)
+            differing += [one for one in (*meant, *group) if not (_in(one, differing) or (agreed and _in(one, meant)))]
+    sure = [one for one in answering if not _in(one, differing)]
+    return [one for one in sure if not _is_cut(one, sure)], differing
 
 
 def _in(statement: Statement, group: Sequence[Statement]) -> bool:
@@ -78,11 +81,33 @@ def _same(one: FoundRow, other: FoundRow) -> bool:
 
 
 def _same_value(one: str, other: str) -> bool:
-    """Whether two cells have the same words, or one number; of numbers one may be rounded, or in thousands."""
+    """Whether two cells have the same words, or one number; of numbers one may be rounded, or in thousands.
+
+    Of words one may have lost its end, as in a part of a table whose cell goes on in the next line.
+    """
     first, second = (read_amounts(normalize_notation(cell)) for cell in (one, other))
+    if _begins(one, other) or _begins(other, one):
+        return True
     if len(first) != 1 or len(second) != 1:
         return words(one) == words(other)
     return _rounds_to(first[0], second[0]) or _rounds_to(second[0], first[0])
+
+
+def _begins(one: str, other: str) -> bool:
+    """Whether a cell of words begins another."""
+    first, second = words(one, keep_stop_words=True), words(other, keep_stop_words=True)
+    return MIN_BEGUN <= len(first) < len(second) and second[: len(first)] == first
+
+
+def _is_cut(statement: Statement, others: Sequence[Statement]) -> bool:
+    """Whether the cells of a statement are the beginnings of those of another of its document."""
+    own = [cell for row in statement.cells for _, cell in row.cells]
+    for other in others:
+        if own and other.quote.document == statement.quote.document:
+            whole = [cell for row in other.cells for _, cell in row.cells]
+            if len(whole) == len(own) and all(map(_begins, own, whole)):
+                return True
+    return False
 
 
 def _rounds_to(exact: Amount, rounded: Amount) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Quote
+from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.question_words import asked_quantity
-from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.answer_text import clip, escape_marks, tidy
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.answer_text import clip, escape_marks
 from quoteweave.generation.extractive.statements import (
     Statement,
     caption_title,
@@ -27,38 +27,50 @@ from quoteweave.generation.extractive.tables.cells import (
     say_which,
 )
 from quoteweave.generation.extractive.tables.heads import are_said_apart, split_header
+from quoteweave.generation.extractive.tables.pictured_sentences import best_sentences
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
 from quoteweave.generation.relevance import (
     QuestionTerms,
     asks_fiscal_year,
-    coverage,
     subject_terms,
     words_with_headings,
 )
-from quoteweave.generation.sentences import split_sentences
-
-MAX_PICTURE_SENTENCE = 300
-"""Most characters of a sentence quoted from a picture."""
-MIN_WORDS, MIN_COMMON, MAX_NUMBERS = 6, 0.2, 0.25
-"""Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
 
 def image_statements(
     context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
 ) -> list[Statement]:
-    """Make statements of image quotes: a table's cells that the question names, else the best sentence."""
+    """Make statements of image quotes: a table's cells that the question names, else the best sentences."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
         computed = _computed(hit.quote, question)
         rows = () if computed else tuple(_cells(hit.quote, question, weights))
         rows = rows if have_own_names(rows) and say_which(rows) else ()
-        cells = computed or _listed(hit.quote, rows)
-        if text := cells or _best_sentence(hit.quote, weights):
-            text = escape_marks(clip(text, limit))
-            flags = {"is_row": bool(cells), "is_computed": bool(computed)}
+        if cells := computed or _listed(hit.quote, rows):
+            text = escape_marks(clip(cells, limit))
+            flags = {"is_row": True, "is_computed": bool(computed)}
             held = (*words(text), *words(" ".join(row.days for row in rows)), *_spanned(rows, question))
             statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, **flags))
+        else:
+            statements += _sentences(hit, number, weights)
     return statements
+
+
+def _sentences(hit: Hit, number: int, weights: Mapping[str, float]) -> list[Statement]:
+    """Make statements of the sentences within a picture that cover most of the question."""
+    found = best_sentences(picture_text(hit.quote), weights)
+    return [
+        Statement(
+            text=(text := escape_marks(one.text)),
+            hit=hit,
+            number=number,
+            sentence_index=index,
+            words=tuple(words(text)),
+            picture=image_name(hit.quote),
+            above=escape_marks(one.above),
+        )
+        for index, one in enumerate(found)
+    ]
 
 
 def _spanned(rows: Sequence[FoundRow], question: QuestionTerms) -> list[str]:
@@ -127,19 +139,3 @@ def _computed(quote: Quote, question: QuestionTerms) -> str:
 
 def _titled(quote: Quote) -> str:
     return f"{image_name(quote)} ({caption_title(quote)})" if caption_title(quote) else image_name(quote)
-
-
-def _best_sentence(quote: Quote, weights: Mapping[str, float]) -> str:
-    """Quote the sentence of an image's text that covers most of the question; "" where it has no sentences."""
-    parts = [part.text for part in split_sentences(picture_text(quote))]
-    sentences = [tidy(part, MAX_PICTURE_SENTENCE) for part in parts if _is_prose(part)]
-    best = max(sentences, key=lambda text: coverage(weights, words(text)), default="")
-    return f"{image_name(quote)} reads “{best.rstrip('.')}”." if best else ""
-
-
-def _is_prose(text: str) -> bool:
-    found = text.casefold().split()
-    common = sum(word.strip(".,;:()") in STOP_WORDS for word in found)
-    numbers = sum(any(map(str.isdigit, word)) for word in found)
-    prose = common >= MIN_COMMON * len(found) and numbers <= MAX_NUMBERS * len(found)
-    return "|" not in text and len(found) >= MIN_WORDS and prose

@@ -1,0 +1,83 @@
+"""Read the sentences within a picture or the cells of a table, each with the name of what it stands in or below."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.generation.answer_text import tidy
+from quoteweave.generation.relevance import coverage
+from quoteweave.generation.sentences import split_sentences
+
+MAX_SENTENCES = 3
+"""Most sentences of a picture that may answer."""
+MAX_PICTURE_SENTENCE = 300
+"""Most characters of a sentence quoted from a picture."""
+MIN_WORDS, MIN_COMMON, MAX_NUMBERS = 6, 0.2, 0.25
+"""Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
+MAX_LABEL_WORDS = 7
+"""Most words of a line that names what stands below it, or of a cell that names its row."""
+_ENDS = (".", "!", "?", "…", "。", ":", ";")
+
+
+@dataclass(frozen=True, slots=True)
+class PicturedSentence:
+    """A sentence within a picture."""
+
+    text: str
+    above: str
+    """What names it: the line above it, or the first cell of its row; "" for nothing."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """Lines that go on in one another, or a cell."""
+
+    text: str
+    above: str = ""
+
+    @property
+    def is_label(self) -> bool:
+        short = len(self.text.split()) <= MAX_LABEL_WORDS and not self.text.endswith(_ENDS)
+        return short and any(map(str.isalpha, self.text))
+
+    def goes_on(self, line: str) -> bool:
+        """Whether a line goes on with it: it has not ended, and is no label that names what begins there."""
+        return not self.text.endswith(_ENDS) and (line[:1].islower() or not self.is_label)
+
+
+def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSentence]:
+    """The `MAX_SENTENCES` sentences of a picture's text that cover most of a question, in order."""
+    found = list(_sentences(text))
+    worth = {at: coverage(weights, words(f"{one.above} {one.text}")) for at, one in enumerate(found)}
+    best = sorted((at for at in worth if worth[at] > 0), key=lambda at: -worth[at])[:MAX_SENTENCES]
+    return [found[at] for at in sorted(best)]
+
+
+def _sentences(text: str) -> Iterator[PicturedSentence]:
+    for run in _runs(text.splitlines()):
+        for part in split_sentences(run.text):
+            if _is_prose(part.text):
+                yield PicturedSentence(tidy(part.text, MAX_PICTURE_SENTENCE), run.above)
+
+
+def _runs(lines: Sequence[str]) -> list[_Run]:
+    runs: list[_Run] = []
+    for line in (" ".join(line.split()) for line in lines):
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 1:
+            name = cells[0] if _Run(cells[0]).is_label else ""
+            runs += [_Run(cell, name if at else "") for at, cell in enumerate(cells) if cell]
+        elif runs and line and runs[-1].goes_on(line):
+            runs[-1].text += f" {line}"
+        elif line:
+            above = runs[-1].text if runs and runs[-1].is_label else ""
+            runs.append(_Run(line, above))
+    return runs
+
+
+def _is_prose(text: str) -> bool:
+    found = text.casefold().split()
+    common = sum(word.strip(".,;:()") in STOP_WORDS for word in found)
+    numbers = sum(any(map(str.isdigit, word)) for word in found)
+    prose = common >= MIN_COMMON * len(found) and numbers <= MAX_NUMBERS * len(found)
+    return len(found) >= MIN_WORDS and prose
