@@ -131,7 +131,7 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     said, found = question.in_rows, chosen_rows(header, rows, question)
-    if not found:
+    if not any(cell not in EMPTY for row in found for cell in row[1:]):
         header, rows = named_by_words(header, rows)
         found = chosen_rows(header, rows, question)
     if not found and (row := row_with(header, rows, question.written)) is not None:

@@ -35,6 +35,8 @@ _LETTERS = lazy_regex(r"[^\W\d_]{3}")
 
 MIN_NAMED = 3
 """Least rows by which it is told which column names them."""
+MOST = 0.8
+"""Least share of these of which it has names that no other has."""
 
 Rows = Sequence[Sequence[str]]
 
@@ -63,11 +65,13 @@ def named_by_words(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Ro
 
     Of "Quantity | Unit | Part", with "1 | Pcs" in most rows, the part names a row. There must be a header.
     """
-    if not header or len(rows) < MIN_NAMED or any(len(row) != len(header) for row in rows):
+    if not header or any(len(row) != len(header) for row in rows):
         return header, rows
-    columns = list(zip(*rows, strict=True))
+    whole = [row for row in rows if 2 * sum(cell in EMPTY for cell in row) < len(row)]  # no names of groups
+    columns = list(zip(*whole, strict=True)) if len(whole) >= MIN_NAMED else []
     at = next((at for at, cells in enumerate(columns) if not _are_repeated(cells)), 0)
-    if at == 0 or len(set(columns[at])) < len(rows) or not all(map(_LETTERS.search, columns[at])):
+    names = [cell for cell in columns[at] if cell not in EMPTY] if at else []
+    if len(set(names)) < MOST * max(MIN_NAMED, len(whole)) or not all(map(_LETTERS.search, names)):
         return header, rows
     order = [at, *(other for other in range(len(header)) if other != at)]
     return [header[one] for one in order], [[row[one] for one in order] for row in rows]
