@@ -181,3 +181,12 @@ def test_a_whole_row_answers_only_what_lacks_nothing_of_the_question(question: s
     given = context([told], [rates]).model_copy(update={"rarity": known})
     answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
     assert answer.status == status
+
+
+def test_a_cell_that_lost_its_end_in_a_part_of_a_table_is_no_other_value() -> None:
+    infused = "Pre-infusion | Coffee is briefly infused in order to"
+    texts = (f"Term | Meaning\n{infused}\nrelease more aroma.", f"Term | Meaning\n{infused} release more aroma.")
+    tables = [image(None, text, layout="table", document="brewer.pdf") for text in texts]
+    answer = ask("What does pre-infusion mean?", *tables)
+    assert answer.status == "answered"
+    assert answer.text.count("briefly") == answer.text.count("release more aroma") == 1

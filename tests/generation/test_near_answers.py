@@ -228,3 +228,11 @@ def test_what_is_so_in_summer_bears_on_the_winter() -> None:
 def test_a_number_before_what_it_counts_is_one_in_words_and_in_digits(question: str, answers: bool) -> None:
     texts = ["A boat for 2 persons costs 30 euros.", "A boat for four persons costs 50 euros."]
     assert (ask(question, context(texts)).status == "answered") == answers
+
+
+def test_additional_things_are_not_those_that_are_counted() -> None:
+    told = "The authors collect 11 rules. The annex has 39 additional rules for the authors to collect."
+    answer = ask("How many rules did the authors collect?", context([told]))
+    assert answer.status == "answered"
+    assert "11 rules" in answer.text
+    assert "39" not in answer.text

@@ -43,6 +43,13 @@ STAFF = "- | 2021 | 2022\nRevenue (million euros) | 59.3 | 61.7\nEmployees | 312
 TICKETS = "Ticket | Weekday | Weekend\nAdult | 9.00 | 11.00\nStudent | 6.00 | 7.00"
 VISITS = "Ticket | Weekday | Weekend\nAdult | 120 | 340\nStudent | 60 | 95"
 KEYS = "Leistung | Preis\nErsatzschlüssel | 35 Euro\nNamensschild | 12 Euro"
+TERMS = "Term | Explanation\nPressing | Automatic pressing of coffee\nRinsing | Intermediate cleaning"
+DUTIES = "Task | Interval\nPressing | once a day\nRinsing | every week"
+SPARES = (
+    "Number | Unit | Designation | Order No. | Model\nWater tank | - | - | - | -\n"
+    "1 | Pcs | Water tank, blue | 33 2635 6010 | all\n1 | Pcs | Water tank lid | 33 2635 6000 | all\n"
+    "1 | Pcs | Water tank sieve | 33 7006 2608 | all\nHopper | - | - | - | -\n1 | Pcs | Hopper lid | 33 2636 4000 | all"
+)
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
 
@@ -79,6 +86,9 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("How many employees did the company have in 2021?", STAFF, "(2021: 312)"),
         ("How much does an adult ticket cost at the weekend?", TICKETS, "(Weekend: 11.00)"),
         ("Was kostet ein Ersatzschlüssel?", KEYS, "35 Euro"),
+        ("Where is proteinase K stored?", REAGENTS, "(Storage: freezer)"),
+        ("What is pressing?", TERMS, "Automatic pressing"),
+        ("What is the order number of the water tank lid?", SPARES, "33 2635 6000"),
         ("What is the grade point of a B+?", GRADES, "B+ (Grade point: 4.0)"),
         ("What is the grade point of a B?", GRADES, "B (Grade point: 3.5)"),
         ("What grade point does a B+ correspond to?", GRADES, "4.0"),
@@ -128,6 +138,11 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("How much does an adult ticket cost at the weekend?", VISITS),
         ("How much does a child ticket cost at the weekend?", TICKETS),
         ("Was wiegt ein Ersatzschlüssel?", KEYS),
+        ("Where was proteinase K discovered?", REAGENTS),
+        ("Where is the milk stored?", REAGENTS),
+        ("What is steaming?", TERMS),
+        ("What is pressing?", DUTIES),
+        ("What is the order number of the milk tank lid?", SPARES),
         ("What is the grade point of a C+?", GRADES),
     ],
 )

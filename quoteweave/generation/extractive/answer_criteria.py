@@ -60,7 +60,12 @@ from quoteweave.generation.extractive.statements import (
     words_of_heading_meant,
 )
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
-from quoteweave.generation.extractive.tables.said_by_cells import gives_whole_rows, is_row_asked, words_of_cells
+from quoteweave.generation.extractive.tables.said_by_cells import (
+    defines_terms,
+    gives_whole_rows,
+    is_row_asked,
+    words_of_cells,
+)
 from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
@@ -312,7 +317,9 @@ class AnswerCriteria:
         ):
             return False
         if analysis.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
-            return layout != "caption" and (not statement.is_row or analysis.asked_by == WHAT_MEANS)
+            return layout != "caption" and (
+                not statement.is_row or analysis.asked_by == WHAT_MEANS or defines_terms(statement)
+            )
         few = len(self._subject) < MIN_SUBJECT_TERMS and not (
             (analysis.asks == "place" and says_where(statement, self._question))
             or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))

@@ -116,7 +116,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if asks in NUMBER_KINDS and EXAMPLE.match(told) and not EXAMPLE.search(text):
         return False
-    if statement.is_computed or statement.is_looked_up:
+    if statement.is_computed or statement.is_of_kind:
         return True
     if IN_EXAMPLE.search(told) and not IN_EXAMPLE.search(text):
         return False

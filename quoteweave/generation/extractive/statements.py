@@ -90,9 +90,9 @@ class Statement(Record):
         return f"{self.picture} reads{beside} “{self.text.rstrip('.')}”."
 
     @property
-    def is_looked_up(self) -> bool:
-        """Whether it answers by the name of a row of which the question says a cell."""
-        return any(row.is_looked_up for row in self.cells)
+    def is_of_kind(self) -> bool:
+        """Whether it consists of cells that surely have the kind of answer that the question asks for."""
+        return bool(self.cells) and all(row.is_of_kind for row in self.cells)
 
     @property
     def quote(self) -> Quote:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import words_alike
+from quoteweave.core.text.question_analysis import AnswerType, words_alike
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
@@ -27,6 +27,11 @@ COUNTS = lazy_regex(
     r"\W*(?:quantit(?:y|ies)|qty|pieces|pcs|count|number|no\. of \w+|anzahl|menge|stück)\W*", re.IGNORECASE
 )
 """The name of a column that says how many there are of a thing."""
+PLACES = lazy_regex(
+    r"\W*(?:storage|location|place|room|site|venue|where|address|hall|building|shelf|town|city|ort|raum|standort|lagerung)\W*",
+    re.IGNORECASE,
+)
+"""The name of a column that says where a thing is."""
 _CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
 
 
@@ -39,7 +44,8 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     said = set(asked) - {FISCAL}
     columns = (
         _columns_named(header, _besides_names(said, rows), weights)
-        or (_columns_of_counts(header) if question.counts else _columns_alike(header, _besides_names(said, rows)))
+        or ([] if question.asks == "count" else _columns_alike(header, _besides_names(said, rows)))
+        or _columns_of_kind(header, question.asks)
         or _columns_of_dates(header, question.dates)
         or _columns_of_years(header, said)
         or _beside_told(header, rows, said)
@@ -76,9 +82,10 @@ def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
     return found if len(found) == 1 else []
 
 
-def _columns_of_counts(header: Sequence[str]) -> list[int]:
-    """The only column that says how many there are of what names the row: "Quantity"."""
-    found = [at for at, name in enumerate(header) if at and COUNTS.fullmatch(name)]
+def _columns_of_kind(header: Sequence[str], asks: AnswerType) -> list[int]:
+    """The only column that by its name says how many there are, or where something is, if this is asked."""
+    kind = COUNTS if asks == "count" else PLACES if asks == "place" else None
+    found = [at for at, name in enumerate(header) if kind and at and kind.fullmatch(name)]
     return found if len(found) == 1 else []
 
 

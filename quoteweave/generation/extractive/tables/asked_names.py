@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import interrogative_words, request_words, words_alike
+from quoteweave.core.text.question_analysis import AnswerType, interrogative_words, request_words, words_alike
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
@@ -49,8 +49,8 @@ class AskedCells:
     dates: Collection[Date] = ()
     written: str = ""
     """The question itself."""
-    counts: bool = False
-    """Whether it asks how many there are, which no price tells."""
+    asks: AnswerType = "statement"
+    """The kind of answer that it asks for: how many there are no price tells."""
 
     @property
     def in_rows(self) -> set[str]:

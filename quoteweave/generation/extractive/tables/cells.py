@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.tables.asked_columns import all_columns, asked_columns, cell_of
+from quoteweave.generation.extractive.tables.asked_columns import PLACES, all_columns, asked_columns, cell_of
 from quoteweave.generation.extractive.tables.asked_names import (
     TOTAL,
     AskedCells,
@@ -69,8 +69,8 @@ class FoundRow:
     """The name of each cell's column, or "", and the cell."""
     is_part: bool = False
     """Whether it is but a part of what is asked for by its name, such as "Current portion of long-term debt"."""
-    is_looked_up: bool = False
-    """Whether the question asks for its name, and says the cell."""
+    is_of_kind: bool = False
+    """Whether its name, looked up by a cell, or its cell, by the name of the column, is what the question asks for."""
     group: str = ""
     """The name of the group of rows that tells it from others of its name: "Assets" over "Domestic"."""
     under: str = ""
@@ -135,7 +135,7 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         header, rows = named_by_words(header, rows)
         found = chosen_rows(header, rows, question)
     if not found and (row := row_with(header, rows, question.written)) is not None:
-        return [FoundRow(row.name, ((row.heading, row.cell),), is_looked_up=True)]
+        return [FoundRow(row.name, ((row.heading, row.cell),), is_of_kind=True)]
     chosen, group = _of_asked_group(found, said, text)
     columns = asked_columns(header, chosen, question)
     if not columns and _are_of_asked_years(header, chosen, said, question.titled):
@@ -143,8 +143,15 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
     groups = _asked_groups(text, chosen, said)
+    in_places = [at < len(header) and PLACES.fullmatch(header[at]) is not None for at in columns]
     return [
-        FoundRow(row[0], tuple(_named_cells(row, header, columns)), group=group, under=groups.get(tuple(row), ""))
+        FoundRow(
+            row[0],
+            tuple(_named_cells(row, header, columns)),
+            is_of_kind=question.asks == "place" and all(in_places),
+            group=group,
+            under=groups.get(tuple(row), ""),
+        )
         for row in chosen
     ]
 

@@ -109,8 +109,7 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
         besides.add(FISCAL)
     asked = {*question.terms, *besides}
     parts = asked_parts(picture_text(quote), asked)
-    counts = question.analysis.asks == "count"
-    cells = AskedCells(asked, weights, wanted, titled, dates, question.analysis.text, counts)
+    cells = AskedCells(asked, weights, wanted, titled, dates, question.analysis.text, question.analysis.asks)
     found = [(part, rows) for part in parts if (rows := find_cells(part, cells))]
     if len(found) != 1:
         return []  # nothing tells which of two parts is asked for

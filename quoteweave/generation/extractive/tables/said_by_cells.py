@@ -32,6 +32,12 @@ _THE_WHOLE = lazy_regex(
 _PRICE = lazy_regex(
     r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b|(?<![\d.,])\d+[.,]\d\d(?![\d.,])", re.IGNORECASE
 )
+_OF_TERMS = lazy_regex(
+    r"\W*(?:terms?|words?|expressions?|abbreviations?|acronyms?|concepts?|begriff)\s*\|"
+    r"\s*(?:explanations?|meanings?|definitions?|descriptions?|bedeutung|erklärung)\W*",
+    re.IGNORECASE,
+)
+_GLOSSARY = lazy_regex(r"(?:[\d.]+\s+)?(?:glossary|definitions|abbreviations|glossar)\W*", re.IGNORECASE)
 _OF_ONE = lazy_regex(r"\b(?:unit|each|per|single|piece)\b", re.IGNORECASE)
 
 
@@ -79,6 +85,13 @@ def gives_whole_rows(statement: Statement, question: QuestionTerms) -> bool:
     several = any(len(row.cells) > 1 for row in statement.cells)
     several = several or (question.analysis.asks == "count" and any(map(COUNTS.fullmatch, headings)))
     return several and not set(words(" ".join(headings))).intersection(question.terms)
+
+
+def defines_terms(statement: Statement) -> bool:
+    """Whether a row is of a table of terms and what they mean, by its head or by the heading above it."""
+    first, *_ = picture_text(statement.quote).partition("\n")
+    headed = _GLOSSARY.fullmatch(statement.quote.section or statement.quote.caption or "")
+    return statement.is_row and (headed is not None or _OF_TERMS.fullmatch(first) is not None)
 
 
 def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
