@@ -39,6 +39,7 @@ WORKS = (
     "Item | Quantity | Unit price | Total\nSlates | 420 | 3.50 | 1,470.00\n"
     "Labour (hours) | 56 | 38.00 | 2,128.00\nSkip | 1 | 102.00 | 102.00"
 )
+WORKS_DONE = "Item | Quantity | Price\nSlates | 420 | 1,470.00\nSkip | 1 | 102.00\nGutters | 12 | 540.00"
 STAFF = "- | 2021 | 2022\nRevenue (million euros) | 59.3 | 61.7\nEmployees | 312 | 298"
 TICKETS = "Ticket | Weekday | Weekend\nAdult | 9.00 | 11.00\nStudent | 6.00 | 7.00"
 VISITS = "Ticket | Weekday | Weekend\nAdult | 120 | 340\nStudent | 60 | 95"
@@ -50,6 +51,8 @@ SPARES = (
     "1 | Pcs | Water tank, blue | 33 2635 6010 | all\n1 | Pcs | Water tank lid | 33 2635 6000 | all\n"
     "1 | Pcs | Water tank sieve | 33 7006 2608 | all\nHopper | - | - | - | -\n1 | Pcs | Hopper lid | 33 2636 4000 | all"
 )
+BOUGHT = "Scanner | 3 May 2019\nPrinter | 9 July 2021"
+VERSIONS = "System | Server | Client\nmacOS 14 | 3.2 | 3.4\nLinux | 3.1 | 3.3"
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
 
@@ -86,6 +89,7 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("How many employees did the company have in 2021?", STAFF, "(2021: 312)"),
         ("How much does an adult ticket cost at the weekend?", TICKETS, "(Weekend: 11.00)"),
         ("Was kostet ein Ersatzschlüssel?", KEYS, "35 Euro"),
+        ("How much did the slates cost?", WORKS_DONE, "(Price: 1,470.00)"),
         ("Where is proteinase K stored?", REAGENTS, "(Storage: freezer)"),
         ("What is pressing?", TERMS, "Automatic pressing"),
         ("What is the order number of the water tank lid?", SPARES, "33 2635 6000"),
@@ -140,6 +144,9 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("Was wiegt ein Ersatzschlüssel?", KEYS),
         ("Where was proteinase K discovered?", REAGENTS),
         ("Where is the milk stored?", REAGENTS),
+        ("What is the scanner used for?", BOUGHT),
+        ("When was the scanner used?", BOUGHT),
+        ("Does the server run on macOS 14?", VERSIONS),
         ("What is steaming?", TERMS),
         ("What is pressing?", DUTIES),
         ("What is the order number of the milk tank lid?", SPARES),

@@ -134,7 +134,7 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if not any(cell not in EMPTY for row in found for cell in row[1:]):
         header, rows = named_by_words(header, rows)
         found = chosen_rows(header, rows, question)
-    if not found and (row := row_with(header, rows, question.written)) is not None:
+    if not found and (row := row_with(header, rows, question.written, question.titled)) is not None:
         return [FoundRow(row.name, ((row.heading, row.cell),), is_of_kind=True)]
     chosen, group = _of_asked_group(found, said, text)
     columns = asked_columns(header, chosen, question)

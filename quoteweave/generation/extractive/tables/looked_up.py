@@ -1,7 +1,7 @@
 """Look up from a cell back to the name of its row: who has a post, or which of the things listed has something."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -24,7 +24,7 @@ _OF_NAME = lazy_regex(r"\s+(?:of|at|for|in)\s+(?:the\s+)?[A-ZÀ-Þ][^,]*$")
 # Several posts in one cell.
 _PARTS = lazy_regex(r"\s*(?:[,;/&]|\band\b)\s*")
 _SENTENCE = lazy_regex(r"(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
-_FORMER = lazy_regex(r"\b(?:former|formerly|previous|past|prior|earlier|until)\b", re.IGNORECASE)
+_FORMER = lazy_regex(r"\b(?:former(?:ly)?|previous?|past|prior|earlier|until)\b", re.IGNORECASE)
 PERSON = lazy_regex(
     r"(?:(?:Mr|Mrs|Ms|Dr|Prof|Sir|Dame)\.?\s+)*[A-ZÀ-Þ][\w'’.-]*"
     r"(?:\s+(?:[A-ZÀ-Þ][\w'’.-]*|van|von|der|den|ter|de|del|della|di|da|dos|du|la|las|le|los|bin|ibn|al|el|zu)){1,5}"
@@ -42,14 +42,15 @@ class ToldRow:
     cell: str
 
 
-def row_with(header: Sequence[str], rows: Rows, question: str) -> ToldRow | None:
+def row_with(header: Sequence[str], rows: Rows, question: str, titled: Collection[str] = ()) -> ToldRow | None:
     """The only row with the cell that a question says, where it asks for its name.
 
     "Who is the treasurer?" asks for a person of that post, "Which country has the capital Osk?" for what the first
-    column is said to name. The cell, or one of the posts in it, is said whole: a deputy treasurer is none.
+    column is said to name. The cell, or one of the posts in it, is said whole: a deputy treasurer is none. Nor is one
+    who stands among former ones, by the words of the table's title.
     """
     text = question[:MAX_ANALYSED_CHARACTERS]
-    if not header or any(len(row) != len(header) for row in rows):
+    if not header or any(len(row) != len(header) for row in rows) or _FORMER.search(" ".join(titled)):
         return None
     found = list(_told(header, rows, text))
     return found[0] if len({row.name for row in found}) == 1 else None

@@ -7,6 +7,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import foreign_function_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import asked_act
+from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.statements import Statement, picture_text
 from quoteweave.generation.extractive.tables.asked_columns import COUNTS
@@ -30,8 +31,16 @@ _THE_WHOLE = lazy_regex(
     re.IGNORECASE,
 )
 _PRICE = lazy_regex(
-    r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b|(?<![\d.,])\d+[.,]\d\d(?![\d.,])", re.IGNORECASE
+    r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b|(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,])",
+    re.IGNORECASE,
 )
+_YES_OR_NO = lazy_regex(
+    r"\W*(?:yes|no|not|none|true|false|supported|included|available|allowed|optional|ja|nein|oui|non|sí|[x✓✔✗✘])\b.*|\W*[✓✔✗✘]\W*",
+    re.IGNORECASE,
+)
+_OF_EVENTS = frozenset({"date", "person", "place"})
+_SURE_KINDS = frozenset({"count", "amount", "money", "percent", "yes_or_no", *_OF_EVENTS})
+"""Kinds of questions of which it is checked that a cell has what is asked for."""
 _OF_TERMS = lazy_regex(
     r"\W*(?:terms?|words?|expressions?|abbreviations?|acronyms?|concepts?|begriff)\s*\|"
     r"\s*(?:explanations?|meanings?|definitions?|descriptions?|bedeutung|erklärung)\W*",
@@ -55,7 +64,7 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     if any(len(row.cells) != 1 for row in statement.cells):
         return above
     asked = frozenset(subject_terms(question))
-    granted = _verbs(question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.analysis.text))))
+    granted = _verbs(statement, question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.analysis.text))))
     granted |= foreign_function_words(question.analysis.text)  # which cells have none of
     if question.analysis.asks == "money":
         cells = [cell for row in statement.cells for _, cell in row.cells]
@@ -71,12 +80,22 @@ def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
     return not any(map(COUNTS.fullmatch, names)) or all(map(_OF_ONE.search, headings))
 
 
-def _verbs(question: QuestionTerms) -> frozenset[str]:
-    """The verbs of a question that are of having or keeping."""
-    text, act = question.analysis.text, asked_act(question.analysis.text)
+def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
+    """The verbs of a question that are of having or keeping, and not of what happened once.
+
+    Of a question of no certain kind, only where it names the column too, and then what corresponds.
+    """
+    analysis = question.analysis
+    text, asks, act = analysis.text, analysis.asks, asked_act(analysis.text)
+    named = all(set(words(name)).intersection(question.terms) for row in statement.cells for name, _ in row.cells)
+    like = frozenset(words(" ".join(_CORRESPONDS.findall(text)))) if named else frozenset[str]()
+    past = SAYS_PAST.search(text) is not None
+    if asks not in _SURE_KINDS or (past and asks in _OF_EVENTS):
+        return like
+    if asks == "yes_or_no" and not all(_YES_OR_NO.fullmatch(cell) for row in statement.cells for _, cell in row.cells):
+        return like
     last = _ENDS.search(text)
-    found = {*verbs_of(text), *words(" ".join(_CORRESPONDS.findall(text))), *words(act.verb if act else "")}
-    return _HAVING & (found | set(words(last[1] if last else "")))
+    return like | (_HAVING & {*verbs_of(text), *words(act.verb if act else ""), *words(last[1] if last else "")})
 
 
 def gives_whole_rows(statement: Statement, question: QuestionTerms) -> bool:
