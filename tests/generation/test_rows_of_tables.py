@@ -53,6 +53,16 @@ SPARES = (
 )
 BOUGHT = "Scanner | 3 May 2019\nPrinter | 9 July 2021"
 VERSIONS = "System | Server | Client\nmacOS 14 | 3.2 | 3.4\nLinux | 3.1 | 3.3"
+BOATS = (
+    "No. | Vessel | Length (m) | Built\n1 | Heron, pilot boat | 14.2 | 2004\n2 | Kestrel, tug | 28.5 | 2011\n"
+    "3 | Gull, tug | 31.0 | 1998"
+)
+STOPS = "Stop | Line 1 | Line 2\nOsk pier | 8:10 | 9:25\nSkarn | 8:32 | 9:50"
+ALLERGENS = "Allergen | Soup | Pie\nMilk | no | yes\nGluten | yes | yes"
+POSTS = (
+    "Person | Post | Since\nAda Byron | Treasurer | 2019\nOla Ros | Deputy chair | 2021\n"
+    "Per Aune | Treasurer of the youth club | 2022"
+)
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
 
@@ -90,6 +100,10 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("How much does an adult ticket cost at the weekend?", TICKETS, "(Weekend: 11.00)"),
         ("Was kostet ein Ersatzschlüssel?", KEYS, "35 Euro"),
         ("How much did the slates cost?", WORKS_DONE, "(Price: 1,470.00)"),
+        ("How long is the Kestrel?", BOATS, "28.5"),
+        ("When does line 2 leave Skarn?", STOPS, "(Line 2: 9:50)"),
+        ("Does the pie contain milk?", ALLERGENS, "(Pie: yes)"),
+        ("Who is the treasurer?", POSTS, "Ada Byron"),
         ("Where is proteinase K stored?", REAGENTS, "(Storage: freezer)"),
         ("What is pressing?", TERMS, "Automatic pressing"),
         ("What is the order number of the water tank lid?", SPARES, "33 2635 6000"),
@@ -144,6 +158,12 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("Was wiegt ein Ersatzschlüssel?", KEYS),
         ("Where was proteinase K discovered?", REAGENTS),
         ("Where is the milk stored?", REAGENTS),
+        ("How long is the tug Heron?", BOATS),
+        ("When was the Kestrel sold?", BOATS),
+        ("When was line 2 opened?", STOPS),
+        ("Does the pie contain eggs?", ALLERGENS),
+        ("Who is the deputy treasurer?", POSTS),
+        ("Who elected the treasurer?", POSTS),
         ("What is the scanner used for?", BOUGHT),
         ("When was the scanner used?", BOUGHT),
         ("Does the server run on macOS 14?", VERSIONS),

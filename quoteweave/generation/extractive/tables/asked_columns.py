@@ -135,14 +135,15 @@ def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
 
 
 def _columns_of_quantity(header: Sequence[str], rows: Rows, wanted: Quantity | None) -> list[int]:
-    """The columns that have a quantity by their name; else the only one with its units."""
+    """The columns that have a quantity by their name; else the only one with its units, or a name that rows have."""
     if wanted is None or not rows:
         return []
     named = [at for at, name in enumerate(header) if at and not wanted.named.isdisjoint(words(name))]
     measuring = [
         at for at in range(1, min(map(len, rows))) if all(wanted.dimensions & dimensions_in(row[at]) for row in rows)
     ]
-    return named or (measuring if len(measuring) == 1 else [])
+    as_rows = [at for at, name in enumerate(header) if at and not wanted.in_rows.isdisjoint(words(name))]
+    return named or next((columns for columns in (measuring, as_rows) if len(columns) == 1), [])
 
 
 def _columns_of_totals(header: Sequence[str]) -> list[int]:

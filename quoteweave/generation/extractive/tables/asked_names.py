@@ -65,7 +65,7 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     rows = [row for row in rows if not _is_another_letter(row[0], question.written)]
     names = [name_of_row(row[0]) for row in rows]
     best = best_matching_names([row[0] for row in rows], asked, question.weights, least=1.0)
-    best = best or _of_span(rows, asked) or _only_described(header, rows, asked)
+    best = best or _of_span(rows, asked) or _only_described(header, rows, question)
     besides = [
         at
         for at, own in enumerate(names)
@@ -101,22 +101,28 @@ def _of_span(rows: Rows, asked: Collection[str]) -> list[int]:
     return found if len(found) == 1 else []
 
 
-def _only_described(header: Sequence[str], rows: Rows, asked: Collection[str]) -> list[int]:
+def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> list[int]:
     """The only row of the thing asked for, where its name describes this further: "Fire door FD30, ash veneer".
 
     Besides the thing, the question may say what a column does, in any words.
     """
-    above = set(words(" ".join(header)))
+    asked, above = set(question.words) - {FISCAL}, set(words(" ".join(header)))
+    measured = question.wanted.asked if question.wanted else ()
     rest = {word for word in asked if word not in above and words_alike(word).isdisjoint(above)} - _ONE
-    rest -= interrogative_words() | _request_stems()
+    rest -= interrogative_words() | _request_stems() | {*words(" ".join(measured))}
     found = [
         at
         for at, row in enumerate(rows)
         if not is_of_others(row[0], asked)
-        and (thing := name_of_row(_DESCRIPTION.sub("", row[0])))
+        and (thing := name_of_row(thing_named(row[0])))
         and thing <= rest <= name_of_row(row[0])
     ]
     return found if len(found) == 1 else []
+
+
+def thing_named(name: str) -> str:
+    """The name of a row without what describes the thing further."""
+    return _DESCRIPTION.sub("", name)
 
 
 def _told_by_cell(rows: list[Sequence[str]], asked: Collection[str]) -> list[Sequence[str]]:

@@ -4,26 +4,30 @@ import re
 from collections.abc import Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_words import foreign_function_words, verbs_of
+from quoteweave.core.text.question_words import foreign_function_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.acts.asked_acts import asked_act
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.statements import Statement, picture_text
 from quoteweave.generation.extractive.tables.asked_columns import COUNTS
+from quoteweave.generation.extractive.tables.asked_names import name_of_row, thing_named
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 # Verbs of being so, having and keeping, which the name of a column stands for. What happened to a thing is no such one.
-_HAVING = frozenset(
+_VERBS = (
+    "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?"
+    "|need(?:s|ed)?|used?|uses|charged?|charges|corresponds?|equals?|amounts?"
+)
+_VERB = lazy_regex(rf"(?P<before>[\w'’-]+)\s+(?P<verb>{_VERBS})\b", re.IGNORECASE)
+_BEFORE_NOUNS = frozenset(
     words(
-        "run runs work works store stored keep keeps kept last lasts take takes cost costs leave leaves depart departs"
-        " weigh weighs hold holds contain contains contained measure measures need needs needed use uses used"
-        " charge charged correspond corresponds equal equals amount amounts"
+        "the a an this that my our your its of for in on at by with per each every any no",
+        stem=False,
+        keep_stop_words=True,
     )
 )
 _CORRESPONDS = lazy_regex(r"\b(correspond|equal|amount)s?\b(?=\W*$|\s+to\b)", re.IGNORECASE)
-_ENDS = lazy_regex(r"\b(?:does|do|did|can|could|is|are|was|were|be)\b.*?\b(\w+)\s*\?*$", re.IGNORECASE)
 # What all of a document is of.
 _THE_WHOLE = lazy_regex(
     r"\b(?:the|this|your|our)\s+(company|firm|organi[sz]ation|corporation|association|society|club|group)\s"
@@ -86,7 +90,7 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     Of a question of no certain kind, only where it names the column too, and then what corresponds.
     """
     analysis = question.analysis
-    text, asks, act = analysis.text, analysis.asks, asked_act(analysis.text)
+    text, asks = analysis.text, analysis.asks
     named = all(set(words(name)).intersection(question.terms) for row in statement.cells for name, _ in row.cells)
     like = frozenset(words(" ".join(_CORRESPONDS.findall(text)))) if named else frozenset[str]()
     past = SAYS_PAST.search(text) is not None
@@ -94,8 +98,8 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
         return like
     if asks == "yes_or_no" and not all(_YES_OR_NO.fullmatch(cell) for row in statement.cells for _, cell in row.cells):
         return like
-    last = _ENDS.search(text)
-    return like | (_HAVING & {*verbs_of(text), *words(act.verb if act else ""), *words(last[1] if last else "")})
+    said = (match["verb"] for match in _VERB.finditer(text) if match["before"].casefold() not in _BEFORE_NOUNS)
+    return like.union(words(" ".join(said)))
 
 
 def gives_whole_rows(statement: Statement, question: QuestionTerms) -> bool:
@@ -114,7 +118,11 @@ def defines_terms(statement: Statement) -> bool:
 
 
 def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement is the only cell, of those asked for, of the row that is all that a question is about."""
+    """Whether a statement is the only cell, of those asked for, of the row that is all that a question is about.
+
+    Or the row that has the cell which is all of it: "Who is the treasurer?".
+    """
     if len(statement.cells) != 1 or len(statement.cells[0].cells) != 1 or question.analysis.asks == "yes_or_no":
         return False
-    return statement.cells[0].named == set(subject_terms(question))
+    (row,) = statement.cells
+    return row.is_of_kind or set(subject_terms(question)) in (row.named, name_of_row(thing_named(row.name)))
