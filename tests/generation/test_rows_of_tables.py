@@ -11,7 +11,7 @@ INVOICE = (
     "Subtotal | | | | £2,093.00\nVAT 20 % | | | | £418.60\nTotal due | | | | £2,511.60"
 )
 TASKS = (
-    "Who | What | By\nKeith | Clear the gutters | 22 February\nDora | Write to the council | 1 March\n"
+    "Who | What | By\nKeith | Clear gutter 19 | 22 February\nDora | Write to the council | 1 March\n"
     "Keith | Buy paint | 5 April"
 )
 SYSTEMS = "System | Server | Client\nmacOS 14 | yes | no\nLinux | yes | yes"
@@ -79,7 +79,7 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("What is the unit price of the door closer?", INVOICE, "(Unit price: £64.00)"),
         ("What is the total due?", INVOICE, "Total due (Amount: £2,511.60)"),
         ("What is the subtotal?", INVOICE, "£2,093.00"),
-        ("What does Keith have to do by 22 February?", TASKS, "Clear the gutters"),
+        ("What does Keith have to do by 22 February?", TASKS, "Clear gutter 19"),
         ("What does Dora have to do by 1 March?", TASKS, "Write to the council"),
         ("Does the server run on macOS 14?", SYSTEMS, "(Server: yes)"),
         ("Does the client run on macOS 14?", SYSTEMS, "(Client: no)"),

@@ -92,13 +92,13 @@ def _columns_of_kind(header: Sequence[str], asks: AnswerType) -> list[int]:
 def _beside_told(header: Sequence[str], rows: Rows, asked: Collection[str]) -> list[int]:
     """All columns, where the question says all of one cell: what is to be done "by 5 April".
 
-    None where the others hold numbers too, or are many.
+    None where the others hold no words, or are many.
     """
     if len(rows) != 1 or not header or len(rows[0]) > MAX_WHOLE_ROW:
         return []
     filled = [at for at in range(1, len(rows[0])) if cell_of(rows[0], at)]
     rest = [at for at in filled if not is_said(rows[0][at], asked)]
-    in_words = not any(map(str.isdigit, "".join(rows[0][at] for at in rest)))
+    in_words = all(sum(word.isalpha() for word in rows[0][at].split()) > 1 for at in rest)
     return filled if len(filled) - len(rest) == 1 and in_words else []
 
 
