@@ -6,7 +6,10 @@ A sentence ends
   (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only where the next word is one that usually begins a sentence. The number
   that opens an item (`3.`) is no sentence.
 - at `。`, `！`, `？` and the full stops of other scripts that need no space after them;
-- at an empty line, and before a line that opens with a bullet or an item's number. Any other line break is a space.
+- at an empty line, and before a line that opens with a bullet or an item's number;
+- between lines that each say one thing: after one with a label ("Serves: 10") before another such line, one that opens
+  with a number, or a word that usually begins a sentence; and between short lines that both open with a number
+  ("4 eggs"). Any other line break is a space.
 """
 
 import re
@@ -15,15 +18,19 @@ from functools import lru_cache
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote, Record
 from quoteweave.core.text.grammar import SENTENCE_END
-from quoteweave.core.text.tokens import RAISED
+from quoteweave.core.text.tokens import RAISED, words
 
 _ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
 _CLOSING = rf"""["'”’»)\]」』）】{RAISED}]*+"""
 # What opens a quotation in English closes one in German where it follows a full stop, and a space follows it.
 _CLOSING_BEFORE_SPACE = rf"""["'”’»“‘«‹›)\]」』）】{RAISED}]*+"""
+# How a line opens that may say one thing by itself, and a whole one that does: "Serves: 10", "225 g butter, soft".
+_LABEL = r"[^\S\n]*+[A-ZÀ-Þ][\w'’/-]*+(?:[^\S\n][\w'’/()&.-]++){0,5}:[^\S\n]"
+_AMOUNT = r"[^\S\n]*+\d[\d.,/½¼¾–-]*+[^\S\n]++(?=[^\W\d_])"
+_ENTRY = lazy_regex(rf"(?P<label>{_LABEL})|{_AMOUNT}")
 # Every part is possessive or one character wide, which keeps the search linear.
 _END = lazy_regex(
-    rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))"
+    rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))|(?P<entry>\n)(?=[^\S\n]*+[A-ZÀ-Þ\d])"
     rf"|(?P<full>[。！？｡।॥؟۔]++{_CLOSING})"
     rf"|(?P<stop>[.!?…]++{_CLOSING_BEFORE_SPACE})(?=\s)"
 )
@@ -63,6 +70,10 @@ _OPENERS = (
 _STARTERS = frozenset(_OPENERS.split())
 
 
+MAX_ENTRY, MAX_AMOUNT = 200, 60
+"""Characters of what has a label, and of what opens with a number, that may say one thing by itself."""
+
+
 class Sentence(Record):
     """One sentence: `text` is the slice `[start:end]` of the whole, without surrounding whitespace."""
 
@@ -94,7 +105,11 @@ def _split(text: str) -> tuple[Sentence, ...]:
     sentences: list[Sentence] = []
     start = 0
     for match in _END.finditer(text):
-        if match["stop"] is None or _ends(text, start, match):
+        if match["entry"]:
+            ends = _parts_entries(text, start, match.start())
+        else:
+            ends = match["stop"] is None or _ends(text, start, match)
+        if ends:
             _add(sentences, text, start, match.end())
             start = match.end()
     _add(sentences, text, start, len(text))
@@ -132,6 +147,19 @@ def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
         end -= 1
     if start < end:
         sentences.append(Sentence(text=text[start:end], start=start, end=end))
+
+
+def _parts_entries(text: str, start: int, at: int) -> bool:
+    """Whether the line break at `at` ends what says one thing and begins at `start`, before what says another."""
+    before = _ENTRY.match(text, start, at) if at - start <= MAX_ENTRY else None
+    if before is None:
+        return False
+    after = _ENTRY.match(text, at + 1)
+    if before["label"] is None:
+        goes_on = not words(text[start:at].rsplit(maxsplit=1)[-1])  # "14 piers and"
+        return after is not None and at - start <= MAX_AMOUNT and not goes_on
+    word = _NEXT_WORD.match(text, at + 1)
+    return after is not None or (word is not None and word[1] in _STARTERS)
 
 
 def _ends(text: str, start: int, match: re.Match[str]) -> bool:

@@ -24,6 +24,21 @@ def said(file: Path, images: ImageStore, text: str) -> list[tuple[str, str]]:
     return [(quote.layout, quote.text) for quote in parse_markdown(file, images).quotes]
 
 
+def test_lines_of_labels_and_items_with_letters_stay_lines(file: Path, images: ImageStore) -> None:
+    text = "**Present:** Ada,\nBen\n**Absent:** *none*\nTaken by: Cy\n\nThe tenant\na) pays,\nand\nb) leaves."
+    assert said(file, images, text) == [
+        ("paragraph", "Present: Ada, Ben\nAbsent: none\nTaken by: Cy"),
+        ("paragraph", "The tenant\na) pays, and\nb) leaves."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrapped", ["They met the mayor of\nBergen: he was late.", "Note: it was the mayor of\nBergen."]
+)
+def test_other_lines_of_a_paragraph_run_on(file: Path, images: ImageStore, wrapped: str) -> None:
+    assert said(file, images, wrapped) == [("paragraph", wrapped.replace("\n", " "))]
+
+
 def test_a_worked_example(file: Path, images: ImageStore) -> None:
     text = """Rain
 ====

@@ -69,6 +69,55 @@ def test_a_missing_file_is_named(file: Path) -> None:
         parse_text(file)
 
 
+def layouts(file: Path, text: str) -> list[tuple[str, str, str | None]]:
+    file.write_text(text, encoding="utf-8")
+    return [(quote.layout, quote.text, quote.section) for quote in parse_text(file).quotes]
+
+
+def test_short_lines_in_capitals_that_stand_alone_are_headings(file: Path) -> None:
+    assert layouts(
+        file,
+        "THE HARBOUR\nby Ada Holm\n\nPIERS (old)\n\nThere are two of them.\n\nTIDES & FLOODS\n\nThere are few.\n",
+    ) == [
+        ("title", "THE HARBOUR", None),
+        ("paragraph", "by Ada Holm", "THE HARBOUR"),
+        ("title", "PIERS (old)", "THE HARBOUR"),
+        ("paragraph", "There are two of them.", "PIERS (old)"),
+        ("title", "TIDES & FLOODS", "THE HARBOUR"),
+        ("paragraph", "There are few.", "TIDES & FLOODS"),
+    ]
+
+
+def test_the_line_alone_at_the_head_of_a_file_is_its_title(file: Path) -> None:
+    assert layouts(file, "Notes on the harbour\n\nThe port grew.")[0] == ("title", "Notes on the harbour", None)
+
+
+@pytest.mark.parametrize("line", ["Dear Ada,", "The port grew.", "Port: Holm", "and so it went", "17:30 5 2"])
+def test_a_line_at_the_head_of_a_file_that_says_something_is_no_title(file: Path, line: str) -> None:
+    assert layouts(file, f"{line}\n\nThe port grew.")[0][0] == "paragraph"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "STOP THE PUMP.",
+        "PORT: HOLM",
+        "PIERS,",
+        "NO",
+        "AB-12 34 567",
+        "HOLM\n12 High Street",
+        "SELECT A FROM B WHERE C = 1",
+    ],
+)
+def test_other_lines_in_capitals_are_no_headings(file: Path, line: str) -> None:
+    assert {layout for layout, _, _ in layouts(file, f"The port grew.\n\n{line}\n\nIt shrank.")} == {"paragraph"}
+
+
+def test_nothing_is_a_heading_at_the_end_or_where_all_is_in_capitals(file: Path) -> None:
+    assert layouts(file, "The port grew.\n\nTHE END")[1][0] == "paragraph"
+    assert layouts(file, "The port.\n\nGALE WARNING\n\nWIND NORTH, SEA ROUGH ALL OVER\n\nEND")[1][0] == "paragraph"
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
 def test_every_character_but_space_is_in_exactly_one_quote(file: Path, text: str) -> None:

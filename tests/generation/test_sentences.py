@@ -87,6 +87,35 @@ def test_line_breaks_are_spaces_unless_a_line_is_empty_or_opens_an_item() -> Non
     ]
 
 
+def test_lines_that_each_say_one_thing_are_sentences() -> None:
+    lines = [
+        "Serves: 10",
+        "Oven: 170 C, or 150 C\nwith a fan",
+        "Best eaten by: Sunday",
+        "225 g butter, soft",
+        "4 eggs\na pinch of salt",
+    ]
+    assert cut("\n".join(lines)) == lines
+    assert cut("Solicitors of the port: Holm & Rowe, ref. 5\nThe town has none.") == [
+        "Solicitors of the port: Holm & Rowe, ref. 5",
+        "The town has none.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "They met the mayor of\nBergen: he was in a hurry",
+        "Note: it was read by the mayor of\nBergen and by nobody else",
+        "In all the port has\n14 piers and\n3 cranes",
+        "The fees that the harbour office has had since the year of the storm rose from\n20 per cent to\n30",
+        "Oven: 170 C, or 150 C\nwith a fan",
+    ],
+)
+def test_other_line_breaks_are_spaces(wrapped: str) -> None:
+    assert cut(wrapped) == [wrapped]
+
+
 def test_scripts_that_need_no_space() -> None:
     assert cut("東京は首都です。人口は多い！「本当？」はい。") == [
         "東京は首都です。",

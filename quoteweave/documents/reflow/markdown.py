@@ -33,6 +33,10 @@ _FRONT_MATTER = lazy_regex(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re
 # What stands at the left edge of YAML: names with values, items, comments, and ends of lists and mappings.
 _YAML = lazy_regex(r"(?:[^\s:#\-][^:\n]*:(?:[ \t].*)?|-(?:[ \t].*)?|#.*|[\]}].*|[ \t].*|)")
 _TITLE = lazy_regex(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
+# How lines begin that are lines where they are read, too: with labels ("**Present:** Ada"), or as items with letters,
+# which are no list in CommonMark.
+_LABEL = lazy_regex(r"[*_]{0,3}[A-ZÀ-Þ][^:\n|]{0,50}:(?:[*_]{1,3})?(?:\s|$)")
+_LETTERED = lazy_regex(r"\(?[a-z]\)\s")
 _MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
 
 
@@ -81,9 +85,23 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
     for token in tokens:
         if token.type == "fence" and token.info.strip().lower() in _MATH_FENCES:
             token.type = "math"
+        elif token.type == "inline":
+            _keep_lines(token)
     lost = any(token.type in _CONTAINERS and token.level >= _MAX_NESTING - 1 for token in tokens)
     warnings = (f"What is nested more than {_MAX_NESTING} deep was left out.",) if lost else ()
     return str(markdown.renderer.render(tokens, markdown.options, {})), warnings
+
+
+def _keep_lines(token: "Token") -> None:
+    """Keep breaks before lines with labels and items with letters, where CommonMark makes spaces of them."""
+    lines = token.content.split("\n")
+    breaks = [child for child in token.children or () if child.type in ("softbreak", "hardbreak")]
+    if len(breaks) != len(lines) - 1:  # one within code or HTML
+        return
+    labelled = _LABEL.match(lines[0]) is not None
+    for own, line in zip(breaks, map(str.lstrip, lines[1:]), strict=True):
+        if _LETTERED.match(line) or (labelled and _LABEL.match(line)):
+            own.type, own.tag = "hardbreak", "br"
 
 
 def _leave_out(state: "StateBlock", first: int, last: int, silent: bool) -> bool:

@@ -96,16 +96,73 @@ def _known(label: str) -> str | None:
 
 
 MAX_MEGABYTES = 64
+# Characters from the start of a file by which it is told whether capitals distinguish anything in it.
+_SAMPLE = 100_000
+# A heading in capitals: words and what joins them, and, besides, brackets with what is not in capitals.
+_CAPITALS = lazy_regex(r"(?=.{3,80}\Z)[\w&'’\"“”(][\w \t&'’\"“”(),.:/–—-]*[\w)'’\"“”?!]")
+_MAX_TITLE = 80
+_BRACKETS = lazy_regex(r"\([^()]*\)")
+_WORD = lazy_regex(r"[^\W\d_]{3}")
+# What a line opens with that says one thing of another: "Serves: 10".
+_LABEL = lazy_regex(r"[^:\n]{1,60}:(?:\s|\Z)")
 
 
 def parse_text(path: Path) -> ParsedDocument:
-    """Parse a plain text file: its paragraphs become text quotes on virtual pages.
+    """Parse a plain text file: its paragraphs, and headings in capitals, become text quotes on virtual pages.
 
     Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
-    blocks = (FlowBlock(layout="paragraph", text=paragraph) for paragraph in _paragraphs(text))
-    return paginate_blocks(blocks, name=path.name, warnings=warnings)
+    return paginate_blocks(_blocks(text), name=path.name, warnings=warnings)
+
+
+def _blocks(text: str) -> Iterator[FlowBlock]:
+    """The paragraphs and headings of a text; headings above its first paragraph are of the highest level."""
+    capitals_distinguish = _has_more_small_letters(text[:_SAMPLE])
+    level = 1
+    for number, (paragraph, is_last) in enumerate(_with_last(_paragraphs(text))):
+        first, _, rest = paragraph.partition("\n")
+        heads = capitals_distinguish and _is_heading(first)
+        if not rest and not is_last and (heads or (number == 0 and _is_title(first))):
+            yield FlowBlock(layout="title", text=paragraph, level=level)
+            continue
+        # Who a document is by, and when it is from, often stands right below its title.
+        parted = heads and rest and level == 1 and not _is_heading(rest.partition("\n")[0])
+        if parted:
+            yield FlowBlock(layout="title", text=first)
+        yield FlowBlock(layout="paragraph", text=rest if parted else paragraph)
+        level = 2
+
+
+def _has_more_small_letters(text: str) -> bool:
+    return 2 * sum(map(str.islower, text)) > sum(map(str.isalpha, text))
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line is short, in capitals but for what is in brackets, and neither a sentence nor a value's name."""
+    line = line.strip()
+    if _CAPITALS.fullmatch(line) is None or _LABEL.match(line) is not None:
+        return False
+    outside = _BRACKETS.sub("", line)
+    return outside.isupper() and _WORD.search(outside) is not None and 2 * sum(map(str.isalpha, outside)) > len(outside)
+
+
+def _is_title(line: str) -> bool:
+    """Whether the line that stands alone at the head of a file may be its title: short, no sentence and no value."""
+    line = line.strip()
+    is_short = len(line) <= _MAX_TITLE and line[-1:].isalnum() and (line[:1].isupper() or line[:1].isdecimal())
+    return is_short and _WORD.search(line) is not None and _LABEL.match(line) is None
+
+
+def _with_last(paragraphs: Iterator[str]) -> Iterator[tuple[str, bool]]:
+    """Each paragraph, and whether it is the last."""
+    before: str | None = None
+    for paragraph in paragraphs:
+        if before is not None:
+            yield before, False
+        before = paragraph
+    if before is not None:
+        yield before, True
 
 
 def _paragraphs(text: str) -> Iterator[str]:
