@@ -1,10 +1,23 @@
 """Reads the pages of documents around what a search has found, under the filter of that search."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
-from quoteweave.core.records import Filter, PageWord, Quote
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.records import BODY_LAYOUTS, Filter, PageWord, Quote
+from quoteweave.core.text.whole_document.structure_questions import document_nouns
+
+MIN_SENTENCE = 5
+"""Words from which on what ends with a full stop is a sentence, and stands below a document's title."""
+_NO_TITLE = lazy_regex(
+    r"(?:table of )?contents|inhalt(?:sverzeichnis)?|sommaire|table des mati[èe]res|índice|[(\[].*[)\]]", re.IGNORECASE
+)
+_OF_KINDS = frozenset(
+    {"user", "user's", "user’s", "owner's", "owner’s", "operating", "reference", "quick", "start", "review"}
+)
+"""What stands with the nouns for documents in headings that say no more than what a document is: "User Guide"."""
 
 
 class FilteredPages:
@@ -28,10 +41,12 @@ class FilteredPages:
             return []
 
     def titles(self, documents: Iterable[str]) -> dict[str, str]:
-        """The first heading on the first page of each document; none of one without a heading there."""
-        first = {one: self.of_page(one, 0) for one in dict.fromkeys(documents)}
-        headings = {name: next((one for one in found if one.layout == "title"), None) for name, found in first.items()}
-        return {name: " ".join(one.text.split()) for name, one in headings.items() if one is not None}
+        """The title on the first page of each document, as far as headings tell; none of one without.
+
+        In a file without pages of its own that is no heading below a sentence, unless others stand under it.
+        """
+        found = {one: _title(self.of_page(one, 0)) for one in dict.fromkeys(documents)}
+        return {name: title for name, title in found.items() if title}
 
     def words_of_page(self, document: str, page: int) -> list[PageWord]:
         """The words that stand on a page, without those read by OCR; none where they are not known."""
@@ -46,10 +61,13 @@ class FilteredPages:
         return [one.name for one in self._collection.documents() if self.where.admits(one)]
 
     def all_titles(self) -> dict[str, str]:
-        """The titles, as `titles` knows them, of all documents that pass the filter, read at once."""
+        """The titles of all documents that pass the filter, read at once, by their headings alone."""
         first = self.where.intersect(Filter(layouts=("title",), first_page=0, last_page=0))
-        found = self._collection.quotes(first)
-        return {one.document: " ".join(one.text.split()) for one in reversed(found)}
+        headings: dict[str, list[Quote]] = {}
+        for one in self._collection.quotes(first):
+            headings.setdefault(one.document, []).append(one)
+        found = {name: _said_first(own) for name, own in headings.items()}
+        return {name: title for name, title in found.items() if title}
 
     def after(self, quote: Quote) -> Iterator[Quote]:
         """Those after a quote on its page and the next."""
@@ -64,6 +82,36 @@ class FilteredPages:
         yield from reversed(own[: _position(quote, own)] if _position(quote, own) < len(own) else [])
         if _position(quote, own) < len(own) and quote.has_pages:
             yield from reversed(self.of_page(quote.document, quote.page - 1))
+
+
+def _title(quotes: Sequence[Quote]) -> str:
+    """The title of a document by its first page; "" without one."""
+    text = next((at for at, one in enumerate(quotes) if _is_sentence(one)), len(quotes))
+    above = [one for one in quotes[:text] if one.layout == "title"]
+    below = [one for one in quotes[text:] if one.layout == "title"][:1]
+    if (
+        below
+        and not below[0].has_pages
+        and not any(one.section == below[0].text for one in quotes if one.layout == "title")
+    ):
+        below = []
+    return _said_first(above or below)
+
+
+def _said_first(headings: Iterable[Quote]) -> str:
+    """The first heading that says what a document is about, else the first that says what it is; "" without one."""
+    texts = [" ".join(one.text.split()) for one in headings]
+    titles = [one for one in texts if not _NO_TITLE.fullmatch(one)]
+    kinds = document_nouns() | _OF_KINDS
+    return next((one for one in titles if not kinds.issuperset(one.casefold().split())), titles[0] if titles else "")
+
+
+def _is_sentence(quote: Quote) -> bool:
+    return (
+        quote.layout in BODY_LAYOUTS
+        and len(quote.text.split()) >= MIN_SENTENCE
+        and quote.text.rstrip().endswith((".", "!", "?", "。"))
+    )
 
 
 def _position(quote: Quote, among: Sequence[Quote]) -> int:
