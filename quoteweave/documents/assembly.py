@@ -10,12 +10,13 @@ from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.mentions import caption_label
-from quoteweave.documents.layout.blocks import BULLET, DRAWN_BULLET, SECTION_NUMBER, BrokenWord, broken_word
+from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER, BrokenWord, broken_word
 from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.outline import page_headings
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
 from quoteweave.documents.margins import find_headers_and_footers, page_labels
-from quoteweave.documents.titles import body_size, is_title
+from quoteweave.documents.sources.lines import BULLET_SIGN
+from quoteweave.documents.titles import body_size, find_steps, is_title
 
 # Characters in one list quote.
 MAX_LIST_CHARACTERS = 1000
@@ -101,13 +102,14 @@ def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
 def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
     headers_and_footers = find_headers_and_footers(pages)
     body = body_size(pages)
+    steps = [find_steps(page.elements) for page in pages]
     return [
         [
             headers_and_footers.get((page.number, i))
-            or (element.found_as if element.found_as != "text" else _text_layout(element, body.of(page)))
+            or (element.found_as if element.found_as != "text" else _text_layout(element, body.of(page), i in own))
             for i, element in enumerate(page.elements)
         ]
-        for page in pages
+        for page, own in zip(pages, steps, strict=True)
     ]
 
 
@@ -181,15 +183,15 @@ def _same_list(before: PageElement, item: PageElement) -> bool:
     return near and len(before.text) + len(item.text) <= MAX_LIST_CHARACTERS
 
 
-def _text_layout(element: PageElement, body: float) -> Layout:
+def _text_layout(element: PageElement, body: float, is_step: bool) -> Layout:
     text = element.text
     words = len(text.split())
-    if words <= 150 and caption_label(text.removeprefix(f"{DRAWN_BULLET} ")) is not None:
+    if words <= 150 and caption_label(text.removeprefix(f"{BULLET_SIGN} ")) is not None:
         return "caption"
     is_numbered_title = element.bold and SECTION_NUMBER.match(text)
     if (element.begins_item or (BULLET.match(text) and words > 1)) and not is_numbered_title:
         return "list"
-    if (element.bold or not element.in_item) and is_title(element, body):
+    if (element.bold or not element.in_item) and not is_step and is_title(element, body):
         return "title"
     if words <= 40 and EQUATION.search(text) and _is_formula(text):
         return "equation"

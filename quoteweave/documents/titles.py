@@ -16,6 +16,17 @@ MIN_CHARACTERS = 200
 _CODE = lazy_regex(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\s+<-\s")
 
 
+# "2 Touch the icon": how a step begins whose number has no full stop.
+_STEP = lazy_regex(r"(\d{1,2})\s+[^\W\d_]")
+# How a text begins that goes on with a sentence; and the widest picture in a line, in font sizes.
+_GOES_ON = lazy_regex(r"[,.;:)]\s|[a-zß-ÿ]")
+MAX_PICTURE = 4
+# A text that goes on is looked for among so many elements before and after.
+NEIGHBOURS = 20
+# Points between the left edges of two steps.
+SAME_EDGE = 1.5
+
+
 @dataclass(frozen=True, slots=True)
 class BodySize:
     """Font size of running text, in points: of the document, and of each page with enough text."""
@@ -54,6 +65,49 @@ def _sizes(elements: Iterable[PageElement]) -> Counter[float]:
 
 def _commonest(sizes: Counter[float]) -> float:
     return sizes.most_common(1)[0][0]
+
+
+def find_steps(elements: Sequence[PageElement]) -> set[int]:
+    """The texts of a page that are numbered steps, though some may look like numbered titles: "3 Touch".
+
+    They are texts of one size and left edge whose numbers follow each other, one of which is a sentence and not bold;
+    or a text goes on behind them, past a picture in the line.
+    """
+    found: set[int] = set()
+    run: list[int] = []
+    for at, element in enumerate(elements):
+        number = _step_number(element)
+        if number is None:
+            continue
+        if any(_goes_on(element, one) for one in elements[max(0, at - NEIGHBOURS) : at + NEIGHBOURS]):
+            found.add(at)
+        if run and not _follows(element, number, elements[run[-1]]):
+            found.update(_if_steps(run, elements))
+            run = []
+        run.append(at)
+    return found.union(_if_steps(run, elements))
+
+
+def _step_number(element: PageElement) -> int | None:
+    match = _STEP.match(element.text) if element.found_as == "text" else None
+    return int(match[1]) if match else None
+
+
+def _goes_on(element: PageElement, rest: PageElement) -> bool:
+    gap, first_row = rest.box[0] - element.box[2], rest.box[1] + rest.size
+    beside = 0 < gap < MAX_PICTURE * element.size and abs(first_row - element.box[3]) < 0.5 * element.size
+    return beside and element.lines == 1 and rest.found_as == "text" and _GOES_ON.match(rest.text) is not None
+
+
+def _follows(element: PageElement, number: int, before: PageElement) -> bool:
+    beside = abs(element.box[0] - before.box[0]) < SAME_EDGE and abs(element.size - before.size) < 0.5
+    return beside and _step_number(before) == number - 1
+
+
+def _if_steps(run: Sequence[int], elements: Sequence[PageElement]) -> Sequence[int]:
+    running = (one for one in map(elements.__getitem__, run) if not one.bold)
+    is_text = any(one.lines > 1 or one.text.rstrip().endswith((".", ":", ";")) for one in running)
+    return run if len(run) > 1 and is_text else ()
 
 
 def is_title(element: PageElement, body: float) -> bool:

@@ -21,6 +21,8 @@ MIN_IN_CODE = 2
 """Least marks that prose lacks, such as brackets and semicolons at the end of lines, in what is plainly code."""
 _IN_CODE = lazy_regex(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
 _PROMPT = lazy_regex(r"\s*[$>]\s+\w")
+# A sentence behind ">" as its bullet: "> Do not use the machine outdoors."
+_BULLETED = lazy_regex(r"\s*>\s+[A-ZÀ-Þ][\w'’-]*[,;:]?\s+[^\W\d_][^={}<\[\]]*[.!?]\s*$")
 _PROSE_END = lazy_regex(r"[.!?…:。！？：][\"'”’»)\]]*\s*$")
 
 
@@ -77,7 +79,8 @@ def is_code(text: str) -> bool:
 
 def is_plainly_code(text: str) -> bool:
     """Whether a text is code wherever it stands: it begins with a prompt, or has several marks that prose lacks."""
-    return _PROMPT.match(text) is not None or (is_code(text) and len(_IN_CODE.findall(text)) >= MIN_IN_CODE)
+    begins_with_prompt = _PROMPT.match(text) is not None and _BULLETED.match(text) is None
+    return begins_with_prompt or (is_code(text) and len(_IN_CODE.findall(text)) >= MIN_IN_CODE)
 
 
 def fence(code: str, most: int) -> str:

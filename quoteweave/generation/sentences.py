@@ -20,7 +20,11 @@ from quoteweave.core.records import Quote, Record
 from quoteweave.core.text.grammar import SENTENCE_END
 from quoteweave.core.text.tokens import RAISED, words
 
-_ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
+# ">" before a capital and a word is a bullet of a list, not a prompt.
+_ITEM = (
+    r"(?:[•◦▪■●‣⁃·*–—\x7f-\x84\x86-\x9f\ue000-\uf8ff-]|>(?=[^\S\n][A-ZÀ-Þ][\w'’-]*+[,;:]?[^\S\n][^\W\d_])"
+    r"|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
+)
 _CLOSING = rf"""["'”’»)\]」』）】{RAISED}]*+"""
 # What opens a quotation in English closes one in German where it follows a full stop, and a space follows it.
 _CLOSING_BEFORE_SPACE = rf"""["'”’»“‘«‹›)\]」』）】{RAISED}]*+"""

@@ -77,6 +77,36 @@ def test_titles_are_told_from_the_text_size_of_their_page() -> None:
     assert [quote.layout for quote in document.quotes] == ["title", "paragraph", "paragraph", "paragraph"]
 
 
+STEP = "2 Touch the picture that you want to keep, and hold it until it moves."
+
+
+def layouts(*elements: PageElement) -> list[Layout]:
+    return [quote.layout for quote in assemble([page(0, body(600), *elements)]).quotes[1:]]
+
+
+def test_numbered_steps_are_no_titles() -> None:
+    steps = [text("1 Open the gallery", 100), text(STEP, 130, lines=2), text("3 Touch", 160)]
+    assert layouts(*steps) == ["paragraph"] * 3
+    assert layouts(text("1 Open the gallery, touch", 100), text("and draw a line", 100, x=280)) == ["paragraph"] * 2
+    assert layouts(text("1 Open the gallery", 100, bold=True), *steps[1:]) == ["paragraph"] * 3
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        [text("1 Harbours", 100), text("2 Tides of the sound", 130)],
+        [
+            text("1 Harbours", 100, bold=True),
+            text("2 Tides of the sound, and what they do to it", 130, bold=True, lines=2),
+        ],
+        [text("1 Harbours", 100), text("Pages", 100, x=280, bold=True)],
+        [text("1 Harbours", 100, size=12), text("2 The ferry leaves at noon.", 130), text("3 Tides", 160, size=12)],
+    ],
+)
+def test_numbered_titles_are_no_steps(elements: list[PageElement]) -> None:
+    assert layouts(*elements)[0] == "title"
+
+
 def test_every_quote_stands_under_the_title_above_it_also_on_the_next_page() -> None:
     document = assemble(
         [

@@ -1,6 +1,8 @@
 """Words and runs become lines."""
 
-from quoteweave.documents.sources.lines import TextRun, Word, count_letters, lines_of
+import pytest
+
+from quoteweave.documents.sources.lines import TextRun, Word, count_letters, lines_of, with_bullets
 
 
 def run(*words: tuple[str, float, float], y: float = 100, size: float = 10, bold: bool = False) -> TextRun:
@@ -51,3 +53,40 @@ def test_text_that_runs_up_the_page_joins_by_where_it_stands() -> None:
 def test_letters_are_counted_without_spaces() -> None:
     assert count_letters(lines_of([run(("The", 0, 15), ("tide", 18, 35))])) == 7
     assert count_letters([]) == 0
+
+
+def listed(*texts: str, x: float = 0) -> list[str]:
+    runs = [
+        run(*((word, x + 20 * at, x + 18 + 20 * at) for at, word in enumerate(text.split(" "))), y=20 * row)
+        for row, text in enumerate(texts)
+    ]
+    return [line.text for line in with_bullets(lines_of(runs))]
+
+
+@pytest.mark.parametrize("sign", ["\x99", "\uf0a8", ">"])
+def test_a_glyph_that_begins_several_lines_at_one_edge_is_a_bullet(sign: str) -> None:
+    assert listed(f"{sign} Open the lid.", "and wait", f"{sign} Close it.") == [
+        "• Open the lid.",
+        "and wait",
+        "• Close it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["\uf095 Phone 5", "\uf0e0 Mail a"],
+        ["> Open the lid.", "> x <- 5"],
+        ["> Print, then", "> print it"],
+        ["> Plot <- draw(x)", "> Plot two = 5"],
+        ["✓ Yes it is", "✓ Yes it was"],
+        ["Touch \uf095", "Hold \uf095"],
+    ],
+)
+def test_other_signs_stay(texts: list[str]) -> None:
+    assert listed(*texts) == texts
+
+
+def test_glyphs_at_different_edges_stay() -> None:
+    lines = lines_of([run(("\uf095", 0, 9), ("a", 10, 15)), run(("\uf095", 40, 49), ("b", 50, 55), y=120)])
+    assert with_bullets(lines) == lines

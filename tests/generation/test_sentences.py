@@ -116,6 +116,16 @@ def test_other_line_breaks_are_spaces(wrapped: str) -> None:
     assert cut(wrapped) == [wrapped]
 
 
+def test_a_bullet_may_be_a_glyph_of_a_symbol_font_or_an_arrow() -> None:
+    assert cut("Beware:\n\x99 Open it\n\uf0a8 Close it\n> Never wash it") == [
+        "Beware:",
+        "\x99 Open it",
+        "\uf0a8 Close it",
+        "> Never wash it",
+    ]
+    assert cut("Settings\n> print it\n> x <- 5") == ["Settings\n> print it\n> x <- 5"]
+
+
 def test_scripts_that_need_no_space() -> None:
     assert cut("東京は首都です。人口は多い！「本当？」はい。") == [
         "東京は首都です。",

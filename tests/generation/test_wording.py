@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quoteweave.core.text.marks import parse_marks
-from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
+from quoteweave.generation.answer_text import add_mark, clip, escape_marks, is_plainly_code, tidy
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,9 @@ def test_our_mark_is_the_only_one_whatever_stands_around_it(before: str, after: 
 )
 def test_the_mark_stands_before_the_final_stop(sentence: str, expected: str) -> None:
     assert add_mark(sentence, "[2]") == expected
+
+
+def test_a_sentence_behind_an_arrow_is_no_code() -> None:
+    assert not is_plainly_code("> Do not use the machine outdoors.")
+    for code in ("> make test", "> Plot <- draw(x).", "> Plot the", "$ Make it so.", "> x <- 5"):
+        assert is_plainly_code(code)

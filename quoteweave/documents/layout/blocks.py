@@ -13,13 +13,11 @@ from quoteweave.core.boxes import Box, hull
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.mentions import caption_label
 from quoteweave.core.text.tokens import RAISED
-from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.lines import BULLET_SIGN, Line
 from quoteweave.documents.sources.tags import ItemTag
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
-BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
-# What stands for the label of an item that is drawn, and no text.
-DRAWN_BULLET = "•"
+BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*❖◆➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
 # "3", "3.1", "IV.", "A." before a title.
 SECTION_NUMBER = lazy_regex(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[A-Z]\.\d+)\s+\S")
 PAGE_NUMBER = lazy_regex(
@@ -76,7 +74,7 @@ class LineBlock:
         """The lines as running text: hyphenated words put together again, and a bullet that is drawn, and no text."""
         text = self.lines[0].text
         if self.begins_item and self.item is not None and self.item.has_drawn_label:
-            text = f"{DRAWN_BULLET} {text}"
+            text = f"{BULLET_SIGN} {text}"
         for line in self.lines[1:]:
             following = line.text
             text = text[:-1] + following if broken_word(text, following) else f"{text} {following}"

@@ -21,7 +21,7 @@ from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.unread_text import shows_unread_text
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.sources.lines import Line, Word, count_letters, is_garbled, translated
+from quoteweave.documents.sources.lines import Line, Word, count_letters, is_garbled, translated, with_bullets
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
@@ -129,6 +129,8 @@ class PageReader:
         """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
         raster, size = raw.picture, raw.size
         lines, source, is_scan, is_read = self._lines(raster, raw.lines, size)
+        is_garbled_layer = source == "text_layer" and is_garbled(lines)
+        lines = lines if is_garbled_layer else with_bullets(lines)
         layout_elements, left_out = analyse_layout(lines, raster, size)
         page_text = _PageText(
             raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
@@ -143,7 +145,7 @@ class PageReader:
             words.add_lines(ocr_lines or (), ocr=True)
         if is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if is_read else None))
-        if source == "text_layer" and is_garbled(lines):
+        if is_garbled_layer:
             left_out = (*left_out, GARBLED)
         warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in left_out))
         return PageContent(

@@ -1,11 +1,21 @@
 """Words and lines: the common output of text layer and OCR, and the input of layout analysis."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.sources.tags import ItemTag, Tag
 
+BULLET_SIGN = "•"
+"""What stands for bullets that are drawn, or have no character of their own."""
+# A character that a symbol font has for a glyph of its own; U+0085 is white space.
+_GLYPH = lazy_regex(r"[\x7f-\x84\x86-\x9f\ue000-\uf8ff]")
+# What stands after a bullet, not after a prompt or a sign: a word with a capital, and another word.
+_SAID = lazy_regex(r"[A-ZÀ-Þ][\w'’-]*[,.:;!?]?\s+[^\W\d_](?![^.!?]*(?:<-|[={}\[\]]))")
+# Points between the left edges of two lines that begin with bullets of one list.
+SAME_EDGE = 1.5
 # A gap wider than this many font sizes ends a line: what follows stands in another column or table cell.
 COLUMN_GAP = 1.6
 
@@ -131,3 +141,28 @@ def is_garbled(lines: Sequence[Line]) -> bool:
     latin = [c for c in text.lower() if "a" <= c <= "z"]
     shuffled = len(latin) >= 150 and sum(c in "senorita" for c in latin) < 0.42 * len(latin)
     return odd > 0.3 * len(text) or shuffled
+
+
+def with_bullets(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines of a page, in which glyphs without a character, and ">", are bullets where they begin several lines.
+
+    These begin at one left edge. After each ">" a sentence or phrase begins: it may be a prompt, or part of a path.
+    """
+    begin = defaultdict[tuple[str, int], list[int]](list)
+    for at, line in enumerate(lines):
+        sign = line.words[0].text
+        if line.upright and (_GLYPH.fullmatch(sign) or sign == ">"):
+            begin[sign, round(line.box[0] / SAME_EDGE)].append(at)
+    bullets = {at for (sign, _), own in begin.items() if _are_bullets(sign, [lines[at] for at in own]) for at in own}
+    if not bullets:
+        return lines
+    return [_with_bullet(line) if at in bullets else line for at, line in enumerate(lines)]
+
+
+def _are_bullets(sign: str, lines: Sequence[Line]) -> bool:
+    said = (" ".join(word.text for word in line.words[1:]) for line in lines)
+    return len(lines) > 1 and (sign != ">" or all(map(_SAID.match, said)))
+
+
+def _with_bullet(line: Line) -> Line:
+    return replace(line, words=(replace(line.words[0], text=BULLET_SIGN), *line.words[1:]))
