@@ -115,6 +115,8 @@ def is_title(element: PageElement, body: float) -> bool:
     words = element.text.split()
     if not 1 <= len(words) <= 25 or element.lines > 3 or not any(c.isalpha() for c in element.text):
         return False
+    if element.text[0].islower() and len(words) > 1 and element.text.rstrip().endswith("."):  # the end of a sentence
+        return False
     if element.size >= 1.18 * body and sum(c.isalpha() for c in element.text) >= 3:
         return True
     ends = element.text.rstrip().endswith((".", ",", ";", ":"))

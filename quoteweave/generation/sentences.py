@@ -1,10 +1,11 @@
 """Split text into sentences by rule, with their exact positions.
 
 A sentence ends
-- at `.`, `!`, `?` or `…` (with the brackets, quotation marks and footnote numbers after it, German `“` and `«`
-  included) when white space follows and no lower-case letter. After an abbreviation, an initial or dotted capitals
-  (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only where the next word is one that usually begins a sentence. The number
-  that opens an item (`3.`) is no sentence.
+- at `.`, `!`, `?` or `…` (with the brackets, quotation marks and footnote numbers (`⁶`, `FN⁶`) after it, German `“` and
+  `«` included) when white space follows and no lower-case letter, but for a name with a digit (`v2`). After an
+  abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only where the next word is one
+  that usually begins a sentence, after `a.m.` where it is none of time (`EST`, `Monday`). The number that opens an item
+  (`3.`) is no sentence.
 - at `。`, `！`, `？` and the full stops of other scripts that need no space after them;
 - at an empty line, and before a line that opens with a bullet or an item's number;
 - between lines that each say one thing: after one with a label ("Serves: 10") before another such line, one that opens
@@ -36,7 +37,7 @@ _ENTRY = lazy_regex(rf"(?P<label>{_LABEL})|{_AMOUNT}")
 _END = lazy_regex(
     rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))|(?P<entry>\n)(?=[^\S\n]*+[A-ZÀ-Þ\d])"
     rf"|(?P<full>[。！？｡।॥؟۔]++{_CLOSING})"
-    rf"|(?P<stop>[.!?…]++{_CLOSING_BEFORE_SPACE})(?=\s)"
+    rf"|(?P<stop>[.!?…]++{_CLOSING_BEFORE_SPACE}(?:[A-Z]{{1,3}}[{RAISED}]{{1,3}})?)(?=\s)"
 )
 _OPENS_ITEM = lazy_regex(rf"\s*+{_ITEM}")
 _OPENING = lazy_regex(rf"\s*+(?:{_ITEM}\s*+)?")
@@ -68,6 +69,12 @@ _MEASURED = lazy_regex(
     r"[-−–]?(?!(?:1\d|20)\d\d\s)\d[\d.,]*+\s(?-i:[CFK])$",
     re.IGNORECASE,
 )
+# What stands with a capital behind "a.m." and goes on with the time: zones, days and months.
+_OF_TIME = lazy_regex(
+    r"[A-Z]{1,2}[SD]?T|UTC|Eastern|Central|Mountain|Pacific|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|"
+    r"Nov|Dec)[a-z]*"
+)
+_VERSION = lazy_regex(r"[a-z]{1,2}\d+")
 _OPENERS = (
     "The This These Those That It In On At He She We They However But And If When For As There Then Our Its His Her"
 )
@@ -170,10 +177,9 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether the punctuation found at `match` ends the sentence that began at `start`."""
     following = _NEXT_WORD.match(text, match.end())
     word = following[1] if following else ""
-    if word[:1].islower():
-        return False
     opening = _OPENING.match(text, start)
-    if opening is not None and opening.end() > match.start():
+    goes_on = word[:1].islower() and not _VERSION.fullmatch(word)
+    if goes_on or (opening is not None and opening.end() > match.start()):
         return False
     if not match[0].startswith(".") or match[0].startswith(".."):
         return True
@@ -182,6 +188,8 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _MONTHS and _DAY.fullmatch(before):
         return False
     last = re.split("[-–—/]", before)[-1]  # "Oct. 21-Nov. 15"
+    if last.casefold() in ("a.m", "p.m"):
+        return word[:1].isupper() and _OF_TIME.fullmatch(word) is None
     if last.casefold() in _SHORT or _DOTTED.fullmatch(before):
         return word in _STARTERS or (
             not (following and len(word) == 1 and text.startswith(".", following.end()))

@@ -107,6 +107,11 @@ def test_numbered_titles_are_no_steps(elements: list[PageElement]) -> None:
     assert layouts(*elements)[0] == "title"
 
 
+def test_the_end_of_a_sentence_in_large_type_is_no_title() -> None:
+    assert layouts(text("and hot water runs out of the spout.", 100, size=14)) == ["paragraph"]
+    assert layouts(text("how the harbour grew", 100, size=14)) == ["title"]
+
+
 def test_every_quote_stands_under_the_title_above_it_also_on_the_next_page() -> None:
     document = assemble(
         [

@@ -25,6 +25,9 @@ def cut(text: str) -> list[str]:
         ['He said: "Stop."', "(She did.)", "Then they left."],
         ["The west was dry.¹", "Rain fell in 1835.²³", "It did not last."],
         ["The index fell [12].", "[13] disagrees."],
+        ["So it was held.FN⁶", "The Code has it in § 5 m².", "It says so."],
+        ["It closes at 4 p.m.", "Bob said so.", "It opens at 9 a.m. Monday, or 5 p.m. EST or on 3 May."],
+        ["See v1.", "v2 is new.", "It has approx. k2 parts."],
         ["Is it? yes! it is.", "Good."],
         ["In 2019.", "In 2020."],
         ["Peat was at 9 C.", "Six stations stood 20 m apart.", "The air had 12 C.", "Snow fell."],
@@ -138,6 +141,12 @@ def test_scripts_that_need_no_space() -> None:
 
 def test_nothing_of_nothing() -> None:
     assert cut("") == cut(" \n\t ") == []
+
+
+def test_a_small_letter_goes_on() -> None:
+    assert cut("It ran (see no. 5) at p.m. and so on. then it fell.") == [
+        "It ran (see no. 5) at p.m. and so on. then it fell."
+    ]
 
 
 def test_long_text_without_an_end_takes_time_in_proportion() -> None:
