@@ -15,6 +15,7 @@ from quoteweave.documents.layout.tables.adjoining import tables_below_years, wit
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_beside
 from quoteweave.documents.layout.tables.heads import with_heads
+from quoteweave.documents.layout.tables.labelled import labelled_tables
 from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
 from quoteweave.documents.layout.tables.side_by_side import parted_at_gutters
 from quoteweave.documents.layout.tables.tagged import tagged_tables
@@ -69,6 +70,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])
+    labelled = labelled_tables(free_lines)
+    free_lines = _lines_outside(free_lines, labelled)
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
     rows = lines_to_rows([line for line in free_lines if line.upright])
     numbers = {line: number for row in rows for line, number in numbers_beside(row).items()}
@@ -81,7 +84,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     tables = with_adjoining_rows(list(parted_at_gutters(tables)), _lines_outside(free_lines, tables))
     tables += tables_below_years(_lines_outside(free_lines, tables))
     tables = with_heads(tables, _lines_outside(free_lines, tables))
-    tables += tagged
+    tables += [*tagged, *labelled]
     blocks = group_lines(_lines_outside(lines, [*tables, *figures]))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]

@@ -1,0 +1,87 @@
+"""Forms without rules: labels under each other, each with its value beside it ("Grade levels:", "11th, 12th")."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from quoteweave.core.boxes import hull
+from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
+from quoteweave.documents.layout.tables.cells import Table
+from quoteweave.documents.sources.lines import Line
+
+# Labels with a value that make a form, and words of a label.
+MIN_LABELS = 3
+MAX_LABEL_WORDS = 8
+# Points by which the edges of labels, and those of values, may differ; and by which a value's further lines stand in.
+ALIGNED = 4.0
+MAX_INDENT = 20.0
+# In heights of a line: the space above a value's next line, and above the next label.
+MAX_LEADING, MAX_SPACE = 0.8, 3.0
+# Lines of most values, and of any: text with a word beside it is no form.
+MAX_USUAL_LINES, MAX_LINES = 2, 8
+_LABEL_ENDS = (":", "?")
+
+_Entry = list[Line]
+"""A label and the lines of its value."""
+
+
+def labelled_tables(lines: Sequence[Line]) -> list[Table]:
+    """Tables of two columns: at least three labels under each other, with other words, most of them with short values.
+
+    A label ends with ":" or "?". Where a row without a label stands right above or below in the same two columns, they
+    are rows of another table; so are they where all values are numbers.
+    """
+    return [_table(form) for form in _forms(lines_to_rows([line for line in lines if line.upright])) if _is_form(form)]
+
+
+def _forms(rows: Sequence[Sequence[Line]]) -> Iterator[list[_Entry]]:
+    """Labels that follow each other, with their values, above and below which no other row of their columns stands."""
+    form: list[_Entry] = []
+    is_part = False
+    above: Sequence[Line] = ()
+    for row in [*rows, ()]:
+        if form and _goes_on(form[-1], row):
+            form[-1] += row
+        elif form and _is_entry(row) and _is_below(form[-1], row):
+            form.append(list(row))
+        else:
+            if form and not is_part and not _is_below(form[-1], row):
+                yield form
+            form = [list(row)] if _is_entry(row) else []
+            is_part = _is_below(above, row)
+        above = row
+
+
+def _is_entry(row: Sequence[Line]) -> bool:
+    """Whether a row has a label and one line beside it."""
+    return len(row) == 2 and row[0].text.endswith(_LABEL_ENDS) and len(row[0].words) <= MAX_LABEL_WORDS
+
+
+def _is_below(upper: Sequence[Line], row: Sequence[Line]) -> bool:
+    """Whether a row stands below an entry or another row, in its two columns."""
+    if len(upper) < 2 or len(row) < 2:
+        return False
+    space = min(line.box[1] for line in row) - max(line.box[3] for line in upper)
+    beside = all(abs(one.box[0] - other.box[0]) < ALIGNED for one, other in zip(upper[:2], row[:2], strict=True))
+    return beside and space < MAX_SPACE * upper[0].height
+
+
+def _goes_on(entry: _Entry, row: Sequence[Line]) -> bool:
+    """Whether a row is the next line of an entry's value."""
+    if len(row) != 1:
+        return False
+    indent, space = row[0].box[0] - entry[1].box[0], row[0].box[1] - entry[-1].box[3]
+    return -ALIGNED < indent < MAX_INDENT and space < MAX_LEADING * entry[1].height
+
+
+def _is_form(form: Sequence[_Entry]) -> bool:
+    if len(form) < MIN_LABELS or len({entry[0].text for entry in form}) < len(form):
+        return False
+    counts = [len(entry) - 1 for entry in form]
+    numbers = all(NUMERIC.fullmatch(word.text) for entry in form for word in entry[1].words)
+    return median(counts) <= MAX_USUAL_LINES and max(counts) <= MAX_LINES and not numbers
+
+
+def _table(form: Sequence[_Entry]) -> Table:
+    lines = [line for entry in form for line in entry]
+    rows = tuple((entry[0].text, " ".join(line.text for line in entry[1:])) for entry in form)
+    return Table(hull(line.box for line in lines), rows, tuple(lines))
