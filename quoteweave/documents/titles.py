@@ -9,6 +9,7 @@ from itertools import accumulate
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import SECTION_NUMBER
 from quoteweave.documents.layout.page import PageContent, PageElement
+from quoteweave.documents.sources.lines import MAX_PICTURE
 
 # Characters of running text from which on a page has a size of it by itself.
 MIN_CHARACTERS = 200
@@ -18,9 +19,8 @@ _CODE = lazy_regex(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\
 
 # "2 Touch the icon": how a step begins whose number has no full stop.
 _STEP = lazy_regex(r"(\d{1,2})\s+[^\W\d_]")
-# How a text begins that goes on with a sentence; and the widest picture in a line, in font sizes.
+# How a text begins that goes on with a sentence.
 _GOES_ON = lazy_regex(r"[,.;:)]\s|[a-zß-ÿ]")
-MAX_PICTURE = 4
 # A text that goes on is looked for among so many elements before and after.
 NEIGHBOURS = 20
 # Points between the left edges of two steps.

@@ -87,6 +87,16 @@ def test_other_signs_stay(texts: list[str]) -> None:
     assert listed(*texts) == texts
 
 
+def test_an_arrow_within_a_path_that_a_picture_parts_stays() -> None:
+    rows = [
+        run(("Touch", 0, 30), y=100),
+        run((">", 60, 65), ("Timer", 68, 90), ("alone", 92, 110), y=100),
+        run((">", 60, 65), ("Audio", 68, 90), ("alone", 92, 110), y=120),
+    ]
+    assert with_bullets(lines_of(rows)) == lines_of(rows)
+    assert [line.words[0].text for line in with_bullets(lines_of(rows[1:]))] == ["•", "•"]
+
+
 def test_glyphs_at_different_edges_stay() -> None:
     lines = lines_of([run(("\uf095", 0, 9), ("a", 10, 15)), run(("\uf095", 40, 49), ("b", 50, 55), y=120)])
     assert with_bullets(lines) == lines

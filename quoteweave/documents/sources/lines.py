@@ -1,7 +1,8 @@
 """Words and lines: the common output of text layer and OCR, and the input of layout analysis."""
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull
@@ -16,6 +17,8 @@ _GLYPH = lazy_regex(r"[\x7f-\x84\x86-\x9f\ue000-\uf8ff]")
 _SAID = lazy_regex(r"[A-ZÀ-Þ][\w'’-]*[,.:;!?]?\s+[^\W\d_](?![^.!?]*(?:<-|[={}\[\]]))")
 # Points between the left edges of two lines that begin with bullets of one list.
 SAME_EDGE = 1.5
+# The widest picture in a line, in font sizes.
+MAX_PICTURE = 4
 # A gap wider than this many font sizes ends a line: what follows stands in another column or table cell.
 COLUMN_GAP = 1.6
 
@@ -146,22 +149,43 @@ def is_garbled(lines: Sequence[Line]) -> bool:
 def with_bullets(lines: Sequence[Line]) -> Sequence[Line]:
     """The lines of a page, in which glyphs without a character, and ">", are bullets where they begin several lines.
 
-    These begin at one left edge. After each ">" a sentence or phrase begins: it may be a prompt, or part of a path.
+    These begin at one left edge. After each ">" a sentence or phrase begins, and none stands right before it: it may be
+    a prompt, or part of a path that a picture parts ("Settings > Camera").
     """
     begin = defaultdict[tuple[str, int], list[int]](list)
     for at, line in enumerate(lines):
         sign = line.words[0].text
         if line.upright and (_GLYPH.fullmatch(sign) or sign == ">"):
             begin[sign, round(line.box[0] / SAME_EDGE)].append(at)
-    bullets = {at for (sign, _), own in begin.items() if _are_bullets(sign, [lines[at] for at in own]) for at in own}
-    if not bullets:
-        return lines
-    return [_with_bullet(line) if at in bullets else line for at, line in enumerate(lines)]
+    found = {begun: own for begun, own in begin.items() if len(own) > 1}
+    rows = _ends_by_row(lines) if any(sign == ">" for sign, _ in found) else {}
+    bullets = {
+        at
+        for (sign, _), own in found.items()
+        if sign != ">" or all(_begins_sentence(lines[one], rows) for one in own)
+        for at in own
+    }
+    return [_with_bullet(line) if at in bullets else line for at, line in enumerate(lines)] if bullets else lines
 
 
-def _are_bullets(sign: str, lines: Sequence[Line]) -> bool:
-    said = (" ".join(word.text for word in line.words[1:]) for line in lines)
-    return len(lines) > 1 and (sign != ">" or all(map(_SAID.match, said)))
+def _ends_by_row(lines: Sequence[Line]) -> Mapping[int, Sequence[float]]:
+    """Where lines end, in points from the left, by their baselines, in order."""
+    rows = defaultdict[int, list[float]](list)
+    for line in sorted(lines, key=lambda line: line.box[2]):
+        rows[round(line.baseline)].append(line.box[2])
+    return rows
+
+
+def _begins_sentence(line: Line, rows: Mapping[int, Sequence[float]]) -> bool:
+    """Whether a sentence or phrase begins behind the first word of a line, which goes on with none beside it."""
+    if not _SAID.match(" ".join(word.text for word in line.words[1:])):
+        return False
+    left, row = line.box[0], round(line.baseline)
+    for ends in (rows.get(row + step, ()) for step in (-1, 0, 1)):
+        at = bisect_left(ends, left)
+        if at and left - ends[at - 1] < MAX_PICTURE * line.size:
+            return False
+    return True
 
 
 def _with_bullet(line: Line) -> Line:
