@@ -240,3 +240,41 @@ def test_numbers_alone_are_no_running_text() -> None:
     """Cells of three rows that stand close were a paragraph beside their table."""
     rows = ["$ 6,446 $ 104,624 $ 109,908", "$ 6,619 $ 107,029 $ 102,909", "$ 6,961 $ 102,464 $ 101,423"]
     assert not block_of(paragraph(rows, 50, 100)).prose
+
+
+def between_rules(*bands: list[Line]) -> tuple[tuple[str, ...], ...]:
+    pixels = canvas()
+    for y in range(100, 100 + 60 * (len(bands) + 1), 60):
+        fill(pixels, (50, y, 400, y + 1))
+    (table,) = ruled(pixels, [one for band in bands for one in band])
+    return table.rows
+
+
+def test_a_label_in_the_middle_beside_its_value_is_in_one_row_with_it() -> None:
+    head = [line("Mode", 60, 125), line("What it does", 200, 125)]
+    matrix = [line("Matrix", 60, 206), *paragraph(["Measures light over the", "whole of the frame."], 200, 200)]
+    spot = [line("Spot", 60, 265), line("Measures a spot.", 200, 260)]
+    both = [*paragraph(["Long", "name"], 60, 320), line("Measures nothing.", 200, 326)]
+    assert between_rules(head, matrix, spot, both) == (
+        ("Mode", "What it does"),
+        ("Matrix", "Measures light over the whole of the frame."),
+        ("Spot", "Measures a spot."),
+        ("Long name", "Measures nothing."),
+    )
+
+
+def test_other_cells_between_two_rules_stay_rows() -> None:
+    head = [line("Mode", 60, 125), line("What it does", 200, 125)]
+    rows = [*paragraph(["Matrix", "Spot"], 60, 170), *paragraph(["all", "one"], 200, 170)]
+    top = [line("Matrix", 60, 230), *paragraph(["Measures light", "over all"], 200, 230)]
+    numbers = [line("Matrix", 60, 296), *paragraph(["12", "13"], 200, 290)]
+    assert between_rules(head, rows, top, numbers) == (
+        ("Mode", "What it does"),
+        ("Matrix", "all"),
+        ("Spot", "one"),
+        ("Matrix", "Measures light"),
+        ("over all",),
+        ("12",),
+        ("Matrix",),
+        ("13",),
+    )

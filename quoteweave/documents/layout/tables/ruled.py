@@ -4,7 +4,9 @@ Grids are assembled by pdfplumber's table algorithms from rules found on the dra
 found like a digital one, and no page is parsed a second time.
 """
 
+from bisect import bisect
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ from quoteweave.documents.layout.blocks import group_lines
 from quoteweave.documents.layout.drawing import PageGraphics
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
 from quoteweave.documents.layout.spatial import SpatialIndex
-from quoteweave.documents.layout.tables.cells import Table, cells_of
+from quoteweave.documents.layout.tables.cells import Table, cells_of, is_number
 from quoteweave.documents.sources.lines import Line, Word
 
 # Points by which rules may miss each other.
@@ -24,6 +26,10 @@ MAX_DRAWN = 0.15
 # More rules are a drawing or a map; assembling cells takes time that grows with the square of where they meet.
 MAX_RULES = 1000
 MAX_CROSSINGS = 2500
+# In heights of a line: how far the middle of a label is from that of its value, and the space between lines of a cell.
+MAX_OFF_MIDDLE = 0.35
+MAX_LEADING = 0.8
+MAX_LABEL_LINES = 2
 
 
 def grid_tables(drawing: PageGraphics, lines: Sequence[Line]) -> list[Table]:
@@ -104,8 +110,44 @@ def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> 
         box = hull(stack)
         if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in drawing.clusters):
             own = _held(box, near)
-            found.append(Table(box, cells_of(own), own))
+            found.append(Table(box, _rows(stack, own), own))
     return [table for table in found if len(table.rows) > 1]
+
+
+def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
+    """Rows of cells; between two rules one row, where a label and its value have the space to themselves."""
+    tops = [rule[1] for rule in rules]
+    bands: list[list[Line]] = [[] for _ in range(len(rules) + 1)]
+    for line in lines:
+        bands[bisect(tops, (line.box[1] + line.box[3]) / 2)].append(line)
+    values = [_value_beside(band) for band in bands]
+    if not any(values):
+        return cells_of(lines)
+    rows: list[tuple[str, ...]] = []
+    for band, value in zip(bands, values, strict=True):
+        label = [line for line in band if line not in value]
+        rows += [(_joined(label), _joined(value))] if value else cells_of(band)
+    return tuple(rows)
+
+
+def _value_beside(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines of the only value beside the only label, where one stands in the middle of the other; else none."""
+    columns = split_at_gaps(lines, axis=0, gap=0) if len(lines) > 1 and all(line.upright for line in lines) else []
+    if len(columns) != 2 or any(map(is_number, lines)):
+        return ()
+    label, value = (sorted(column, key=lambda line: line.box[1]) for column in columns)
+    off = abs((label[0].box[1] + label[-1].box[3]) - (value[0].box[1] + value[-1].box[3])) / 2
+    are_alone = len(label) == len(value) == 1
+    centred = len(label) != len(value) and len(label) <= MAX_LABEL_LINES and off < MAX_OFF_MIDDLE * label[0].height
+    return value if are_alone or (centred and _is_cell(label) and _is_cell(value)) else ()
+
+
+def _is_cell(lines: Sequence[Line]) -> bool:
+    return all(lower.box[1] - upper.box[3] < MAX_LEADING * lower.height for upper, lower in pairwise(lines))
+
+
+def _joined(lines: Sequence[Line]) -> str:
+    return " ".join(line.text for line in sorted(lines, key=lambda line: line.box[1]))
 
 
 def _stack(rules: Sequence[Box], drawing: PageGraphics, lines: SpatialIndex[Line]) -> list[Box]:
