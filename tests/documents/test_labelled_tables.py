@@ -60,6 +60,13 @@ def test_other_lines_beside_each_other_are_none(rows: list[tuple[str, ...]]) -> 
     assert labelled_tables(lines(rows)) == []
 
 
+def test_a_long_value_is_text_and_parts_two_tables() -> None:
+    long = [("Taught with?", "It is taught with"), *(("", "the town and the port") for _ in range(4))]
+    rest = [("Hours:", "two"), ("Days:", "three of a week"), ("Needs:", "a boat")]
+    first, last = labelled_tables(lines([*FORM, *long, *rest]))
+    assert (first.rows, last.rows) == (ROWS, tuple(rest))
+
+
 def test_labels_far_apart_or_at_other_edges_are_none() -> None:
     assert labelled_tables([*lines(FORM[:1]), *[line(text, x, 300) for text, x in (("A:", 50), ("b c", 220))]]) == []
     ragged = [line(label, 50 + 9 * at, 100 + 14 * at) for at, (label, _) in enumerate(ROWS)]

@@ -1,6 +1,7 @@
 """Forms without rules: labels under each other, each with its value beside it ("Grade levels:", "11th, 12th")."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from statistics import median
 
 from quoteweave.core.boxes import hull
@@ -16,8 +17,8 @@ ALIGNED = 4.0
 MAX_INDENT = 20.0
 # In heights of a line: the space above a value's next line, and above the next label.
 MAX_LEADING, MAX_SPACE = 0.8, 3.0
-# Lines of most values, and of any: text with a word beside it is no form.
-MAX_USUAL_LINES, MAX_LINES = 2, 8
+# Lines of most values, and of any: longer ones are text, which is read by itself.
+MAX_USUAL_LINES, MAX_LINES = 2, 4
 _LABEL_ENDS = (":", "?")
 
 _Entry = list[Line]
@@ -28,9 +29,15 @@ def labelled_tables(lines: Sequence[Line]) -> list[Table]:
     """Tables of two columns: at least three labels under each other, with other words, most of them with short values.
 
     A label ends with ":" or "?". Where a row without a label stands right above or below in the same two columns, they
-    are rows of another table; so are they where all values are numbers.
+    are rows of another table; so are they where all values are numbers. A long value parts two tables.
     """
-    return [_table(form) for form in _forms(lines_to_rows([line for line in lines if line.upright])) if _is_form(form)]
+    rows = lines_to_rows([line for line in lines if line.upright])
+    parts = (list(part) for form in _forms(rows) for is_short, part in groupby(form, _is_short) if is_short)
+    return [_table(part) for part in parts if _is_form(part)]
+
+
+def _is_short(entry: _Entry) -> bool:
+    return len(entry) - 1 <= MAX_LINES
 
 
 def _forms(rows: Sequence[Sequence[Line]]) -> Iterator[list[_Entry]]:
@@ -76,9 +83,8 @@ def _goes_on(entry: _Entry, row: Sequence[Line]) -> bool:
 def _is_form(form: Sequence[_Entry]) -> bool:
     if len(form) < MIN_LABELS or len({entry[0].text for entry in form}) < len(form):
         return False
-    counts = [len(entry) - 1 for entry in form]
     numbers = all(NUMERIC.fullmatch(word.text) for entry in form for word in entry[1].words)
-    return median(counts) <= MAX_USUAL_LINES and max(counts) <= MAX_LINES and not numbers
+    return median(len(entry) - 1 for entry in form) <= MAX_USUAL_LINES and not numbers
 
 
 def _table(form: Sequence[_Entry]) -> Table:
