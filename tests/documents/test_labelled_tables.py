@@ -6,6 +6,7 @@ import pytest
 from made_pages import A4, canvas, line, picture, prose
 
 from quoteweave.documents.layout.analyse import analyse_layout
+from quoteweave.documents.layout.blocks import LineBlock
 from quoteweave.documents.layout.tables.cells import Table
 from quoteweave.documents.layout.tables.labelled import labelled_tables
 from quoteweave.documents.sources.lines import Line
@@ -58,6 +59,12 @@ def test_labels_with_their_values_beside_them_are_a_table() -> None:
 )
 def test_other_lines_beside_each_other_are_none(rows: list[tuple[str, ...]]) -> None:
     assert labelled_tables(lines(rows)) == []
+
+
+def test_what_stands_above_a_form_is_parted_as_with_it() -> None:
+    above = [line("Harbour school", 50, 56), line("What it has", 50, 78)]
+    layout = analyse_layout([*above, *lines([*ROWS, ("Needs:", "a boat")])], picture(canvas()), A4)
+    assert [one.text for one in layout.elements if isinstance(one, LineBlock)] == ["Harbour school", "What it has"]
 
 
 def test_a_long_value_is_text_and_parts_two_tables() -> None:

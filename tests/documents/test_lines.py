@@ -97,6 +97,15 @@ def test_an_arrow_within_a_path_that_a_picture_parts_stays() -> None:
     assert [line.words[0].text for line in with_bullets(lines_of(rows[1:]))] == ["•", "•"]
 
 
+def test_a_glyph_alone_is_a_bullet_before_text_and_none_behind_it() -> None:
+    glyphs = [run(("\uf055", 100, 105), y=100), run(("\uf055", 100, 105), y=120)]
+    before = [run(("Data", 60, 95), y=100), run(("Pages", 60, 95), y=120)]
+    after = [run(("Data", 125, 150), y=100), run(("Pages", 125, 150), y=120)]
+    behind, leading = lines_of([*before, *glyphs]), with_bullets(lines_of([*glyphs, *after]))
+    assert with_bullets(behind) == behind
+    assert [line.text for line in leading if line.box[0] < 105] == ["•", "•"]
+
+
 def test_glyphs_at_different_edges_stay() -> None:
     lines = lines_of([run(("\uf095", 0, 9), ("a", 10, 15)), run(("\uf095", 40, 49), ("b", 50, 55), y=120)])
     assert with_bullets(lines) == lines

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quoteweave.core.boxes import Box, area, hull, inside, union_area
 from quoteweave.core.messages import pluralize
-from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_rows, usual_size
+from quoteweave.documents.layout.blocks import LineBlock, block_of, group_lines, lines_to_rows, usual_size
 from quoteweave.documents.layout.chart_parts import find_legends
 from quoteweave.documents.layout.drawing import MAX_CLUSTERS, PageGraphics, find_graphics
 from quoteweave.documents.layout.figures import ChartParts, Figure, find_figures
@@ -84,8 +84,10 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     tables = with_adjoining_rows(list(parted_at_gutters(tables)), _lines_outside(free_lines, tables))
     tables += tables_below_years(_lines_outside(free_lines, tables))
     tables = with_heads(tables, _lines_outside(free_lines, tables))
-    tables += [*tagged, *labelled]
-    blocks = group_lines(_lines_outside(lines, [*tables, *figures]))
+    tables += tagged
+    # Which lines are a block is told by all that stand under each other.
+    blocks = _blocks_outside(group_lines(_lines_outside(lines, [*tables, *figures])), labelled)
+    tables += labelled
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     more = ("has more legends of charts than are looked for: a chart may be without its own",) if has_more else ()
@@ -158,6 +160,13 @@ def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: S
 def _lines_outside(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> list[Line]:
     taken = {id(line) for element in elements for line in element.lines}
     return [line for line in lines if id(line) not in taken]
+
+
+def _blocks_outside(blocks: Sequence[LineBlock], tables: Sequence[Table]) -> list[LineBlock]:
+    """The blocks, of those that have lines of tables the rest."""
+    taken = {id(line) for table in tables for line in table.lines}
+    left = ((block, [line for line in block.lines if id(line) not in taken]) for block in blocks)
+    return [block_of(own) if len(own) < len(block.lines) else block for block, own in left if own]
 
 
 def _table_inside(figure: Figure) -> Table | None:

@@ -158,34 +158,44 @@ def with_bullets(lines: Sequence[Line]) -> Sequence[Line]:
         if line.upright and (_GLYPH.fullmatch(sign) or sign == ">"):
             begin[sign, round(line.box[0] / SAME_EDGE)].append(at)
     found = {begun: own for begun, own in begin.items() if len(own) > 1}
-    rows = _ends_by_row(lines) if any(sign == ">" for sign, _ in found) else {}
+    row = _Rows(lines) if found else None
     bullets = {
         at
         for (sign, _), own in found.items()
-        if sign != ">" or all(_begins_sentence(lines[one], rows) for one in own)
+        if row
+        and all(row.has_text_after(lines[one]) and (sign != ">" or row.begins_sentence(lines[one])) for one in own)
         for at in own
     }
     return [_with_bullet(line) if at in bullets else line for at, line in enumerate(lines)] if bullets else lines
 
 
-def _ends_by_row(lines: Sequence[Line]) -> Mapping[int, Sequence[float]]:
-    """Where lines end, in points from the left, by their baselines, in order."""
-    rows = defaultdict[int, list[float]](list)
-    for line in sorted(lines, key=lambda line: line.box[2]):
-        rows[round(line.baseline)].append(line.box[2])
-    return rows
+class _Rows:
+    """Where lines begin and end, in points from the left, by their baselines, in order."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._begin, self._end = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
+        for line in lines:
+            self._begin[round(line.baseline)].append(line.box[0])
+            self._end[round(line.baseline)].append(line.box[2])
+        for places in (*self._begin.values(), *self._end.values()):
+            places.sort()
+
+    def has_text_after(self, line: Line) -> bool:
+        """Whether the first word of a line has others behind it, or a line beside it, which a tab may part from it."""
+        right, most = line.box[2], MAX_PICTURE * line.size
+        return len(line.words) > 1 or any(
+            bisect_left(begin, right) < bisect_left(begin, right + most) for begin in _near(self._begin, line)
+        )
+
+    def begins_sentence(self, line: Line) -> bool:
+        """Whether a sentence or phrase begins behind the first word of a line, and no text stands right before it."""
+        left, most = line.box[0], MAX_PICTURE * line.size
+        follows = any(bisect_left(end, left - most) < bisect_left(end, left) for end in _near(self._end, line))
+        return not follows and _SAID.match(" ".join(word.text for word in line.words[1:])) is not None
 
 
-def _begins_sentence(line: Line, rows: Mapping[int, Sequence[float]]) -> bool:
-    """Whether a sentence or phrase begins behind the first word of a line, which goes on with none beside it."""
-    if not _SAID.match(" ".join(word.text for word in line.words[1:])):
-        return False
-    left, row = line.box[0], round(line.baseline)
-    for ends in (rows.get(row + step, ()) for step in (-1, 0, 1)):
-        at = bisect_left(ends, left)
-        if at and left - ends[at - 1] < MAX_PICTURE * line.size:
-            return False
-    return True
+def _near(rows: Mapping[int, list[float]], line: Line) -> list[list[float]]:
+    return [rows.get(round(line.baseline) + step, []) for step in (-1, 0, 1)]
 
 
 def _with_bullet(line: Line) -> Line:
