@@ -263,6 +263,12 @@ def test_a_label_in_the_middle_beside_its_value_is_in_one_row_with_it() -> None:
     )
 
 
+def test_a_label_beside_its_value_is_a_table_though_it_has_one_row() -> None:
+    assert between_rules([line("Matrix", 60, 126), *paragraph(["Measures", "all"], 200, 120)]) == (
+        ("Matrix", "Measures all"),
+    )
+
+
 def test_other_cells_between_two_rules_stay_rows() -> None:
     head = [line("Mode", 60, 125), line("What it does", 200, 125)]
     rows = [*paragraph(["Matrix", "Spot"], 60, 170), *paragraph(["all", "one"], 200, 170)]

@@ -111,7 +111,7 @@ def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> 
         if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in drawing.clusters):
             own = _held(box, near)
             found.append(Table(box, _rows(stack, own), own))
-    return [table for table in found if len(table.rows) > 1]
+    return [table for table in found if len(table.rows) > 1 or table.has_grid]
 
 
 def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
