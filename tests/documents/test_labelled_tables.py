@@ -34,8 +34,9 @@ def lines(rows: Sequence[tuple[str, ...]], xs: Sequence[float] = (50, 220, 420))
 
 def test_labels_with_their_values_beside_them_are_a_table() -> None:
     above, below = line("The course", 50, 80, bold=True), line("It is held in spring.", 50, 180)
-    (table,) = labelled_tables([above, *lines(FORM), below])
-    assert table.rows == ROWS
+    (form,) = labelled_tables([above, *lines(FORM), below])
+    assert form.table.rows == ROWS
+    assert form.texts == ()
     found = analyse_layout([*lines(FORM), *prose(50, 300)], picture(canvas()), A4).elements
     assert [one.rows for one in found if isinstance(one, Table)] == [ROWS]
 
@@ -67,11 +68,14 @@ def test_what_stands_above_a_form_is_parted_as_with_it() -> None:
     assert [one.text for one in layout.elements if isinstance(one, LineBlock)] == ["Harbour school", "What it has"]
 
 
-def test_a_long_value_is_text_and_parts_two_tables() -> None:
+def test_a_long_value_is_also_read_by_itself() -> None:
     long = [("Taught with?", "It is taught with"), *(("", "the town and the port") for _ in range(4))]
-    rest = [("Hours:", "two"), ("Days:", "three of a week"), ("Needs:", "a boat")]
-    first, last = labelled_tables(lines([*FORM, *long, *rest]))
-    assert (first.rows, last.rows) == (ROWS, tuple(rest))
+    said = "It is taught with" + 4 * " the town and the port"
+    elements = analyse_layout(lines([*FORM, *long, ("Needs:", "a boat")]), picture(canvas()), A4).elements
+    assert [one.rows for one in elements if isinstance(one, Table)] == [
+        (*ROWS, ("Taught with?", said), ("Needs:", "a boat"))
+    ]
+    assert [one.text for one in elements if isinstance(one, LineBlock)] == [said]
 
 
 def test_labels_far_apart_or_at_other_edges_are_none() -> None:

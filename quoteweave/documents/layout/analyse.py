@@ -70,7 +70,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])
-    labelled = labelled_tables(free_lines)
+    forms = labelled_tables(free_lines)
+    labelled = [form.table for form in forms]
     free_lines = _lines_outside(free_lines, labelled)
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
     rows = lines_to_rows([line for line in free_lines if line.upright])
@@ -87,6 +88,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     tables += tagged
     # Which lines are a block is told by all that stand under each other.
     blocks = _blocks_outside(group_lines(_lines_outside(lines, [*tables, *figures])), labelled)
+    blocks += [block for form in forms for text in form.texts for block in group_lines(text)]
     tables += labelled
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]

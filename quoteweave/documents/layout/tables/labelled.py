@@ -1,8 +1,8 @@
 """Forms without rules: labels under each other, each with its value beside it ("Grade levels:", "11th, 12th")."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from statistics import median
+from typing import NamedTuple
 
 from quoteweave.core.boxes import hull
 from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
@@ -17,27 +17,32 @@ ALIGNED = 4.0
 MAX_INDENT = 20.0
 # In heights of a line: the space above a value's next line, and above the next label.
 MAX_LEADING, MAX_SPACE = 0.8, 3.0
-# Lines of most values, and of any: longer ones are text, which is read by itself.
-MAX_USUAL_LINES, MAX_LINES = 2, 4
+# Lines of most values; of those that are read by themselves, too, as text; and of any.
+MAX_USUAL_LINES, MIN_TEXT_LINES, MAX_LINES = 2, 5, 20
 _LABEL_ENDS = (":", "?")
 
 _Entry = list[Line]
 """A label and the lines of its value."""
 
 
-def labelled_tables(lines: Sequence[Line]) -> list[Table]:
+class Form(NamedTuple):
+    """A table of labels and values, and those of its lines that are also read by themselves, value by value."""
+
+    table: Table
+    texts: tuple[tuple[Line, ...], ...]
+
+
+def labelled_tables(lines: Sequence[Line]) -> list[Form]:
     """Tables of two columns: at least three labels under each other, with other words, most of them with short values.
 
     A label ends with ":" or "?". Where a row without a label stands right above or below in the same two columns, they
-    are rows of another table; so are they where all values are numbers. A long value parts two tables.
+    are rows of another table; so are they where all values are numbers.
     """
-    rows = lines_to_rows([line for line in lines if line.upright])
-    parts = (list(part) for form in _forms(rows) for is_short, part in groupby(form, _is_short) if is_short)
-    return [_table(part) for part in parts if _is_form(part)]
-
-
-def _is_short(entry: _Entry) -> bool:
-    return len(entry) - 1 <= MAX_LINES
+    return [
+        _form(entries)
+        for entries in _forms(lines_to_rows([line for line in lines if line.upright]))
+        if _is_form(entries)
+    ]
 
 
 def _forms(rows: Sequence[Sequence[Line]]) -> Iterator[list[_Entry]]:
@@ -84,10 +89,12 @@ def _is_form(form: Sequence[_Entry]) -> bool:
     if len(form) < MIN_LABELS or len({entry[0].text for entry in form}) < len(form):
         return False
     numbers = all(NUMERIC.fullmatch(word.text) for entry in form for word in entry[1].words)
-    return median(len(entry) - 1 for entry in form) <= MAX_USUAL_LINES and not numbers
+    counts = [len(entry) - 1 for entry in form]
+    return median(counts) <= MAX_USUAL_LINES and max(counts) <= MAX_LINES and not numbers
 
 
-def _table(form: Sequence[_Entry]) -> Table:
-    lines = [line for entry in form for line in entry]
-    rows = tuple((entry[0].text, " ".join(line.text for line in entry[1:])) for entry in form)
-    return Table(hull(line.box for line in lines), rows, tuple(lines))
+def _form(entries: Sequence[_Entry]) -> Form:
+    lines = [line for entry in entries for line in entry]
+    rows = tuple((entry[0].text, " ".join(line.text for line in entry[1:])) for entry in entries)
+    texts = tuple(tuple(entry[1:]) for entry in entries if len(entry) > MIN_TEXT_LINES)
+    return Form(Table(hull(line.box for line in lines), rows, tuple(lines)), texts)
