@@ -27,7 +27,7 @@ from quoteweave.documents.sources.text_layer import count_outside, read_runs
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
-    from quoteweave.documents.sources.pdf_objects import PdfObjects
+    from quoteweave.documents.sources.pdf_objects.objects import PdfObjects
 
 # A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
 MAX_PIXELS = 16_000_000
@@ -120,7 +120,8 @@ def count_without_size(page: "PdfPage") -> int:
     edges, matrix, size = (ctypes.c_float * 4)(), pdfium.FS_MATRIX(), ctypes.c_float()
     left, bottom, right, top = (ctypes.pointer(ctypes.c_float.from_buffer(edges, 4 * i)) for i in range(4))
     count = 0
-    for each in _text_objects(page):
+    of_page = pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw)
+    for each in _text_objects(*of_page):
         pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top)
         if abs(edges[2] - edges[0]) >= NO_WIDTH:
             continue
@@ -132,12 +133,12 @@ def count_without_size(page: "PdfPage") -> int:
     return count
 
 
-def _text_objects(page: "PdfPage") -> Iterator[Any]:
-    """The pieces of text of a page and of the forms drawn on it, each drawn by one operation."""
+def _text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
+    """The pieces of text that a page or annotation has, and the forms drawn on it, each drawn by one operation."""
     import pypdfium2.raw as pdfium
 
     kind, text, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM
-    unseen = [(pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw))]
+    unseen = [(get, parent, count)]
     while unseen:
         get, parent, count = unseen.pop()
         for each in (get(parent, i) for i in range(count)):
@@ -243,7 +244,8 @@ class PdfPages:
             warnings.append(f"files attached to it were not read: {files}")
         if count := found.count("file") + of_page:
             warnings.append(f"page {number + 1} has attached files or media, which were not read: {count}")
-        if count := found.count("text"):
+        fields = (i for i, kind in enumerate(found) if kind == "field")
+        if count := found.count("text") + sum(self._inherits_value(number, i) for i in fields):
             warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {count}")
         return tuple(warnings)
 
@@ -252,29 +254,41 @@ class PdfPages:
         objects = self.objects()
         if objects is None:
             return ()
-        from quoteweave.documents.sources.passed_over import page_losses, pages_beyond
+        from quoteweave.documents.sources.pdf_objects.passed_over import document_losses, page_losses
 
-        beyond = pages_beyond(objects, self.count) if number == 0 else ()
-        return (*beyond, *page_losses(objects, number))
+        of_document = document_losses(objects, self.count) if number == 0 else ()
+        return (*of_document, *page_losses(objects, number))
 
     def _associated(self, number: int) -> tuple[int, int]:
         """The number of files that belong to the document, given with its first page, and to the page."""
         objects = self.objects()
         if objects is None:
             return 0, 0
-        from quoteweave.documents.sources.passed_over import count_associated
+        from quoteweave.documents.sources.pdf_objects.passed_over import count_associated, count_associated_elsewhere
 
         page = objects.page(number)
-        of_document = count_associated(objects, objects.catalog) if number == 0 else 0
+        of_document = count_associated_elsewhere(objects) if number == 0 else 0
         return of_document, count_associated(objects, page.entries) if page else 0
+
+    def _inherits_value(self, number: int, annotation: int) -> bool:
+        objects = self.objects()
+        page = objects.page(number) if objects is not None else None
+        if page is None:
+            return False
+        from quoteweave.documents.sources.pdf_objects.passed_over import inherits_value
+
+        return inherits_value(page.entries, annotation)
 
     def draw(self, number: int) -> Raster:
         """A page as it is shown."""
         return render_page(self.document[number], DPI)
 
 
-def _annotation(page: Any, number: int) -> Literal["text", "file"] | None:
-    """What an annotation holds that is not read; the text of links and pop-ups does not count."""
+def _annotation(page: Any, number: int) -> Literal["text", "file", "field"] | None:
+    """What an annotation holds that is not read; the text of links and pop-ups does not count.
+
+    A field without a value of its own may have one elsewhere.
+    """
     import pypdfium2.raw as pdfium
 
     annotation = pdfium.FPDFPage_GetAnnot(page, number)
@@ -285,11 +299,13 @@ def _annotation(page: Any, number: int) -> Literal["text", "file"] | None:
         files = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
         if kind in [getattr(pdfium, f"FPDF_ANNOT_{name}") for name in files]:
             return "file"
-        says = _string(annotation, "V" if kind == pdfium.FPDF_ANNOT_WIDGET else "Contents")
+        is_field = kind == pdfium.FPDF_ANNOT_WIDGET
+        plain, rich = ("V", "RV") if is_field else ("Contents", "RC")
+        says = _string(annotation, plain) or _string(annotation, rich)
         if says == "Off" and _string(annotation, "FT") != "Tx":  # a box that is not ticked
-            says = ""
-        # A field may have its value elsewhere, and a stamp says it nowhere.
-        return "text" if says or _shows_text(annotation) else None
+            return None
+        # A stamp says nowhere what it shows.
+        return "text" if says or _shows_text(annotation) else "field" if is_field else None
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
 
@@ -308,8 +324,8 @@ def _string(annotation: Any, key: str) -> str:
 def _shows_text(annotation: Any) -> bool:
     import pypdfium2.raw as pdfium
 
-    shown = (pdfium.FPDFAnnot_GetObject(annotation, i) for i in range(pdfium.FPDFAnnot_GetObjectCount(annotation)))
-    return any(pdfium.FPDFPageObj_GetType(each) == pdfium.FPDF_PAGEOBJ_TEXT for each in shown)
+    count = pdfium.FPDFAnnot_GetObjectCount(annotation)
+    return next(_text_objects(pdfium.FPDFAnnot_GetObject, annotation, count), None) is not None
 
 
 def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
@@ -348,7 +364,7 @@ def open_pdf(path: Path, password: str | None, *, skip_names: bool = False) -> I
 
 
 def _objects(path: Path, password: str | None) -> AbstractContextManager["PdfObjects | None"]:
-    from quoteweave.documents.sources.pdf_objects import open_objects  # which takes a moment to import
+    from quoteweave.documents.sources.pdf_objects.objects import open_objects  # which takes a moment to import
 
     return open_objects(path, password)
 

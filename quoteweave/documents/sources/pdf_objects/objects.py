@@ -8,46 +8,45 @@ import logging
 import mmap
 import re
 import time
-import zlib
-from base64 import a85decode
-from binascii import unhexlify
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from pdfminer.pdfdocument import PDFDocument, PDFNoValidXRef
+from pdfminer.pdfdocument import PDFDocument, PDFNoValidXRef, PDFXRefFallback
 from pdfminer.pdfexceptions import PDFException
 from pdfminer.pdfparser import PDFParser, PDFStreamParser
-from pdfminer.pdftypes import PDFObjectNotFound, PDFObjRef, PDFStream
-from pdfminer.psparser import PSLiteral
+from pdfminer.pdftypes import PDFObjectNotFound, PDFStream
 
-# References that lead from one to the next, and nodes of the tree of pages.
-MAX_HOPS, MAX_LEVELS = 8, 50
-# Bytes of a stream once unpacked; the text of the densest pages takes two million.
-MAX_BYTES = 16_000_000
+from quoteweave.documents.sources.pdf_objects.unpacking import (
+    Dictionary,
+    Unpacked,
+    dictionary,
+    listed,
+    name,
+    resolve,
+    unpack,
+)
+
+# Nodes of the tree of pages from its root to a page.
+MAX_LEVELS = 50
 # A larger file whose cross-references are damaged would have to be searched for its objects for too long.
 MAX_SEARCHED = 4_000_000
-# Processor time in seconds for counting pages, well within what a page may take; one takes a tenth of a millisecond.
+# Processor time in seconds for counting pages, or for looking for a key, well within what a page may take.
 MAX_SECONDS = 1.0
-# By their long and short names: what is unpacked here, what may be around it, and what pdfium reads besides.
-FLATE, HEX, BASE_85 = ("FlateDecode", "Fl"), ("ASCIIHexDecode", "AHx"), ("ASCII85Decode", "A85")
-FILTERS = {*FLATE, *HEX, *BASE_85, "LZWDecode", "LZW", "RunLengthDecode", "RL", "Crypt"}
+# Object streams that are kept unpacked.
+MAX_KEPT = 8
+# Bytes of the file that are looked at together.
+BLOCK = 4_000_000
 
 _START, MAX_START = re.compile(rb"startxref\s+(\d{1,9})\b"), 60
+_OBJECT = re.compile(rb"(\d{1,9})\s+\d{1,5}\s+obj\b")
+# Bytes of a block that the next one begins with, so that an object has its key; levels of what stands in an object.
+OVERLAP, MAX_DIRECT = 10_000, 6
 
 logging.getLogger("pdfminer").addHandler(logging.NullHandler())  # else its warnings are printed
-
-Dictionary = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """What a stream holds, and whether all of it could be unpacked."""
-
-    data: bytes
-    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,7 @@ class _Document(PDFDocument):
     def __init__(self, parser: PDFParser, password: str, *, fallback: bool) -> None:
         self._parser: PDFParser
         self._object_streams: dict[int | None, tuple[dict[int, int], bytes]] = {}
+        self._is_searched = self.has_lost_update = False
         super().__init__(parser, password, fallback=fallback)
 
     def find_xref(self, parser: PDFParser) -> int:
@@ -71,12 +71,15 @@ class _Document(PDFDocument):
         with mmap.mmap(parser.fp.fileno(), 0, access=mmap.ACCESS_READ) as data:
             at = data.rfind(b"startxref")
             found = _START.match(data[at : at + MAX_START]) if at >= 0 else None
+            self.has_lost_update = at >= 0 and _OBJECT.search(data, at, at + BLOCK) is not None
         if found is None:
             raise PDFNoValidXRef("no table of cross-references")
         return int(found.group(1))
 
     def _getobj_objstm(self, stream: PDFStream, index: int, objid: int) -> object:  # noqa: ARG002 - pdfminer's own
         if stream.objid not in self._object_streams:
+            if len(self._object_streams) >= MAX_KEPT:
+                self._object_streams.clear()
             self._object_streams[stream.objid] = _objects_of(stream)
         places, data = self._object_streams[stream.objid]
         parser = PDFStreamParser(data[places[objid] :])
@@ -91,13 +94,31 @@ class _Document(PDFDocument):
         return self._read_without_length(stream.objid)
 
     def getobj(self, objid: int) -> object:
-        """As pdfminer's, also where a length leads out of the file. Raises PDFObjectNotFound."""
+        """As pdfminer's, also where a length is none, or an object elsewhere than stated. Raises PDFObjectNotFound."""
         try:
             return super().getobj(objid)
-        except PDFObjectNotFound:
+        except (PDFObjectNotFound, ValueError, MemoryError) as error:  # a length out of the file, below 0, too large
             if self.decipher is not None:
+                raise PDFObjectNotFound(objid) from error
+            with suppress(PDFObjectNotFound):
+                return self._read_without_length(objid)
+            if self._is_searched or not self._is_listed(objid):
                 raise
-            return self._read_without_length(objid)
+            self._search()
+            return super().getobj(objid)
+
+    def _is_listed(self, objid: int) -> bool:
+        for xref in self.xrefs:
+            with suppress(KeyError):
+                return bool(xref.get_pos(objid))
+        return False
+
+    def _search(self) -> None:
+        """Look through the file for where objects begin, as pdfium does where one does not stand where it should."""
+        self._is_searched, found = True, PDFXRefFallback()
+        for start, data in _blocks(self._parser.fp):
+            found.offsets |= {int(one.group(1)): (None, start + one.start(), 0) for one in _OBJECT.finditer(data)}
+        self.xrefs.append(found)
 
     def _read_without_length(self, objid: int) -> object:
         usual, self._parser.fallback = self._parser.fallback, True
@@ -119,9 +140,42 @@ def _objects_of(stream: PDFStream) -> tuple[dict[int, int], bytes]:
 class PdfObjects:
     """The objects of an open PDF."""
 
-    def __init__(self, document: _Document) -> None:
+    def __init__(self, document: _Document, file: BinaryIO) -> None:
         self._document = document
+        self._file = file
         self.catalog: Dictionary = document.catalog
+        self.has_lost_update = document.has_lost_update
+        """Whether objects stand behind all tables of cross-references, so that nothing leads to them."""
+
+    def values(self, key: str) -> Iterator[tuple[object, Dictionary]]:
+        """What all objects of the file have under a key, with the dictionary that has it."""
+        for number in self._having(key.encode()):
+            yield from _within(self._get(number), key)
+
+    def _having(self, key: bytes) -> Iterator[int]:
+        """The numbers of objects whose bytes have a key, those in object streams included."""
+        end = time.process_time() + MAX_SECONDS
+        numbers, wanted = set[int](), re.compile(rb"/(?:%b|Type\s*/ObjStm)\b" % key)
+        for _, data in _blocks(self._file):
+            if hits := [found.start() for found in wanted.finditer(data)]:
+                begins = [(-1, -1), *((one.start(), int(one.group(1))) for one in _OBJECT.finditer(data))]
+                numbers.update(_before(begins, hit) for hit in hits)
+        for number in sorted(numbers - {-1}):
+            if time.process_time() > end:
+                return
+            stream = self._get(number)
+            if not isinstance(stream, PDFStream) or name(stream.get("Type")) != "ObjStm":
+                yield number
+                continue
+            with suppress(Exception):
+                places, objects = _objects_of(stream)  # without keeping them: all take too much memory
+                begins = [(-1, -1), *sorted((place, number) for number, place in places.items())]
+                yield from {_before(begins, found.start() + 1) for found in wanted.finditer(objects)}
+
+    def _get(self, number: int) -> object:
+        with suppress(Exception):  # a damaged object, of any kind
+            return self._document.getobj(number)
+        return None
 
     def unpack(self, stream: PDFStream) -> Unpacked | None:
         """As the function `unpack`, up to where the stream's end is marked if its length is wrong."""
@@ -174,6 +228,23 @@ def _kid(node: Dictionary, number: int) -> tuple[Any, int]:
     return None, 0
 
 
+def _before(begins: list[tuple[int, int]], place: int) -> int:
+    """The number of the object that begins last before a place."""
+    return begins[bisect_left(begins, (place, 0)) - 1][1]
+
+
+def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Where each piece of the file begins, and the piece, which begins with the end of the one before."""
+    at, kept = 0, b""
+    while True:
+        file.seek(at)
+        read = file.read(BLOCK)
+        if not read:
+            return
+        yield at - len(kept), kept + read
+        at, kept = at + len(read), (kept + read)[-OVERLAP:]
+
+
 @contextmanager
 def open_objects(path: Path, password: str | None) -> Iterator[PdfObjects | None]:
     """Open a PDF; None where its objects cannot be found."""
@@ -181,81 +252,17 @@ def open_objects(path: Path, password: str | None) -> Iterator[PdfObjects | None
         parser, found = PDFParser(file), None
         is_small = path.stat().st_size <= MAX_SEARCHED
         with suppress(Exception):
-            found = PdfObjects(_Document(parser, password or "", fallback=is_small))
+            found = PdfObjects(_Document(parser, password or "", fallback=is_small), file)
         yield found
 
 
-def resolve(value: object) -> Any:
-    """What a reference leads to; None where that cannot be read."""
-    for _ in range(MAX_HOPS):
-        if not isinstance(value, PDFObjRef):
-            return value
-        try:
-            value = value.resolve()
-        except Exception:  # a damaged object, of any kind
-            return None
-    return None
-
-
-def dictionary(value: object) -> Dictionary:
-    """A dictionary, which may be a stream's; empty where it is none."""
-    found = resolve(value)
-    found = found.attrs if isinstance(found, PDFStream) else found
-    return found if isinstance(found, dict) else {}
-
-
-def listed(value: object) -> list[Any]:
-    """An array; empty where it is none."""
-    found = resolve(value)
-    return found if isinstance(found, list) else []
-
-
-def name(value: object) -> str:
-    """A name; empty where it is none."""
-    found = resolve(value)
-    return str(found.name) if isinstance(found, PSLiteral) else ""
-
-
-def unpack(stream: PDFStream) -> Unpacked | None:
-    """Unpack a stream; None where it is packed in a way that is not unpacked here, or larger than the limit."""
-    packed = resolve(stream.get("Filter"))
-    filters = [name(each) for each in (packed if isinstance(packed, list) else [packed] if packed else [])]
-    if not FILTERS.issuperset(filters):
-        return Unpacked(b"", is_whole=False)
-    try:
-        data = _deciphered(stream)
-        if filters and filters[0] in (*HEX, *BASE_85):
-            data = _from_text(data, filters.pop(0))
-        if not filters:
-            return Unpacked(data, is_whole=True)
-        has_predictor = "Predictor" in dictionary(stream.get("DecodeParms"))
-        return None if has_predictor or len(filters) > 1 or filters[0] not in FLATE else _inflate(data)
-    except (ValueError, zlib.error):
-        return Unpacked(b"", is_whole=False)
-
-
-def _deciphered(stream: PDFStream) -> bytes:
-    data = stream.rawdata or b""
-    if stream.decipher is None or stream.objid is None:
-        return data
-    return stream.decipher(stream.objid, stream.genno or 0, data, stream.attrs)
-
-
-def _from_text(data: bytes, filter_name: str) -> bytes:
-    data = data.strip()
-    if filter_name in BASE_85:
-        return a85decode(data.removeprefix(b"<~").partition(b"~")[0])
-    digits = b"".join(data.partition(b">")[0].split())
-    return unhexlify(digits + b"0" * (len(digits) % 2))
-
-
-def _inflate(data: bytes) -> Unpacked | None:
-    """Unpack what Flate has packed. Raises zlib.error where it is damaged."""
-    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
-    found = unpacker.decompress(data[2:], MAX_BYTES)
-    if unpacker.unconsumed_tail:
-        return None
-    # Of the sum that follows, the last bytes often lack.
-    written = unpacker.unused_data[:4].rstrip(b"\r\n")[:3]
-    is_whole = unpacker.eof and zlib.adler32(found).to_bytes(4, "big").startswith(written)
-    return Unpacked(found, is_whole or not data.strip())
+def _within(value: object, key: str) -> Iterator[tuple[object, Dictionary]]:
+    """What dictionaries within an object have under a key, without what they refer to."""
+    unseen = [(value, 0)]
+    while unseen:
+        found, level = unseen.pop()
+        found = found.attrs if isinstance(found, PDFStream) else found
+        if isinstance(found, dict) and key in found:
+            yield found[key], found
+        if level < MAX_DIRECT and isinstance(found, dict | list):
+            unseen += [(each, level + 1) for each in (found.values() if isinstance(found, dict) else found)]

@@ -1,0 +1,271 @@
+"""What pdfium passes over on a page without a word: content that is damaged, and text that it draws but does not give.
+
+Content is looked at as its file has it: a stream has to unpack to its end, the last one to end with an operator, what
+they draw has to be there, and words have to be followed by an operator that pdfium knows.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from pdfminer.pdftypes import PDFObjRef, PDFStream
+
+from quoteweave.documents.sources.pdf_objects.objects import PageObject, PdfObjects
+from quoteweave.documents.sources.pdf_objects.unpacking import (
+    MAX_HOPS,
+    Dictionary,
+    dictionary,
+    listed,
+    name,
+    resolve,
+    unpack,
+)
+
+# Streams of one page that are looked at, and nodes of the tree of attachments.
+MAX_STREAMS = 1000
+# Letters of a font, and streams within the drawing of one, that are looked at.
+MAX_LETTERS, MAX_NESTED = 256, 20
+# Strings of a page's content, open brackets within one, and bytes of a layer, that are looked at.
+MAX_STRINGS, MAX_BRACKETS, MAX_MARKED = 500_000, 1000, 100_000
+OPERATORS = frozenset(
+    b"b B b* B* BDC BI BMC BT BX c cm CS cs d d0 d1 Do DP EI EMC ET EX f F f* G g gs h i ID j J K k l m M MP n q Q re "
+    b"RG rg ri s S SC sc SCN scn sh T* Tc Td TD Tf Tj TJ TL Tm Tr Ts Tw Tz v w W W* y ' \"".split()
+)
+_CONSTANTS = frozenset((b"true", b"false", b"null"))
+_BLANK, _MARKS = rb"\s\x00", rb"()<>\[\]{}/%"
+_DELIMITERS = re.compile(rb"[%b%b]" % (_BLANK, _MARKS))
+# A string or the beginning of one, a comment, the beginning of an image.
+_SKIPPED = re.compile(rb"\([^()\\]*+\)?|%%[^\r\n]*|(?<![^%b])BI(?=[%b/])" % (_BLANK, _BLANK))
+_BRACKET = re.compile(rb"\\.|[()]", re.DOTALL)
+_IMAGE_END, _BARE_IMAGE_END = re.compile(rb"[%b]EI(?![^%b])" % (_BLANK, _BLANK)), re.compile(rb"EI(?![^%b])" % _BLANK)
+# What comes after a string or an array, where it is no number and no name.
+_AFTER_STRING = re.compile(rb"[>\]][%b]*([^%b%b\d.+-][^%b%b]*)" % (_BLANK, _BLANK, _MARKS, _BLANK, _MARKS))
+# A form or picture that is drawn, a pattern that is painted with, a font that is written in, a state with its mask.
+_USED = re.compile(rb"/([^%b%b]+)(?:\s+[-+.\d]+)?\s+(Do|scn|SCN|Tf|gs)\b" % (_BLANK, _MARKS))
+_KINDS = {b"Do": "XObject", b"Tf": "Font", b"scn": "Pattern", b"SCN": "Pattern", b"gs": "ExtGState"}
+_WRITES = re.compile(rb"[)>\]]\s*(?:T[jJ]\b|['\"])")
+_LAYER = re.compile(rb"/OC\s*/([^%b%b]+)\s+BDC\b" % (_BLANK, _MARKS))
+
+
+def page_losses(objects: PdfObjects, number: int) -> Iterator[str]:
+    """Warnings about what of a page pdfium passes over."""
+    found = objects.page(number)
+    if found is None:
+        return
+    content = _ContentReader(objects)
+    content.read(found)
+    if content.is_damaged:
+        yield f"page {number + 1} has content that is damaged, cut off or missing, all or part of which was not read"
+    if content.writing:
+        kinds = "patterns, masks, or letters of fonts, that are drawn with text"
+        yield f"page {number + 1} has {kinds}, which its text layer lacks: {len(content.writing)}"
+    if content.writes_hidden:
+        yield f"page {number + 1} has layers that are not shown, whose text was read like the rest"
+
+
+def document_losses(objects: PdfObjects, count: int) -> Iterator[str]:
+    """Warnings about what of a document pdfium passes over that finds `count` pages in it."""
+    if objects.has_lost_update:
+        yield "its last update is cut off, so that it was read as it was before"
+    if (more := objects.count_pages() - count) > 0:
+        yield f"it has more pages than it says, and those were not read: {more}"
+
+
+def count_associated(objects: PdfObjects, page: Dictionary) -> int:
+    """Count the files that belong to a page (`/AF`) without being attached to the document as well."""
+    return len(_files(page.get("AF")) - _attachments(objects)) if "AF" in page else 0
+
+
+def count_associated_elsewhere(objects: PdfObjects) -> int:
+    """Count the files that belong to the document, or to anything in it but pages, and are not attached to it."""
+    found = set[int]()
+    for value, owner in objects.values("AF"):
+        found |= _files(value) if name(owner.get("Type")) != "Page" else set()
+    return len(found - _attachments(objects)) if found else 0
+
+
+def inherits_value(page: Dictionary, number: int) -> bool:
+    """Whether the annotation of that number is ticked, or part of a field that has the value."""
+    annotations = listed(page.get("Annots"))
+    node = dictionary(annotations[number]) if number < len(annotations) else {}
+    if "AS" in node:
+        return name(node["AS"]) != "Off"
+    for _ in range(MAX_HOPS):
+        node = dictionary(node.get("Parent"))
+        if value := resolve(node.get("V")):
+            return name(value) != "Off"
+    return False
+
+
+def _files(value: object) -> set[int]:
+    """The files that are named, each by what is the same wherever it is named."""
+    found = resolve(value)
+    files = [dictionary(each) for each in (found if isinstance(found, list) else [found])]
+    return {id(file) for file in files if "EF" in file}
+
+
+def _attachments(objects: PdfObjects) -> set[int]:
+    unseen, found = [dictionary(objects.catalog.get("Names")).get("EmbeddedFiles")], set[int]()
+    for _ in range(MAX_STREAMS):
+        if not unseen:
+            break
+        node = dictionary(unseen.pop())
+        found |= {id(dictionary(each)) for each in listed(node.get("Names"))[1::2]}
+        unseen += listed(node.get("Kids"))
+    return found
+
+
+def is_damaged(content: bytes) -> bool:
+    """Whether content ends within a string or image, or before an operator, or has words that no operator writes."""
+    bare = _without_strings(content)
+    if bare is None:
+        return True
+    last = _DELIMITERS.split(bare.rstrip(b"\0\t\n\f\r "))[-1]
+    is_cut_off = bool(bare.strip(b"\0\t\n\f\r ")) and last not in OPERATORS
+    return is_cut_off or not set(_AFTER_STRING.findall(bare)) <= OPERATORS | _CONSTANTS
+
+
+def _without_strings(content: bytes) -> bytes | None:
+    """Content with `<>` in place of each string, without comments and images; None where one of these does not end.
+
+    Empty where there are more than are looked at.
+    """
+    parts, at, image_end = [], 0, _IMAGE_END
+    while found := _SKIPPED.search(content, at):
+        parts.append(content[at : found.start()])
+        at, skipped = found.end(), found.group()
+        if skipped.startswith(b"("):
+            parts.append(b"<>")
+            at = at if skipped.endswith(b")") else _string_end(content, at - len(skipped))
+        elif skipped == b"BI":
+            if (end := image_end.search(content, at)) is None:
+                image_end = _BARE_IMAGE_END  # for all that follow, so that none is searched for twice
+                end = image_end.search(content, at)
+            at = end.end() if end is not None else -1
+        if at < 0:
+            return None
+        if len(parts) > 2 * MAX_STRINGS:
+            return b""
+    return b"".join((*parts, content[at:]))
+
+
+def _string_end(content: bytes, start: int) -> int:
+    """Where the string that begins at `start` ends; -1 where it does not."""
+    depth = 0
+    for found in _BRACKET.finditer(content, start):
+        bracket = found.group()
+        depth += (bracket == b"(") - (bracket == b")")
+        if not depth or depth > MAX_BRACKETS:
+            return -1 if depth else found.end()
+    return -1
+
+
+def _hidden_layers(catalog: Dictionary) -> set[int]:
+    """The layers that are not shown when the document is opened, each by what is the same wherever it is named."""
+    properties = dictionary(catalog.get("OCProperties"))
+    usual = dictionary(properties.get("D"))
+    hidden = listed(properties.get("OCGs")) if name(usual.get("BaseState")) == "OFF" else []
+    shown = {id(dictionary(layer)) for layer in listed(usual.get("ON"))} if hidden else set()
+    layers = [dictionary(layer) for layer in (*hidden, *listed(usual.get("OFF")))]
+    return {id(layer) for layer in layers if layer} - shown
+
+
+class _ContentReader:
+    """Reads the content of a page, and of what is drawn on it, for what is damaged and for what writes text."""
+
+    def __init__(self, objects: PdfObjects) -> None:
+        self._objects = objects
+        self.is_damaged = False
+        self.writing: set[int] = set()
+        """Patterns, masks and fonts that are drawn with text."""
+        self.writes_hidden = False
+        """Whether text stands in layers that are not shown."""
+        self._hidden = _hidden_layers(objects.catalog)
+        self._seen: dict[int, PDFStream] = {}  # kept, as the id of what is gone is given again
+
+    def read(self, page: PageObject) -> None:
+        """Read all that the page draws."""
+        named = page.entries.get("Contents")
+        parts = resolve(named)
+        streams = parts if isinstance(parts, list) else [] if named is None else [named]
+        unseen = [(self._content(streams), page.resources)]
+        while unseen:
+            content, resources = unseen.pop()
+            self.writes_hidden |= bool(self._hidden) and self._has_hidden_layer(content, resources)
+            for used, operator in set(_USED.findall(content)):
+                kind = _KINDS[operator]
+                named = dictionary(resources.get(kind)).get(used.decode("utf-8", "replace"))
+                if kind != "XObject":
+                    self._look_within(named, resources)
+                elif (form := self._form(named)) is not None:
+                    own = dictionary(form.get("Resources")) or resources
+                    self.writes_hidden |= self._is_hidden(form.get("OC")) and _writes(form, own)
+                    unseen.append((self._content([form]), own))
+
+    def _has_hidden_layer(self, content: bytes, resources: Dictionary) -> bool:
+        """Whether content writes within a layer that is not shown, as far as the first end of what is marked there."""
+        layers = dictionary(resources.get("Properties"))
+        for found in islice(_LAYER.finditer(content), MAX_STREAMS):
+            if self._is_hidden(layers.get(found.group(1).decode("utf-8", "replace"))):
+                within, _, _ = content[found.end() : found.end() + MAX_MARKED].partition(b"EMC")
+                if _WRITES.search(within):
+                    return True
+        return False
+
+    def _is_hidden(self, layer: object) -> bool:
+        found = dictionary(layer)
+        members = resolve(found.get("OCGs"))  # of a layer that is shown where others are
+        layers = [dictionary(each) for each in (members if isinstance(members, list) else [members or found])]
+        return bool(layers) and all(id(each) in self._hidden for each in layers)
+
+    def _content(self, streams: Sequence[object]) -> bytes:
+        """What streams hold together, as far as it can be told, without those that were looked at before."""
+        contents: list[bytes] = []
+        is_known = True
+        for stream in map(resolve, streams[:MAX_STREAMS]):
+            if not isinstance(stream, PDFStream):
+                self.is_damaged = True
+            elif id(stream) not in self._seen and len(self._seen) < MAX_STREAMS:
+                self._seen[id(stream)] = stream
+                unpacked = self._objects.unpack(stream)
+                is_known &= unpacked is not None
+                self.is_damaged |= unpacked is not None and not unpacked.is_whole
+                contents.append(unpacked.data if unpacked else b"")
+        content = b"\n".join(contents)
+        self.is_damaged |= is_known and is_damaged(content)
+        return content
+
+    def _form(self, named: object) -> PDFStream | None:
+        found = resolve(named)
+        self.is_damaged |= isinstance(named, PDFObjRef) and found is None
+        return found if isinstance(found, PDFStream) and name(found.get("Subtype")) == "Form" else None
+
+    def _look_within(self, named: object, resources: Dictionary) -> None:
+        """Look for text in the cell of a pattern, in a mask, or in letters of a font that are drawn as content is."""
+        found = dictionary(named)
+        letters = dictionary(found.get("CharProcs")).values() if name(found.get("Subtype")) == "Type3" else ()
+        masks = [mask["G"] for mask in [dictionary(found.get("SMask"))] if "G" in mask]
+        drawn = [named] if "PatternType" in found else masks or list(letters)[:MAX_LETTERS]
+        if any(_writes(each, dictionary(found.get("Resources")) or resources) for each in drawn):
+            self.writing.add(id(found))
+
+
+def _writes(stream: object, resources: Dictionary) -> bool:
+    """Whether a stream, or a form that it draws, writes text."""
+    unseen, seen = [(stream, resources)], set[int]()
+    while unseen and len(seen) < MAX_NESTED:
+        each, around = unseen.pop()
+        found = resolve(each)
+        if not isinstance(found, PDFStream) or id(found) in seen or name(found.get("Subtype")) == "Image":
+            continue
+        seen.add(id(found))
+        unpacked = unpack(found)
+        if unpacked is None:
+            continue
+        if _WRITES.search(unpacked.data):
+            return True
+        own = dictionary(found.get("Resources")) or around
+        forms = dictionary(own.get("XObject"))
+        drawn = {used for used, operator in _USED.findall(unpacked.data) if operator == b"Do"}
+        unseen += [(forms.get(used.decode("utf-8", "replace")), own) for used in drawn]
+    return False

@@ -1,0 +1,174 @@
+"""Streams of a PDF, unpacked as far as is needed to see whether they are whole, and the values in dictionaries."""
+
+import zlib
+from base64 import a85decode
+from binascii import unhexlify
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pdfminer.pdftypes import PDFObjRef, PDFStream
+from pdfminer.psparser import PSLiteral
+
+# References that lead from one to the next.
+MAX_HOPS = 8
+# Bytes of a stream once unpacked; the text of the densest pages takes two million.
+MAX_BYTES = 16_000_000
+# Bytes of a stream that is unpacked in Python, which takes a second for so many.
+MAX_SLOW_BYTES = 1_000_000
+NOT_UNPACKED = frozenset({"Crypt"})
+"""Filters that pdfium reads besides those that are unpacked here."""
+# Bits of LZW's codes, what two of them mean, and what the others mean at first; the length that ends run lengths.
+MIN_WIDTH, MAX_WIDTH, CLEAR_TABLE, END_OF_DATA, END_OF_RUNS = 9, 12, 256, 257, 128
+_LETTERS = (*(bytes([code]) for code in range(CLEAR_TABLE)), b"", b"")
+
+Dictionary = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """What a stream holds, and whether all of it could be unpacked."""
+
+    data: bytes
+    is_whole: bool
+
+
+def unpack(stream: PDFStream) -> Unpacked | None:
+    """Unpack a stream; None where it is packed in a way that is not unpacked here, or larger than the limit."""
+    filters = [name(each) for each in _each(stream.get("Filter"))]
+    parameters = [*map(dictionary, _each(stream.get("DecodeParms"))), *({} for _ in filters)]
+    if "F" in stream or not NOT_UNPACKED.union(_UNPACKERS).issuperset(filters):  # in another file, which is not read
+        return Unpacked(b"", is_whole=False)
+    if not NOT_UNPACKED.isdisjoint(filters):
+        return None
+    try:
+        found = Unpacked(_deciphered(stream), is_whole=True)
+        for filter_name, given in zip(filters, parameters, strict=False):
+            unpacked = _UNPACKERS[filter_name](found.data, given)
+            if unpacked is None:
+                return None
+            found = Unpacked(unpacked.data, found.is_whole and unpacked.is_whole)
+            if resolve(given.get("Predictor", 1)) != 1:  # which is not undone here
+                return None if found.is_whole else found
+    except (ValueError, zlib.error):
+        return Unpacked(b"", is_whole=False)
+    return found
+
+
+def _each(value: object) -> list[Any]:
+    found = resolve(value)
+    return found if isinstance(found, list) else [] if found is None else [found]
+
+
+def _deciphered(stream: PDFStream) -> bytes:
+    data = stream.rawdata or b""
+    if stream.decipher is None or stream.objid is None:
+        return data
+    return stream.decipher(stream.objid, stream.genno or 0, data, stream.attrs)
+
+
+def _from_base_85(data: bytes, _given: Dictionary) -> Unpacked:
+    return Unpacked(a85decode(data.strip().removeprefix(b"<~").partition(b"~")[0]), is_whole=True)
+
+
+def _from_hex(data: bytes, _given: Dictionary) -> Unpacked:
+    digits = b"".join(data.partition(b">")[0].split())
+    return Unpacked(unhexlify(digits + b"0" * (len(digits) % 2)), is_whole=True)
+
+
+def _inflate(data: bytes, _given: Dictionary) -> Unpacked | None:
+    """Unpack what Flate has packed. Raises zlib.error where it is damaged."""
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    found = unpacker.decompress(data[2:], MAX_BYTES)
+    if unpacker.unconsumed_tail:
+        return None
+    # Of the sum that follows, the last bytes often lack.
+    written = unpacker.unused_data[:4].rstrip(b"\r\n")[:3]
+    is_whole = unpacker.eof and zlib.adler32(found).to_bytes(4, "big").startswith(written)
+    return Unpacked(found, is_whole or not data.strip())
+
+
+def _from_lzw(data: bytes, given: Dictionary) -> Unpacked | None:
+    """Unpack what LZW has packed. Raises ValueError where it is damaged."""
+    early = 0 if resolve(given.get("EarlyChange")) == 0 else 1
+    found, table, last = bytearray(), [*_LETTERS], b""
+    held = bits = 0
+    width = MIN_WIDTH
+    for byte in data[:MAX_SLOW_BYTES]:
+        held, bits = held << 8 | byte, bits + 8
+        if bits < width:
+            continue
+        bits -= width
+        code, held = held >> bits, held & ((1 << bits) - 1)
+        if code == END_OF_DATA:
+            return Unpacked(bytes(found), is_whole=True)
+        if code == CLEAR_TABLE:
+            table, last, width = [*_LETTERS], b"", MIN_WIDTH
+            continue
+        if code > len(table) or (code == len(table) and not last):
+            raise ValueError("a code that stands for nothing")
+        piece = table[code] if code < len(table) else last + last[:1]
+        if last and len(table) < 1 << MAX_WIDTH:
+            table.append(last + piece[:1])
+        width = min(MAX_WIDTH, max(MIN_WIDTH, (len(table) + early).bit_length()))
+        last = piece
+        found += piece
+        if len(found) > MAX_BYTES:
+            return None
+    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole=not data.strip())
+
+
+def _from_run_lengths(data: bytes, _given: Dictionary) -> Unpacked | None:
+    found, at = bytearray(), 0
+    while at < min(len(data), MAX_SLOW_BYTES):
+        length = data[at]
+        if length == END_OF_RUNS:
+            return Unpacked(bytes(found), is_whole=True)
+        is_copied = length < END_OF_RUNS
+        found += data[at + 1 : at + 2 + length] if is_copied else data[at + 1 : at + 2] * (257 - length)
+        at += 2 + (length if is_copied else 0)
+        if len(found) > MAX_BYTES:
+            return None
+    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole=not data.strip())
+
+
+_Unpacker = Callable[[bytes, Dictionary], Unpacked | None]
+# By their long and short names.
+_UNPACKERS: dict[str, _Unpacker] = {
+    **dict.fromkeys(("FlateDecode", "Fl"), _inflate),
+    **dict.fromkeys(("ASCIIHexDecode", "AHx"), _from_hex),
+    **dict.fromkeys(("ASCII85Decode", "A85"), _from_base_85),
+    **dict.fromkeys(("LZWDecode", "LZW"), _from_lzw),
+    **dict.fromkeys(("RunLengthDecode", "RL"), _from_run_lengths),
+}
+
+
+def resolve(value: object) -> Any:
+    """What a reference leads to; None where that cannot be read."""
+    for _ in range(MAX_HOPS):
+        if not isinstance(value, PDFObjRef):
+            return value
+        try:
+            value = value.resolve()
+        except Exception:  # a damaged object, of any kind
+            return None
+    return None
+
+
+def dictionary(value: object) -> Dictionary:
+    """A dictionary, which may be a stream's; empty where it is none."""
+    found = resolve(value)
+    found = found.attrs if isinstance(found, PDFStream) else found
+    return found if isinstance(found, dict) else {}
+
+
+def listed(value: object) -> list[Any]:
+    """An array; empty where it is none."""
+    found = resolve(value)
+    return found if isinstance(found, list) else []
+
+
+def name(value: object) -> str:
+    """A name; empty where it is none."""
+    found = resolve(value)
+    return str(found.name) if isinstance(found, PSLiteral) else ""
