@@ -26,7 +26,9 @@ _ADVICE = {
     errno.EIO: _CHECK,
 }
 _SQLITE_ADVICE = {
-    sqlite3.SQLITE_FULL: _MAKE_ROOM,
+    # Where that disk has room, it is the one on which SQLite rewrites the catalogue.
+    sqlite3.SQLITE_FULL: "make room on that disk, or in the folder for temporary files (TMPDIR names another), "
+    "then run the same command again",
     sqlite3.SQLITE_READONLY: _ALLOW,
     sqlite3.SQLITE_CANTOPEN: _ALLOW,
     sqlite3.SQLITE_PERM: _ALLOW,

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +21,7 @@ from made_collections import changing, made_quote, make_collection, put
 from quoteweave.collection import storage_errors as faults
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.removals import record_removal
+from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import StorageError
 from quoteweave.index.lexical import current_lexical_index
@@ -255,6 +256,14 @@ def test_where_nothing_helps_the_cause_is_named(full: Path) -> None:
         with pytest.raises(StorageError, match=r"catalog\.sqlite: the disk is full .*make room on that disk"):
             remove_documents(collection, ["large.txt"])
         assert len(collection.documents()) == 2
+
+
+def test_where_the_disk_has_room_the_folder_for_temporary_files_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(StorageError, match=r"or in the folder for temporary files"), guard_writing(path):
+            db.execute("CREATE TABLE a (b)")
 
 
 def test_a_lexical_index_that_was_dropped_for_room_comes_back_with_the_next_writer(
