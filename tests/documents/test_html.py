@@ -373,6 +373,65 @@ def test_an_unclosed_element_whose_text_is_read_says_nothing(tag: str, page: Pat
     assert parsed.warnings == ()
 
 
+@pytest.mark.parametrize("tag", ["svg", "map", "datalist", "annotation"])
+def test_an_unclosed_drawing_or_map_that_swallows_words_is_told(tag: str, page: Path, images: ImageStore) -> None:
+    page.write_text(f"<p>Seen.</p><div><{tag}>Swallowed.</div>")
+    assert f"1 unclosed {tag}" in parse_html(page, images).warnings[0]
+
+
+def test_what_stands_after_an_embedded_file_is_read(page: Path, images: ImageStore) -> None:
+    page.write_text("<p>Seen.</p><embed src=a.swf><p>Also <embed src=b.swf>seen.</p><embed hidden>")
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen.", "Also seen."]
+    assert parsed.warnings == ("What these elements show was not read: 2 embed.",)
+
+
+def test_frames_and_ticked_boxes_are_told(page: Path, images: ImageStore) -> None:
+    page.write_text("<frameset><frame src=a.html><frame src=b.html><noframes>Seen.</noframes></frameset>")
+    assert parse_html(page, images).warnings == ("What these elements show was not read: 2 frame.",)
+    page.write_text("<p>Smoker? <input type=radio checked>yes <input type=radio>no <input type=checkbox></p>")
+    assert parse_html(page, images).warnings == ("What these elements show was not read: 1 input.",)
+
+
+@pytest.mark.parametrize("written", ["'Note: '", "'\\201C' attr(data-name)", "counter(part) '. '"])
+def test_words_that_css_writes_are_told(written: str, page: Path, images: ImageStore) -> None:
+    told = ("What these elements show was not read: 1 CSS content.",)
+    body = "<p class=note>Rain.</p>"
+    rule = f".note::before {{ color: red; content: {written} }}"
+    for sheet in (rule, f"/* {{ */ @media screen {{ p {{ top: 0 }} {rule} }}", f".other:after, p{rule}"):
+        page.write_text(f"<style>{sheet}</style>{body}")
+        assert parse_html(page, images).warnings == told, sheet
+    seen_by_none = f"@media print {{ p {{ top: 0 }} {rule} }}", rule.replace("note", "other"), f"/* {rule} */"
+    no_words = [rule.replace(written, other) for other in ("'\\f101'", "'» '", "open-quote", "none")]
+    for sheet in (*seen_by_none, *no_words, rule.replace("::before", ""), ".note::before { align-content: 'a' }"):
+        page.write_text(f"<style>{sheet}</style>{body}")
+        assert parse_html(page, images).warnings == (), sheet
+
+
+def test_a_hostile_style_sheet_is_read_in_time(page: Path, images: ImageStore) -> None:
+    for sheet in ("{" * 100_000, "/*" * 100_000, "p::before{content:'a'}" * 20_000, "@media print{" * 50_000):
+        page.write_text(f"<style>{sheet}</style><b>Seen.</b>")
+        assert len(parse_html(page, images).quotes) == 1
+
+
+def test_what_scripts_write_is_told(page: Path, images: ImageStore) -> None:
+    page.write_text("<title>App</title><div id=root></div><script>render('words')</script>")
+    assert parse_html(page, images).warnings == ("What these elements show was not read: 1 page that scripts write.",)
+    formula = '<script src="mathjax/MathJax.js"></script><p>With <script type="math/tex">x^2</script>.</p>'
+    page.write_text(formula)
+    assert parse_html(page, images).warnings == ("What these elements show was not read: 1 formula in a script.",)
+    page.write_text(formula + '<span class="MathJax">x2</span>')
+    assert parse_html(page, images).warnings == ()
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.xhtml", ""), ("a.html", "<?xml version='1.0'?>\n")])
+def test_text_of_xhtml_is_read_where_it_is_not_escaped(name: str, start: str, page: Path, images: ImageStore) -> None:
+    path = page.with_name(name)
+    path.write_text(f"{start}<html><body><p>Seen, <![CDATA[a < b & c]]>.</p><p>Also.</p></body></html>")
+    parsed = parse_html(path, images)
+    assert ([quote.text for quote in parsed.quotes], parsed.warnings) == (["Seen, a < b & c.", "Also."], ())
+
+
 def test_a_page_without_such_says_nothing(page: Path, images: ImageStore) -> None:
     page.write_text("<nav>Home</nav><p>Seen.</p><button>Go</button><script>let x = '<select>'</script>")
     assert parse_html(page, images).warnings == ()
@@ -384,6 +443,8 @@ def test_what_stands_in_several_rows_is_said_in_each() -> None:
     assert said(f"<table>{head}{oslo}<tr><td colspan=2>Total<td>6</tr></table>") == [
         ("table", "City | Price | Price\nCity | low | high\nOslo | 1 | 2\nOslo | 3 | 4\nTotal |  | 6")
     ]
+    to_the_end = "<tbody><tr><td rowspan=0>a<td>b<tr><td>c<tbody><tr><td>d<td rowspan=9>e<tfoot><tr><td>f<td>g"
+    assert said(f"<table>{to_the_end}</table>") == [("table", "a | b\na | c\nd | e\nf | g")]
     wide = "<td colspan=999999999 rowspan=0>a<td rowspan=x>b" * 40
     ((_, text),) = said(f"<table><tr>{wide}</table>")
     assert len(text) < 50_000

@@ -123,6 +123,48 @@ def test_front_matter_gives_a_missing_title_and_is_not_text(file: Path, images: 
     assert said(file, images, "---\n\nno front matter") == [("paragraph", "no front matter")]
 
 
+@pytest.mark.parametrize("mark", [">", "|", ">-", "|2"])
+def test_a_title_on_the_lines_below_is_a_title(mark: str, file: Path, images: ImageStore) -> None:
+    matter = f"---\ntitle: {mark}\n  Notes on\n  rain\ntags: [a]\n---\n"
+    assert said(file, images, matter + "Text") == [("title", "Notes on rain"), ("paragraph", "Text")]
+
+
+def test_prose_in_front_matter_is_told(file: Path, images: ImageStore) -> None:
+    title, prose = "title: All that there is to say of rain here", "Rain fell on most days of that year."
+    unread = "What its front matter says was not read, but for a title."
+    for matter, told in (
+        (title, ()),
+        (f"abstract: {prose}", (unread,)),
+        (f"{title}\nabstract: |\n  {prose}", (unread,)),
+    ):
+        file.write_text(f"---\n{matter}\ntags: [a]\n# {prose}\n---\nText")
+        assert parse_markdown(file, images).warnings == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Set <your-name> and <the file> in List<String>.",
+        "The <select> tag, an <iframe> and a <title> are no more than named.",
+        "<your-name>",
+        "Draw <path> in <svg>.",
+    ],
+)
+def test_a_tag_that_is_never_closed_is_text(text: str, file: Path, images: ImageStore) -> None:
+    assert said(file, images, f"{text}\n\nMore.") == [("paragraph", text), ("paragraph", "More.")]
+    assert parse_markdown(file, images).warnings == ()
+
+
+def test_elements_of_html_and_of_other_programs_are_none(file: Path, images: ImageStore) -> None:
+    text = "<a name=x>An anchor, <br>a line, <Badge text='x' /> and <Card>a card</Card> of <select>none</select>"
+    assert said(file, images, text) == [
+        ("paragraph", "An anchor,\na line,"),
+        ("paragraph", "and"),
+        ("paragraph", "a card"),
+        ("paragraph", "of"),
+    ]
+
+
 def test_text_between_two_rules_at_the_top_is_text(file: Path, images: ImageStore) -> None:
     text = "The harbour was dredged.\n\nNote: twice."
     assert said(file, images, f"---\n\n{text}\n\n---\n\nAfter") == [

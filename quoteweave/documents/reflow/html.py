@@ -5,6 +5,7 @@ length. Nothing is fetched, no entity is resolved beyond HTML's own, and scripts
 form controls are left out; so is what browsers hide, but words in it are told.
 """
 
+import html
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
+from quoteweave.documents.reflow.html_losses import html_losses
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
@@ -28,7 +30,7 @@ _WORD = lazy_regex(r"[^\W_]")
 _DISPLAY_MATH = lazy_regex(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
 
 _DROPPED_NAMES = (
-    "script style nav noscript template iframe object embed video audio canvas svg map select button textarea input "
+    "script style nav noscript template iframe object video audio canvas svg map select button textarea input "
     "datalist annotation annotation-xml rp rt"
 )
 _INLINE_NAMES = (
@@ -40,29 +42,23 @@ _INLINE_NAMES = (
 _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
 # Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
-_MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas", "select", "textarea"})
+_MISSED = frozenset({"iframe", "object", "video", "audio", "canvas", "select", "textarea"})
+# What a reader would miss, and nothing stands in.
+_EMPTY = frozenset({"embed", "frame"})
 _SVG_WORDS = frozenset({"text", "foreignobject"})
+_OTHER_NAMES = (
+    "address applet article aside base blockquote body center col colgroup details dialog dir div fieldset figure "
+    "footer form frameset head header hgroup hr html keygen legend link listing main marquee meta noembed noframes "
+    "optgroup option p param plaintext rtc search section slot summary tbody tfoot thead tr track xmp"
+)
+# What takes what follows for its own, and does not show it as text, until it is closed.
+SWALLOWING = frozenset({*_DROPPED - {"input", "rp", "rt"}, "title", "plaintext"})
 # Fields in which what was entered can be read.
 _FIELDS = frozenset({"", "text", "search", "email", "url", "tel", "number", "date", "time", "month", "datetime-local"})
 # Of what is dropped, what some readers see, or see later: without scripts, or when a script shows it.
 _SEEN_BY_SOME = frozenset({"noscript", "template"})
 # Text in these is none.
 _CODE = frozenset({"script", "style"})
-# Of what is dropped, what must be closed; scripts, which may hold such tags as text, are looked at by themselves.
-_CLOSED = (
-    "style",
-    "nav",
-    "noscript",
-    "template",
-    "iframe",
-    "object",
-    "video",
-    "audio",
-    "canvas",
-    "select",
-    "button",
-    "textarea",
-)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
@@ -76,6 +72,12 @@ _STYLES: Mapping[str, NumberStyle] = {
 }
 _ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS = frozenset({"td", "th"})
+_ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
+_MAX_SPAN = 1000
+KNOWN_NAMES = frozenset({*_DROPPED, *_INLINE, *_EMPTY, *_ROLES, *_LISTS, *_ITEMS, *_CELLS, "table"}).union(
+    _OTHER_NAMES.split()
+)
+"""The names of HTML's elements."""
 
 
 def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
@@ -84,11 +86,23 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     Raises DocumentError when the file cannot be read, is larger than 32 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=_DECLARED)
+    if path.suffix.lower() == ".xhtml" or text.lstrip("\ufeff \n").startswith("<?xml"):
+        text = _without_sections(text)
     pictures = LinkedImages(path.parent, images)
     blocks = html_blocks(text, name=path.name, pictures=pictures)
     return paginate_blocks(
         blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
     )
+
+
+def _without_sections(text: str) -> str:
+    """XHTML without its CDATA sections, whose text browsers show and HTML's parser takes for a comment."""
+    first, *sections = text.split("<![CDATA[")
+    parts = [first]
+    for section in sections:
+        within, end, rest = section.partition("]]>")
+        parts.append(html.escape(within, quote=False) + rest if end else f"<![CDATA[{section}")
+    return "".join(parts)
 
 
 def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -> list[FlowBlock]:
@@ -101,9 +115,8 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
         lengths = _read(encoded, BlockCollector(name), None)[0].list_lengths
     outline, reader = _read(encoded, BlockCollector(name, lengths), pictures)
     if pictures is not None:
-        unclosed = _unclosed(text) or (["comment or tag"] if _is_cut_off(encoded) else [])
-        for what in unclosed:
-            pictures.leave_out(f"unclosed {what}")
+        for what in html_losses(text, encoded, has_text=bool(outline.blocks)):
+            pictures.leave_out(what)
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
     title = [FlowBlock(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks
@@ -117,43 +130,6 @@ def _read(encoded: bytes, outline: BlockCollector, pictures: LinkedImages | None
     parser.feed(encoded)
     parser.close()
     return outline, reader
-
-
-def _unclosed(text: str) -> list[str]:
-    """Dropped elements that are opened more often than closed, so that the rest of the page may be lost with them."""
-    first, *scripts = text.lower().split("<script")
-    lower = first + "".join(script.partition("</script")[2] for script in scripts)
-    unclosed = [tag for tag in _CLOSED if len(re.findall(rf"<{tag}[\s>]", lower)) > lower.count(f"</{tag}")]
-    return [*unclosed, *(["script"] if scripts and "</script" not in scripts[-1] else [])]
-
-
-_END = "end-of-page"
-
-
-def _is_cut_off(encoded: bytes) -> bool:
-    """Whether the end of the page lies within a comment or a tag that is not closed, which show nothing."""
-    from lxml import etree
-
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=_End())
-    parser.feed(encoded)
-    parser.feed(f"<{_END}>".encode())
-    return not parser.close()
-
-
-class _End:
-    """Receives the parser's events; its result is whether the last tag, or the last of the text, is `_END`."""
-
-    def __init__(self) -> None:
-        self._tag = self._tail = ""
-
-    def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
-        self._tag = tag
-
-    def data(self, text: str) -> None:
-        self._tail = (self._tail + text[-2 * len(_END) :])[-2 * len(_END) :]
-
-    def close(self) -> bool:
-        return self._tag == _END or _END in self._tail
 
 
 class _Reader:
@@ -173,6 +149,10 @@ class _Reader:
         self._rubies = 0  # that are open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in _EMPTY:
+            if self._dropped is None and self._pictures is not None and "hidden" not in attributes:
+                self._pictures.leave_out(tag)
+            return
         if self._dropped is None:
             self._rubies += tag == "ruby"
             if self._is_dropped(tag) or "hidden" in attributes:
@@ -215,6 +195,8 @@ class _Reader:
             self._told = True
 
     def end(self, tag: str) -> None:
+        if tag in _EMPTY:
+            return
         if self._dropped is not None:
             self._dropped_depth -= tag == self._dropped
             self._dropped = self._dropped if self._dropped_depth else None
@@ -257,10 +239,13 @@ class _Reader:
             self._outline.open_list(_numbering(attributes) if tag == "ol" else None)
         elif tag in _ITEMS:
             self._outline.open_item(_ITEMS[tag], _integer(attributes.get("value", "")), _number_style(attributes))
+        elif self._outline.innermost == "table" and tag in _ROW_GROUPS:
+            self._outline.open_row_group()
         elif self._outline.innermost == "table" and tag == "tr":
             self._outline.open_row()
         elif self._outline.innermost == "table" and tag in _CELLS:
             columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
+            rows = _MAX_SPAN if attributes.get("rowspan", "").strip() == "0" else rows  # to the end of its group
             self._outline.open_cell(Cell(columns, rows, is_header=tag == "th"))
 
     def _end_block(self, tag: str) -> None:
@@ -310,7 +295,9 @@ class _Reader:
 
 
 def _is_filled(tag: str, attributes: Mapping[str, str]) -> bool:
-    """Whether it is a field of a form that shows words."""
+    """Whether it is a field of a form that shows words, or a box that is ticked."""
+    if tag == "input" and "checked" in attributes:
+        return True
     is_field = tag == "input" and attributes.get("type", "").strip().lower() in _FIELDS
     return is_field and _WORD.search(attributes.get("value", "")) is not None
 
@@ -330,7 +317,7 @@ def _addresses(attributes: Mapping[str, str]) -> list[str]:
 
 def _span(value: str) -> int:
     """The number of columns or rows that a cell spans; at most 1,000, as in browsers."""
-    return min(_number(value) or 1, 1000)
+    return min(_number(value) or 1, _MAX_SPAN)
 
 
 def _numbering(attributes: Mapping[str, str]) -> Numbering:

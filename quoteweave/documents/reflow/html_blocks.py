@@ -1,6 +1,6 @@
 """Gathers the content of an HTML page into blocks: its tables, figures and lists among its paragraphs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
@@ -28,13 +28,13 @@ class Cell:
         return (text if self.is_header or number == 0 else "" for number in range(columns))
 
 
-def expand_spans(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
-    """Return the cells' texts as a grid; a cell that spans several rows is repeated in each."""
+def expand_spans(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = ()) -> list[list[str]]:
+    """Return the cells' texts as a grid; a cell that spans several rows of its group is repeated in each."""
     filled: list[list[str]] = []
     above: dict[int, tuple[str, int]] = {}
     room = MAX_SPANNED
-    for cells in rows:
-        row = _Row(above)
+    for number, cells in enumerate(rows):
+        row = _Row({} if number in group_starts else above)
         for cell in cells:
             columns = min(cell.columns, room + 1)
             room -= columns - 1
@@ -88,6 +88,7 @@ class OpenContainer:
         self.blocks = blocks
         self.captions: list[str] = []
         self.rows: list[list[Cell]] = []
+        self.group_starts: set[int] = set()  # of its rows, the first of each head, body and foot
         self.arranges_page = False  # of a table: it holds no data
         self.table: OpenContainer | None = self if tag == "table" else None  # the innermost, of those around it too
         self.before_cells = 0  # how many blocks stand before its first cell
@@ -101,7 +102,7 @@ class OpenContainer:
         return self._captioned(" ".join(self.captions))
 
     def _table(self) -> FlowBlock:
-        text = "\n".join(" | ".join(row) for row in expand_spans(self.rows) if any(row))
+        text = "\n".join(" | ".join(row) for row in expand_spans(self.rows, self.group_starts) if any(row))
         return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None)
 
     def _captioned(self, caption: str) -> list[FlowBlock]:
@@ -250,6 +251,10 @@ class BlockCollector:
         """The innermost table holds headings or tables, so it arranges the page."""
         if (table := self._frames[-1].table) is not None:
             table.arranges_page = True
+
+    def open_row_group(self) -> None:
+        """A head, body or foot of the innermost table begins; no cell above reaches into it."""
+        self._frames[-1].group_starts.add(len(self._frames[-1].rows))
 
     def open_row(self) -> None:
         """A row of the innermost frame begins."""

@@ -1,10 +1,11 @@
 """Parses Markdown: CommonMark with tables, strikethrough, displayed formulas (`$$…$$`) and front matter.
 
-markdown-it-py converts it to HTML, which `html` parses, including the HTML that Markdown may contain.
+markdown-it-py converts it to HTML, which `html` parses, including the HTML that Markdown may contain. A tag that is
+never closed, and would swallow what follows or is none of HTML's ("<your name>"), is text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.html import html_blocks
+from quoteweave.documents.reflow.html import KNOWN_NAMES, SWALLOWING, html_blocks
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text
@@ -37,6 +38,10 @@ _TITLE = lazy_regex(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 # which are no list in CommonMark.
 _LABEL = lazy_regex(r"[*_]{0,3}[A-ZÀ-Þ][^:\n|]{0,50}:(?:[*_]{1,3})?(?:\s|$)")
 _LETTERED = lazy_regex(r"\(?[a-z]\)\s")
+_FOLDED_TITLE = lazy_regex(r"^title:[ \t]*[>|][-+\d]*[ \t]*\n((?:[ \t]+\S.*\n|[ \t]*\n)+)", re.MULTILINE)
+# Words on a line of front matter from which on it is prose.
+_PROSE_WORDS = 8
+_OPENED, _CLOSED = lazy_regex(r"<([A-Za-z][\w.:-]*)(?:[\s/][^<>]*)?>"), lazy_regex(r"</([A-Za-z][\w.:-]*)")
 _MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
 
 
@@ -46,27 +51,31 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     Raises DocumentError when the file cannot be read, is larger than 16 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
-    title, body = _without_front_matter(text)
+    title, body, unread = _without_front_matter(text)
     pictures = LinkedImages(path.parent, images)
     html, losses = _html(body)
     blocks = html_blocks(html, name=path.name, pictures=pictures)
     if title and not any(block.layout == "title" and block.level == 1 for block in blocks):
         blocks.insert(0, FlowBlock(layout="title", text=title))
     return paginate_blocks(
-        blocks, name=path.name, warnings=(*warnings, *losses, *pictures.warnings), linked_files=pictures.files
+        blocks, name=path.name, warnings=(*warnings, *unread, *losses, *pictures.warnings), linked_files=pictures.files
     )
 
 
-def _without_front_matter(text: str) -> tuple[str, str]:
-    """The title that the front matter (YAML between lines of three dashes) names, and the text after it.
+def _without_front_matter(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """The title that the front matter (YAML between lines of three dashes) names, the text after it, and a warning.
 
     Text between two such lines that is no YAML stands between two rules.
     """
     matter = _FRONT_MATTER.match(text)
     if matter is None or not all(_YAML.fullmatch(line) for line in matter.group(1).split("\n")):
-        return "", text
-    title = _TITLE.search(matter.group(1))
-    return (title.group(1).strip().strip("'\"") if title else ""), text[matter.end() :]
+        return "", text, ()
+    said = matter.group(1)
+    title = _FOLDED_TITLE.search(said) or _TITLE.search(said)
+    rest = said.replace(title.group(), "") if title else said
+    is_prose = any(len(line.split()) >= _PROSE_WORDS for line in rest.split("\n") if not line.startswith("#"))
+    unread = ("What its front matter says was not read, but for a title.",) if is_prose else ()
+    return (" ".join(title.group(1).split()).strip("'\"") if title else ""), text[matter.end() :], unread
 
 
 def _html(text: str) -> tuple[str, tuple[str, ...]]:
@@ -82,11 +91,15 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
     markdown.block.ruler.at("reference", _reference, {"alt": []})
     markdown.add_render_rule("math", _render_math)
     tokens = markdown.parse(text)
+    closed = {name.lower() for name in _CLOSED.findall(text)}
     for token in tokens:
         if token.type == "fence" and token.info.strip().lower() in _MATH_FENCES:
             token.type = "math"
         elif token.type == "inline":
             _keep_lines(token)
+        for each in (token, *(token.children or ())):
+            if each.type in ("html_block", "html_inline"):
+                each.content = _OPENED.sub(lambda tag: _shown(tag, closed), each.content)
     lost = any(token.type in _CONTAINERS and token.level >= _MAX_NESTING - 1 for token in tokens)
     warnings = (f"What is nested more than {_MAX_NESTING} deep was left out.",) if lost else ()
     return str(markdown.renderer.render(tokens, markdown.options, {})), warnings
@@ -102,6 +115,13 @@ def _keep_lines(token: "Token") -> None:
     for own, line in zip(breaks, map(str.lstrip, lines[1:]), strict=True):
         if _LETTERED.match(line) or (labelled and _LABEL.match(line)):
             own.type, own.tag = "hardbreak", "br"
+
+
+def _shown(tag: re.Match[str], closed: Container[str]) -> str:
+    """A tag as it is, or as text."""
+    name = tag.group(1).lower()
+    is_text = name in SWALLOWING or name not in KNOWN_NAMES
+    return escape(tag.group()) if is_text and name not in closed and not tag.group().endswith("/>") else tag.group()
 
 
 def _leave_out(state: "StateBlock", first: int, last: int, silent: bool) -> bool:

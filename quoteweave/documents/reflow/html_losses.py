@@ -1,0 +1,108 @@
+"""What of an HTML page is not read without an element's saying so: what is never closed, what CSS and scripts write."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from quoteweave.core.lazy_regex import lazy_regex
+
+# Of what is dropped, what must be closed; scripts, which may hold such tags as text, are looked at by themselves.
+_CLOSED_NAMES = (
+    "style nav noscript template iframe object video audio canvas svg map select button textarea datalist annotation"
+)
+# Rules of style sheets that write words, of which it is looked up whether they apply to the page.
+MAX_RULES = 1000
+# Conditions that a rule stands in.
+MAX_AROUND = 10
+# What CSS writes before or after an element, and what of it are no words: characters by their number.
+_WRITTEN = lazy_regex(r"(?<![\w-])content\s*:([^;]*)")
+_NUMBERED = lazy_regex(r"\\[0-9a-f]{1,6}\s?", re.IGNORECASE)
+_HAS_WORDS = lazy_regex(r"""["'][^"']*[^\W_]|\b(?:attr|counters?)\(""")
+_PLACE = lazy_regex(r"::?(?:before|after|marker)\b")
+_CONDITION = lazy_regex(r"\[[^\]]*\]|:[\w-]+(?:\([^)]*\))?")
+_NAME = lazy_regex(r"([.#]?)([\w-]+)")
+_FORMULA = lazy_regex(r"<script\s[^>]{0,300}?type\s{0,9}=\s{0,9}[\"']?math/")
+# Where these were put into the page as text already.
+_SET = lazy_regex(r"class\s{0,9}=\s{0,9}[\"']?mathjax")
+
+
+def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
+    """Name each thing that a reader of the page may see and that is not read; `encoded` is the text in UTF-8."""
+    lower = text.lower()
+    unclosed = _unclosed(lower) or (["comment or tag"] if _is_cut_off(encoded) else [])
+    yield from (f"unclosed {what}" for what in unclosed)
+    if "<style" in lower:
+        page, rules = _written_by_css(lower)
+        yield from ("CSS content" for rule in islice(rules, MAX_RULES) if _applies(rule, page))
+    if not _SET.search(lower):
+        yield from ("formula in a script" for _ in _FORMULA.finditer(lower))
+    if not has_text and "<script" in lower:
+        yield "page that scripts write"
+
+
+def _unclosed(lower: str) -> list[str]:
+    """Dropped elements that are opened more often than closed, so that the rest of the page may be lost with them."""
+    first, *scripts = lower.split("<script")
+    rest = first + "".join(script.partition("</script")[2] for script in scripts)
+    unclosed = [tag for tag in _CLOSED_NAMES.split() if len(re.findall(rf"<{tag}[\s>]", rest)) > rest.count(f"</{tag}")]
+    return [*unclosed, *(["script"] if scripts and "</script" not in scripts[-1] else [])]
+
+
+def _written_by_css(lower: str) -> tuple[str, Iterator[tuple[str, ...]]]:
+    """The page without its style sheets, and of their rules that write words each with what it stands in."""
+    first, *styles = lower.split("<style")
+    sheets = (style.partition("</style")[0].partition(">")[2] for style in styles)
+    page = first + "".join(style.partition("</style")[2] for style in styles)
+    return page, (rule for sheet in sheets for rule in _writing_rules(sheet))
+
+
+def _writing_rules(sheet: str) -> Iterator[tuple[str, ...]]:
+    before, *comments = sheet.split("/*")
+    around: list[str] = []
+    for piece in (before + " ".join(comment.partition("*/")[2] for comment in comments)).split("}"):
+        *opened, rule = piece.split("{")
+        around += opened
+        written = _WRITTEN.search(rule)
+        if written and _HAS_WORDS.search(_NUMBERED.sub("", written.group(1))):
+            yield tuple(around[-MAX_AROUND:])
+        del around[-1:]
+
+
+def _applies(rule: Sequence[str], page: str) -> bool:
+    """Whether a rule writes on a screen, and all names of one of its selectors occur in the page."""
+    if any("@media" in each and "print" in each for each in rule[:-1]):
+        return False
+    for selector in rule[-1].rpartition(";")[2].split(",") if rule else ():
+        names = _NAME.findall(_CONDITION.sub(" ", selector))
+        if _PLACE.search(selector) and all((name if mark else f"<{name}") in page for mark, name in names):
+            return True
+    return False
+
+
+_END = "end-of-page"
+
+
+def _is_cut_off(encoded: bytes) -> bool:
+    """Whether the end of the page lies within a comment or a tag that is not closed, which show nothing."""
+    from lxml import etree
+
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=_End())
+    parser.feed(encoded)
+    parser.feed(f"<{_END}>".encode())
+    return not parser.close()
+
+
+class _End:
+    """Receives the parser's events; its result is whether the last tag, or the last of the text, is `_END`."""
+
+    def __init__(self) -> None:
+        self._tag = self._tail = ""
+
+    def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
+        self._tag = tag
+
+    def data(self, text: str) -> None:
+        self._tail = (self._tail + text[-2 * len(_END) :])[-2 * len(_END) :]
+
+    def close(self) -> bool:
+        return self._tag == _END or _END in self._tail
