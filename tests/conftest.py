@@ -14,9 +14,13 @@ from typing import Any
 
 import hypothesis
 import pytest
+from _pytest.unraisableexception import gc_collect_iterations_key
 from command_line import Outcome, Quoteweave
 from shared_rewriting import rewrite_share
 from slow_files import SLOW_FILES
+from spread_tests import FolderScheduling, send_less
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 pytest_plugins = ["live_server", "made_runs", "page_visits"]
 
@@ -77,6 +81,11 @@ def _temporary_folders_in_memory() -> None:
 _temporary_folders_in_memory()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Has a process collect garbage once at its end: pytest would five times, for what one of itself may leave."""
+    config.stash[gc_collect_iterations_key] = 1
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process more than there are cores: a quarter of the time tests wait for processes, servers and browsers.
 
@@ -86,11 +95,17 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return cores if config.option.markexpr == "not slow" else cores + 1
 
 
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Where the tests of a file stay together, so do those of a folder as far as no process has to wait for that."""
+    return FolderScheduling(config, log) if config.option.dist == "loadfile" else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Imports modules without the garbage collector, and has it never look at what they hold, as all of it stays."""
     gc.disable()
     try:
+        send_less(session.config.pluginmanager)
         rewrite_share(session.config, SLOW_FILES if session.config.option.markexpr == "not slow" else ())
         return (yield)
     finally:
