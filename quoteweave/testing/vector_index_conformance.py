@@ -134,9 +134,9 @@ class VectorIndexTests:
     ) -> None:
         scope, queries = None if name is None else SearchScope(made.collection, FILTERS[name]), self.queries(70)
         together = index.search(queries, 9, scope)
-        alone = [index.search([query], 9, scope)[0] for query in queries]
-        for one, other in zip(together, alone, strict=True):
-            assert (one.rows.tolist(), one.scores.tolist()) == (other.rows.tolist(), other.scores.tolist())
+        for at in (*range(0, len(queries), 6), len(queries) - 1):
+            one, alone = together[at], index.search([queries[at]], 9, scope)[0]
+            assert (one.rows.tolist(), one.scores.tolist()) == (alone.rows.tolist(), alone.scores.tolist())
 
     @pytest.mark.parametrize("name", FILTERS)
     def test_within_a_scope_its_quotes_alone_are_found(
