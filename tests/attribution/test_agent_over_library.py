@@ -99,7 +99,7 @@ def find_all(
 def test_no_action_of_any_excerpt_shows_what_is_to_be_hidden(
     server: LibraryServer, source: SemanticScholar | OpenAlex, tmp_path: Path
 ) -> None:
-    excerpts = server.library.excerpts[:24]  # four of each kind
+    excerpts = server.library.excerpts[:12]  # two of each kind
 
     found = find_all(CiteAgent(Wanderer(), source), server, excerpts, tmp_path)
 

@@ -50,10 +50,10 @@ def test_nul_bytes_are_left_out(file: Path) -> None:
     assert [quote.text for quote in parse_text(file).quotes] == ["one two"]
 
 
-def test_a_file_of_a_million_lines_is_read(file: Path) -> None:
-    file.write_text("ab\n" * 1_000_000)
+def test_a_file_of_very_many_lines_is_read(file: Path) -> None:
+    file.write_text("ab\n" * 300_000)
     parsed = parse_text(file)
-    assert sum(quote.text.count("ab") for quote in parsed.quotes) == 1_000_000
+    assert sum(quote.text.count("ab") for quote in parsed.quotes) == 300_000
     assert all(len(quote.text) <= 1200 for quote in parsed.quotes)
 
 

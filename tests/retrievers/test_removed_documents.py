@@ -151,7 +151,7 @@ def test_what_is_gone_is_never_found_and_what_stays_is() -> None:
 
     some = st.lists(st.sampled_from(kinds), min_size=3, max_size=3, unique=True)
 
-    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(done=changes, unit=st.sampled_from(["quote", "page"]), kinds=some)
     @example(done=OF_ONE_WORD, unit="page", kinds=kinds)
     @example(done=EVERY_WAY, unit="quote", kinds=kinds)
