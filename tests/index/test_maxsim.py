@@ -47,7 +47,7 @@ numbers = st.integers(-3, 3).map(float)
 matrices = st.integers(1, 5).flatmap(lambda length: arrays(np.float32, (length, 3), elements=numbers))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     made=st.lists(matrices, min_size=1, max_size=12),
     negative=st.booleans(),

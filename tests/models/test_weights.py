@@ -1,11 +1,11 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import forked_programs
 import pytest
 from loopback_hub import COMMIT, LoopbackHub, serving
 
@@ -27,7 +27,7 @@ FILES = {
     "onnx/model.onnx": "the same weights for onnx",
     "checkpoint-5/optimizer.pt": "left from training",
 }
-# In a process of its own, as huggingface_hub reads the environment once.
+# In a process of its own, a fork of one that has not imported huggingface_hub, as that reads the environment once.
 LOCATE = """
 import os, sys
 from quoteweave.core.errors import ModelNotFound
@@ -59,12 +59,10 @@ def hub(tmp_path: Path) -> Iterator[LoopbackHub]:
 def run(home: Path, url: str, *arguments: str, **environment: str) -> list[str]:
     """What `locate` of these arguments says, with a cache in `home` and the hub at `url`, line by line."""
     known = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
-    done = subprocess.run(
+    done = forked_programs.run(
         [sys.executable, "-c", LOCATE, *arguments],
         env={**known, "HF_HOME": str(home), "HF_ENDPOINT": url, **environment},
         check=True,
-        capture_output=True,
-        text=True,
     )
     assert done.stderr == ""  # what libraries say of attempts and of bars is not for a pipe
     return done.stdout.splitlines()
