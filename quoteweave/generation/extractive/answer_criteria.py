@@ -54,11 +54,7 @@ from quoteweave.generation.extractive.answer_names import (
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import (
-    Statement,
-    refers_back,
-    words_of_heading_meant,
-)
+from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.extractive.tables.said_by_cells import (
     defines_terms,
