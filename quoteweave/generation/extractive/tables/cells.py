@@ -1,8 +1,8 @@
 """Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
@@ -144,14 +144,9 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         return []
     groups = _asked_groups(text, chosen, said)
     in_places = [at < len(header) and PLACES.fullmatch(header[at]) is not None for at in columns]
+    a_row = FoundRow("", (), is_of_kind=question.asks == "place" and all(in_places), group=group)
     return [
-        FoundRow(
-            row[0],
-            tuple(_named_cells(row, header, columns)),
-            is_of_kind=question.asks == "place" and all(in_places),
-            group=group,
-            under=groups.get(tuple(row), ""),
-        )
+        replace(a_row, name=row[0], cells=_named_cells(row, header, columns), under=groups.get(tuple(row), ""))
         for row in chosen
     ]
 
@@ -234,7 +229,6 @@ def _are_of_asked_years(header: Sequence[str], rows: Rows, asked: Collection[str
     )
 
 
-def _named_cells(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> Iterator[tuple[str, str]]:
-    for column in columns:
-        if cell := cell_of(row, column):
-            yield heading_of(column, row, header), cell
+def _named_cells(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> tuple[tuple[str, str], ...]:
+    cells = ((heading_of(column, row, header), cell_of(row, column)) for column in columns)
+    return tuple((heading, cell) for heading, cell in cells if cell)

@@ -35,7 +35,7 @@ _LETTERS = lazy_regex(r"[^\W\d_]{3}")
 
 MIN_NAMED = 3
 """Least rows by which it is told which column names them."""
-MOST = 0.8
+MIN_OWN_NAMES = 0.8
 """Least share of these of which it has names that no other has."""
 
 Rows = Sequence[Sequence[str]]
@@ -71,7 +71,7 @@ def named_by_words(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Ro
     columns = list(zip(*whole, strict=True)) if len(whole) >= MIN_NAMED else []
     at = next((at for at, cells in enumerate(columns) if not _are_repeated(cells)), 0)
     names = [cell for cell in columns[at] if cell not in EMPTY] if at else []
-    if len(set(names)) < MOST * max(MIN_NAMED, len(whole)) or not all(map(_LETTERS.search, names)):
+    if len(set(names)) < MIN_OWN_NAMES * max(MIN_NAMED, len(whole)) or not all(map(_LETTERS.search, names)):
         return header, rows
     order = [at, *(other for other in range(len(header)) if other != at)]
     return [header[one] for one in order], [[row[one] for one in order] for row in rows]

@@ -11,7 +11,7 @@ from quoteweave.generation.extractive.tables.heads import Rows, heading_of
 
 MAX_CELL = 200
 """Most characters of a cell that is given as what its row is told by."""
-MOST = 0.75
+MIN_PERSONS = 0.75
 """Least share of the rows that are named by persons, where one is asked for."""
 
 _WHO_IS = lazy_regex(r"\W*who(?:['’]s|\s+(?:is|are|was|were))\s+(?:the\s+)?(?P<post>[^?]+?)\W*", re.IGNORECASE)
@@ -58,7 +58,7 @@ def row_with(header: Sequence[str], rows: Rows, question: str, titled: Collectio
 
 def _told(header: Sequence[str], rows: Rows, text: str) -> Iterator[ToldRow]:
     who, which = _WHO_IS.fullmatch(text), _WHICH_HAS.fullmatch(text)
-    if who is not None and sum(PERSON.fullmatch(row[0]) is not None for row in rows) >= MOST * len(rows):
+    if who is not None and sum(PERSON.fullmatch(row[0]) is not None for row in rows) >= MIN_PERSONS * len(rows):
         posts: list[set[str]] = [set(words(post)) for post in {who["post"], _OF_NAME.sub("", who["post"])}]
         for row, at, cell in _cells(header, rows):
             for said in _SENTENCE.split(cell) if PERSON.fullmatch(row[0]) else ():
