@@ -46,11 +46,23 @@ class _Run:
 
 
 def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSentence]:
-    """The `MAX_SENTENCES` sentences of a picture's text that cover most of a question, in order."""
+    """The `MAX_SENTENCES` sentences of a picture's text that cover most of a question, in order.
+
+    Behind them one that goes over several lines or labels, if only there more of the question stands together.
+    """
     found = list(_sentences(text))
     worth = {at: coverage(weights, words(f"{one.above} {one.text}")) for at, one in enumerate(found)}
     best = sorted((at for at in worth if worth[at] > 0), key=lambda at: -worth[at])[:MAX_SENTENCES]
-    return [found[at] for at in sorted(best)]
+    over_lines = _best_over_lines(text, weights)
+    more = over_lines and coverage(weights, words(over_lines)) > max(worth.values(), default=0.0)
+    return [*(found[at] for at in sorted(best)), *([PicturedSentence(over_lines, "")] if more else [])]
+
+
+def _best_over_lines(text: str, weights: Mapping[str, float]) -> str:
+    """The sentence that covers most of a question where lines are no units, as of a name and a number below it."""
+    whole = (part.text for part in split_sentences(text))
+    found = [tidy(part, MAX_PICTURE_SENTENCE) for part in whole if "|" not in part and _is_prose(part)]
+    return max(found, key=lambda one: coverage(weights, words(one)), default="")
 
 
 def _sentences(text: str) -> Iterator[PicturedSentence]:
