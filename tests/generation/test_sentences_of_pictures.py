@@ -63,3 +63,16 @@ def test_a_sentence_has_the_name_of_what_it_stands_below_or_beside() -> None:
     (found,) = best_sentences(GESTURES, {"knuckl": 1.0})
     assert found.above == "Record screen"
     assert found.text.endswith("to start or end a screen recording.")
+
+
+def test_a_sentence_that_introduces_lines_is_given_with_them() -> None:
+    text = "Courses | All the students have to read the following two courses:\n• Ethics\n• Statistics"
+    (found,) = best_sentences(text, {"cours": 1.0})
+    assert found.text == "All the students have to read the following two courses: • Ethics • Statistics"
+
+
+def test_lines_that_are_no_sentences_are_read_together() -> None:
+    cover = "The Limes Home\nReport to the board\nDate of the visit: 7 July\nTel: 01983 873655"
+    (found,) = best_sentences(cover, {"lime": 0.5, "home": 0.5})
+    assert found.text.startswith("The Limes Home")
+    assert found.text.endswith("Tel: 01983 873655")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import tidy
 from quoteweave.generation.relevance import coverage
@@ -14,6 +15,8 @@ MAX_PICTURE_SENTENCE = 300
 """Most characters of a sentence quoted from a picture."""
 MIN_WORDS, MIN_COMMON, MAX_NUMBERS = 6, 0.2, 0.25
 """Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
+MAX_INTRODUCED = 4
+"""Most lines that are given with a sentence that introduces them."""
 MAX_LABEL_WORDS = 7
 """Most words of a line that names what stands below it, or of a cell that names its row."""
 _ENDS = (".", "!", "?", "…", "。", ":", ";")
@@ -66,10 +69,13 @@ def _best_over_lines(text: str, weights: Mapping[str, float]) -> str:
 
 
 def _sentences(text: str) -> Iterator[PicturedSentence]:
-    for run in _runs(text.splitlines()):
+    runs = _runs(text.splitlines())
+    for at, run in enumerate(runs):
         for part in split_sentences(run.text):
             if _is_prose(part.text):
-                yield PicturedSentence(tidy(part.text, MAX_PICTURE_SENTENCE), run.above)
+                below = [run.text[part.end :], *(one.text for one in runs[at + 1 : at + 1 + MAX_INTRODUCED])]
+                told = " ".join([part.text, *below]) if introduces(part.text) else part.text
+                yield PicturedSentence(tidy(told, MAX_PICTURE_SENTENCE), run.above)
 
 
 def _runs(lines: Sequence[str]) -> list[_Run]:
