@@ -1,7 +1,8 @@
-"""The public names of quoteweave: each class has an example in its docstring, and the examples run."""
+"""Examples in docstrings run: each public class has one, and functions of any module may."""
 
 import asyncio
 import doctest
+import importlib
 import inspect
 import shutil
 import sys
@@ -12,6 +13,7 @@ import pytest
 from live_server import LiveServer
 
 import quoteweave
+import quoteweave.evaluation
 from quoteweave import Collection, add
 from quoteweave.server.settings import ServerSettings
 
@@ -71,3 +73,23 @@ def run_example(name: str, given: dict[str, object]) -> None:
     for test in found:
         runner.run(test, out=sys.stderr.write)
     assert runner.summarize(verbose=False).failed == 0
+
+
+PACKAGE = Path(quoteweave.__file__).parent
+PUBLIC = {*quoteweave.__all__, *quoteweave.evaluation.__all__}
+SHOWN_ALONE = {"FollowUps", "Served", "make_app", "printed_row"}
+"""Of others, those whose examples go on from a model, a collection or a table."""
+
+
+def test_the_examples_of_all_that_is_not_public_run() -> None:
+    """With the names of their own module alone; those of the agent need its files and models."""
+    failed = []
+    files = (file for file in PACKAGE.rglob("*.py") if "attribution" not in file.parts)
+    for file in sorted(file for file in files if ">>> " in file.read_text("utf-8")):
+        name = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        for test in doctest.DocTestFinder().find(importlib.import_module(name), name):
+            is_public = not (PUBLIC | SHOWN_ALONE).isdisjoint(test.name.removeprefix(f"{name}.").split("."))
+            runner = doctest.DocTestRunner(verbose=False)
+            if not is_public and runner.run(test, out=sys.stderr.write).failed:
+                failed.append(test.name)
+    assert failed == []

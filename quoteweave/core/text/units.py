@@ -113,7 +113,9 @@ def find_unit(name: str, *, power: int = 1) -> Unit | None:
     """Look up a unit by its name or symbol, singular or plural; `power` is 2 for square and 3 for cubic units."""
     table = _units()
     lower = name.casefold()
-    found = table.get(name) or (table.get(lower) or table.get(lower.removesuffix("s")) if len(lower) > 2 else None)
+    found = table.get(name)
+    if found is None and len(lower) > 2 and lower != "has":  # no hectares
+        found = table.get(lower) or table.get(lower.removesuffix("s"))
     if found is None or power == 1 or found.dimension != "length":
         return found
     return Unit("area" if power == 2 else "volume", found.factor**power)

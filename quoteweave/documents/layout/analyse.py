@@ -74,13 +74,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     labelled = [form.table for form in forms]
     free_lines = _lines_outside(free_lines, labelled)
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
-    rows = lines_to_rows([line for line in free_lines if line.upright])
-    numbers = {line: number for row in rows for line, number in numbers_beside(row).items()}
-    paragraphs = [
-        block
-        for block in group_lines(free_lines)
-        if block.prose and len(block.lines) > 2 and not _names_rows(block, numbers)
-    ]
+    paragraphs = _running_text(free_lines)
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
     tables = with_adjoining_rows(list(parted_at_gutters(tables)), _lines_outside(free_lines, tables))
     tables += tables_below_years(_lines_outside(free_lines, tables))
@@ -94,6 +88,17 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     more = ("has more legends of charts than are looked for: a chart may be without its own",) if has_more else ()
     return PageLayout(in_reading_order([*tables, *figures, *blocks]), (*_left_out(drawing), *more))
+
+
+def _running_text(lines: Sequence[Line]) -> list[LineBlock]:
+    """The paragraphs of more than two lines among lines outside of tables and pictures."""
+    rows = lines_to_rows([line for line in lines if line.upright])
+    numbers = {line: number for row in rows for line, number in numbers_beside(row).items()}
+    return [
+        block
+        for block in group_lines(lines)
+        if block.prose and len(block.lines) > 2 and not _names_rows(block, numbers)
+    ]
 
 
 def _left_out(drawing: PageGraphics) -> Iterator[str]:
