@@ -329,3 +329,13 @@ def test_what_the_verb_of_the_question_says_answers(question: str, text: str) ->
     answer = ask(question, context([quote(text)]))
     assert answer.status == "answered"
     assert text.rstrip(".") in answer.text
+
+
+def test_an_act_may_be_given_to_whom_it_is_done() -> None:
+    text = "Staff should receive supervision six times each year."
+    assert ask("How often should staff be supervised?", context([quote(text)])).status == "answered"
+    assert ask("How often should managers be supervised?", context([quote(text)])).status != "answered"
+
+
+def test_what_is_there_is_no_act() -> None:
+    assert asked_act("How many instances are there in the dataset used for training?") is None

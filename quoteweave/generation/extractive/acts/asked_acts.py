@@ -98,6 +98,8 @@ def asked_act(question: str) -> AskedAct | None:
     if found is None:
         return None
     rest, helping = found["rest"], found["helping"].casefold()
+    if rest.casefold().startswith("there "):  # "Are there rooms in the house used by guests?" asks of no act
+        return None
     place = _verb_place(rest, helping)
     if place is None:
         return None

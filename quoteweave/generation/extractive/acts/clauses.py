@@ -52,6 +52,11 @@ _ENDS_IN_NUMBER = lazy_regex(rf"\b(?:{NUMBERS}|\d+)\s+$", re.IGNORECASE)
 _NEXT_WORD = lazy_regex(r"\s+(\w+)")
 _NOUN_OF_ACT = lazy_regex(r"\w+(?:[ts]ion|ment|[ae]nce|al|ure)s?", re.IGNORECASE)
 _NOUN_OF_DOER = lazy_regex(r"\w{2,}[eo]rs?", re.IGNORECASE)
+_IS_GIVEN = lazy_regex(
+    r"(?P<subject>\w[^,;:]*?)\s+(?:(?:should|must|shall|will|can|may|to)\s+)?"
+    r"(?:receives?|received|gets?|got|undergo(?:es)?|underwent|(?:is|are|was|were|be)\s+given)\s+(?:[\w-]+\s+){0,2}$",
+    re.IGNORECASE,
+)
 _HELPING_WORDS = (
     r"(?:is|are|was|were|be|been|being|am|gets?|got|has|have|had|do|does|did|will|would|shall|should|can|could|may|might"
     r"|must|not|never|cannot|\w+n[’']t|to|also|always|usually|often|once|first|later|then|now|still|again|soon|almost"
@@ -183,6 +188,8 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
         is_noun = is_counted or BEFORE_NOUN.search(before) or _is_noun_of_act(match[0], verb)
         if (is_noun or match[0].endswith("ing")) and (of := _OF_THING.match(behind)):
             yield _act_of_noun(match[0], before, behind[of.end() :])
+        if is_noun and (given := _IS_GIVEN.search(before)):  # "Staff receive supervision"
+            yield _act_of_noun(match[0], before, given["subject"])
         if is_noun:
             continue
         act = _act(before, match[0], behind, verb.casefold(), is_participle=is_participle)
