@@ -269,6 +269,13 @@ def test_a_label_beside_its_value_is_a_table_though_it_has_one_row() -> None:
     )
 
 
+def test_a_name_in_the_middle_beside_a_head_of_two_rows_is_no_label_of_it() -> None:
+    head = [line("Model", 60, 126), line("Accuracy", 220, 120), line("Test", 200, 132), line("Hard", 250, 132)]
+    rows = [line("Ours", 60, 185), line("39.5", 200, 185), line("35.3", 250, 185)]
+    assert ("Test", "Hard") in between_rules(head, rows)
+    assert ("Test Hard",) in between_rules([*head[:2], line("Test Hard", 200, 132)], rows)
+
+
 def test_other_cells_between_two_rules_stay_rows() -> None:
     head = [line("Mode", 60, 125), line("What it does", 200, 125)]
     rows = [*paragraph(["Matrix", "Spot"], 60, 170), *paragraph(["all", "one"], 200, 170)]

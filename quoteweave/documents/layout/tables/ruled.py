@@ -115,14 +115,14 @@ def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> 
 
 
 def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
-    """Rows of cells; between two rules one row, where a label and its value have the space to themselves."""
+    """Rows of cells; of two columns one between two rules, where a label and its value have the space to themselves."""
     tops = [rule[1] for rule in rules]
     bands: list[list[Line]] = [[] for _ in range(len(rules) + 1)]
     for line in lines:
         bands[bisect(tops, (line.box[1] + line.box[3]) / 2)].append(line)
-    values = [_value_beside(band) for band in bands]
-    if not any(values):
-        return cells_of(lines)
+    values, cells = [_value_beside(band) for band in bands], cells_of(lines)
+    if not any(values) or max(map(len, cells)) > 2:
+        return cells
     rows: list[tuple[str, ...]] = []
     for band, value in zip(bands, values, strict=True):
         label = [line for line in band if line not in value]
@@ -137,13 +137,16 @@ def _value_beside(lines: Sequence[Line]) -> Sequence[Line]:
         return ()
     label, value = (sorted(column, key=lambda line: line.box[1]) for column in columns)
     off = abs((label[0].box[1] + label[-1].box[3]) - (value[0].box[1] + value[-1].box[3])) / 2
-    are_alone = len(label) == len(value) == 1
-    centred = len(label) != len(value) and len(label) <= MAX_LABEL_LINES and off < MAX_OFF_MIDDLE * label[0].height
+    height = label[0].height
+    are_alone = len(label) == len(value) == 1 and off < height
+    centred = len(label) != len(value) and len(label) <= MAX_LABEL_LINES and off < MAX_OFF_MIDDLE * height
     return value if are_alone or (centred and _is_cell(label) and _is_cell(value)) else ()
 
 
 def _is_cell(lines: Sequence[Line]) -> bool:
-    return all(lower.box[1] - upper.box[3] < MAX_LEADING * lower.height for upper, lower in pairwise(lines))
+    """Whether lines stand right below each other, none beside another, as names below that of several columns do."""
+    gaps = ((lower.box[1] - upper.box[3], lower.height) for upper, lower in pairwise(lines))
+    return all(-0.5 * height < gap < MAX_LEADING * height for gap, height in gaps)
 
 
 def _joined(lines: Sequence[Line]) -> str:
