@@ -81,8 +81,9 @@ SHOWN_ALONE = {"FollowUps", "Served", "make_app", "printed_row"}
 """Of others, those whose examples go on from a model, a collection or a table."""
 
 
-def test_the_examples_of_all_that_is_not_public_run() -> None:
+def test_the_examples_of_all_that_is_not_public_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the names of their own module alone; those of the agent need its files and models."""
+    monkeypatch.chdir(tmp_path)
     failed = []
     files = (file for file in PACKAGE.rglob("*.py") if "attribution" not in file.parts)
     for file in sorted(file for file in files if ">>> " in file.read_text("utf-8")):

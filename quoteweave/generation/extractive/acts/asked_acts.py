@@ -138,12 +138,13 @@ def _is_subject(before: str) -> bool:
 def tells_asked_act(told: str, question: str) -> bool:
     """Whether a text says by the verb of a question that the act is done: "A deposit of 9 euros was paid" that one was.
 
-    However far its words stand from each other.
+    However far its words stand from each other. "Published May 2001" does not say what was.
     """
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
         return False
-    return any(not act.is_noun and _is_asked(act, asked, may_deny=False) for act in _acts(told, asked))
+    acts = (act for act in _acts(told, asked) if not act.is_noun and words(act.subject, keep_stop_words=True))
+    return any(_is_asked(act, asked, may_deny=False) for act in acts)
 
 
 def told_of_asked_act(told: str, question: str) -> str | None:
