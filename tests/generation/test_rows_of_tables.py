@@ -2,6 +2,8 @@
 
 import pytest
 from harbour_quotes import ask, context, image
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer
 
@@ -214,3 +216,52 @@ def test_names_of_other_things_and_numbers_of_others_tell_not_who_has_most(names
 def test_own_goals_are_a_column_of_their_own(what: str, who: str) -> None:
     table = "Player | Goals | Own goals\nAda Byron | 17 | 1\nIda Holm | 15 | 0\nOla Ros | 9 | 2"
     assert f"{who} is the highest" in asked(f"Who scored the most {what}?", table).text
+
+
+CELLS = st.sampled_from(
+    [
+        "",
+        "–",
+        "Name",
+        "Year",
+        "Quantity",
+        "Price",
+        "Total",
+        "2021",
+        "2022",
+        "Oak",
+        "Oak, ash",
+        "Ada Byron",
+        "1",
+        "2",
+        "12",
+        "3.50 euros",
+        "5%",
+    ]
+)
+QUESTIONS = (
+    "How much is the oak?",
+    "How many ash were sold in 2021?",
+    "Who has the highest total?",
+    "What is the price of oak in 2022?",
+    "When was oak sold?",
+    "What is the total of all oak?",
+    "Where is the oak?",
+    "Who is Ada Byron?",
+)
+
+
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=6), min_size=1, max_size=6), st.sampled_from(QUESTIONS))
+def test_rows_of_any_widths_are_asked_without_an_error(rows: list[list[str]], question: str) -> None:
+    text = "\n".join(" | ".join(row) for row in rows)
+    answer = ask(question, context([], [image("Sales of oak and ash", text, layout="table")]))
+    assert answer.status in {"answered", "located", "abstained"}
+
+
+def test_a_row_may_have_fewer_cells_than_another_and_as_many_as_the_heads() -> None:
+    rows = (
+        "Kind | Group | Weaver [1], [2]\nOthers | Long names | Oak [3] | [4], [5]\n"
+        "Long Models | Ash [6] | [7], [8]\nShort | Elm [9] | [10]"
+    )
+    answer = ask("Are long models good at knots?", context([], [image("Kinds of knots", rows, layout="table")]))
+    assert answer.status in {"located", "abstained"}

@@ -283,7 +283,7 @@ def holds_amounts(cell: str) -> bool:
 
 def heading_of(column: int, row: Sequence[str], header: Sequence[str]) -> str:
     """The name of a row's column; "" where there is none, or the row has more or fewer cells than there are names."""
-    name = header[column] if column and len(row) == len(header) else ""
+    name = header[column] if 0 < column < len(header) == len(row) else ""
     return "" if name in EMPTY else name
 
 
