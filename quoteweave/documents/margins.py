@@ -187,20 +187,43 @@ def _zone(element: PageElement, page: PageContent, margin: float = MARGIN) -> La
 def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
     """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1.
 
-    Pages before the one that is printed as 1 may be numbered "ii" and "iii".
+    A number near the top or bottom that is no header, as others stand elsewhere, counts where it goes on from page to
+    page. Pages before the one that is printed as 1 may be numbered "ii" and "iii".
     """
-    printed, roman = dict[int, int](), dict[int, str]()
+    printed, near, roman = dict[int, int](), dict[int, int](), dict[int, str]()
     for page, page_layouts in zip(pages, layouts, strict=True):
         for element, layout in zip(page.elements, page_layouts, strict=True):
-            match = PAGE_NUMBER.fullmatch(element.text.strip()) if layout in ("header", "footer") else None
-            if match and match.group(1).isdigit():
-                printed[page.number] = int(match.group(1))
-            elif match:
-                roman[page.number] = match.group(1).lower()
+            match = PAGE_NUMBER.fullmatch(element.text.strip())
+            if not match:
+                continue
+            if layout not in ("header", "footer"):
+                near |= (
+                    {page.number: int(match[1])} if match[1].isdigit() and _zone(element, page, WIDEST_MARGIN) else {}
+                )
+            elif match[1].isdigit():
+                printed[page.number] = int(match[1])
+            else:
+                roman[page.number] = match[1].lower()
+    either = near | printed
+    printed = {number: label for number, label in either.items() if number in printed or _goes_on(number, either)}
     steps = Counter(label - number for number, label in printed.items())
     step, count = steps.most_common(1)[0] if steps else (1, 0)
     steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
     if not steady:
         return [page.label or str(page.number + 1) for page in pages]
-    known = roman | {page.number: str(page.number + step) for page in pages if page.number + step > 0}
+    sure = {at: label for at, label in printed.items() if label - at == step or _goes_on(at, printed)}
+    known = roman | {page.number: label for page in pages if (label := _numbered(page.number, sure))}
     return [page.label or known.get(page.number) or str(page.number + 1) for page in pages]
+
+
+def _goes_on(number: int, printed: Mapping[int, int]) -> bool:
+    """Whether the page before or behind has the number before or behind that of a page."""
+    return any(printed.get(number + way) == printed[number] + way for way in (-1, 1))
+
+
+def _numbered(number: int, printed: Mapping[int, int]) -> str | None:
+    """The number of a page by those printed on the pages next to it; None between 166 and 167, among plates."""
+    before = max((at for at in printed if at <= number), default=None)
+    behind = min((at for at in printed if at >= number), default=None)
+    found = {printed[at] - at + number for at in (before, behind) if at is not None}
+    return str(*found) if len(found) == 1 and min(found) > 0 else None

@@ -149,6 +149,15 @@ def test_pages_are_labelled_by_numbers_that_count_up_in_the_margins() -> None:
     assert labels("12", "13", "14", y=20) == ["12", "13", "14"]
 
 
+def test_pages_between_numbers_that_do_not_go_on_have_none_of_them() -> None:
+    plates = [page(i, body()) for i in range(2, 4)]
+    printed = [
+        page(i, body(), text(str(5 + i - (2 if i > 3 else 0)), 70 if i < 2 else 40)) for i in (0, 1, 4, 5, 6, 7, 8)
+    ]
+    pages = sorted([*plates, *printed], key=lambda each: each.number)
+    assert [each.label for each in assemble(pages).pages] == ["5", "6", "3", "4", "7", "8", "9", "10", "11"]
+
+
 def test_numbers_that_do_not_count_up_are_no_labels() -> None:
     assert labels("2022", "12", "2023", "40") == ["1", "2", "3", "4"]
     assert labels("5", "6", None, None) == ["1", "2", "3", "4"]
