@@ -299,6 +299,7 @@ def test_of_a_text_without_end_the_first_acts_are_read_and_what_is_near_them() -
     [
         ("When was the firm founded?", "The firm that Ida Holm founded was sold in 1990."),
         ("When was the bridge opened?", "The bridge, opened by the king, was closed in 2010."),
+        ("When was the school founded?", "The choir was founded in 1974 by the school."),
         ("When was the law passed?", "The law passed by parliament changed the act of 1998."),
         ("When did Ida Holm die?", "Ida Holm, whose husband died in 1990, left Osk."),
         ("Where was the ship built?", "The ship, built in 1950, was sold to a firm in Osk."),

@@ -60,6 +60,7 @@ def test_what_is_told_of_something_else_is_no_answer(question: str, text: str) -
         ("How long is the warranty?", "The warranty lasts 24 months from purchase."),
         ("How many rooms have a balcony?", "12 of the 30 rooms have a balcony."),
         ("How large was the audience?", "The audience of 300 people left early."),
+        ("How big is the car park?", "The car park has 60 spaces."),
         ("How often does the board meet?", "The board meets fortnightly."),
         ("How often does the board meet?", "The board meets on the first Monday of the month."),
         ("How often is the bin emptied?", "The bin is emptied on Mondays and Fridays."),

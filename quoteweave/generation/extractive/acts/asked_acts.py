@@ -199,7 +199,9 @@ def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
     if act.is_noun:
         thing = thing if asked.is_passive else thing.union(words(asked.behind)[:1])
         return is_headed(act.subject, thing) or act.is_done_to(thing)
-    of_thing = is_headed(act.subject, thing) or (act.is_passive and act.agent and is_headed(act.agent, thing))
+    of_thing = is_headed(act.subject, thing) or (
+        act.is_passive and not asked.is_passive and act.agent and is_headed(act.agent, thing)
+    )
     of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(thing))
     if thing and not of_thing:
         return False

@@ -153,7 +153,8 @@ _ENDS, _STARTS = (
 )
 _SIZED = rf"(?:numbers?|employs?|seats?|population\s+(?:is|of))\s+{ROUGHLY}"
 _MEMBERS = (
-    r"(?:people|persons|pupils|students|members|players|children|employees|inhabitants|residents|rooms|beds|seats)"
+    r"(?:people|persons|pupils|students|members|players|children|employees|inhabitants|residents"
+    r"|rooms|beds|seats|spaces)"
 )
 # How many people there is room for tells how large a hall is.
 _ROOM = (
