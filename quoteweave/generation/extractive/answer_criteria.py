@@ -42,8 +42,9 @@ from quoteweave.generation.extractive.acts.asked_behind import asking_words
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
 from quoteweave.generation.extractive.acts.times import past_years
+from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
-from quoteweave.generation.extractive.answer_kinds import has_answer_kind, new_numbers
+from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.answer_names import (
     asks_colour,
     gives_contact,

@@ -24,6 +24,7 @@ from quoteweave.generation.extractive.acts.times import tells_time_of_its_own
 from quoteweave.generation.extractive.acts.told_amounts import (
     is_share_of_part,
     new_facts,
+    new_numbers,
     own_amounts,
     own_counts,
     tells_how,
@@ -33,6 +34,7 @@ from quoteweave.generation.extractive.answer_names import names_colour, names_pe
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import (
@@ -85,7 +87,7 @@ _HYPOTHETICAL = lazy_regex(
 )
 # What year it was tells neither the day nor the month.
 _ASKS_PART = lazy_regex(r"\b(?:(?P<day>days?|dates?)|months?)$", re.IGNORECASE)
-_WEEKDAY = lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
+_WEEKDAY = lazy_regex(rf"\b{WEEKDAY}s?\b")
 _ASKS_WHEN_ALLOWED = lazy_regex(
     r"when\s+(?:(?:may|can|should|must|could)\b|(?:do|does)\b[^,;?]*\b(?:have|need)\s+to\b)", re.IGNORECASE
 )
@@ -126,11 +128,6 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     return tells and (statement.is_row or tells_behind(told, question))
 
 
-def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
-    """The numbers of a statement that are not in the question, except years."""
-    return frozenset(one.value for one in new_facts(statement.text, question.analysis.text)[1] if not one.year)
-
-
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that precede what the question counts."""
     noun = counted_noun(question.analysis.text)
@@ -144,7 +141,7 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
 def _counts(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     if statement.is_row or "number" in statement.words:  # "The number of columns is 2000."
-        return any(not one.year for one in new_facts(statement.text, question.analysis.text)[1])
+        return bool(new_numbers(statement, question))
     return bool(counted_numbers(statement, question)) or has_none(statement.text, question.analysis.text)
 
 
@@ -169,7 +166,7 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     analysis = question.analysis
     wanted = asked_quantity(analysis.asked_by, analysis.text)
     if statement.is_row:
-        facts, amounts = new_facts(statement.text, question.analysis.text)
+        facts, amounts = new_facts(statement.text, analysis.text)
         is_named = wanted is None or _names_quantity(statement, wanted)
         return is_named and any(not one.year for one in amounts) | bool(facts.clocks)  # 0:29 h
     told = _OF_SOME.sub(r"\1", _of_subject(statement, question))
@@ -178,7 +175,7 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     # How high a thing is is no distance.
     told = _MEASURED_EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     told = own_amounts(told, analysis.text)
-    amounts = [one for one in new_facts(told, question.analysis.text)[1] if not one.year]
+    amounts = [one for one in new_facts(told, analysis.text)[1] if not one.year]
     of_unit = _OF_UNIT.match(analysis.text) if wanted is None else None
     if of_unit is not None and (unit := find_unit(of_unit[1])) is not None:  # "how much horsepower"
         return any(one.unit == unit for one in amounts)
@@ -199,14 +196,10 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
 
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
     """
-    text, asked = normalize_notation(statement.text), set(subject_terms(question))
-    if (wanted := asked_quantity(question.analysis.asked_by, question.analysis.text)) is not None:
-        asked |= wanted.named  # "Range: 60 km"
-    own = [
-        clause
-        for clause in clauses_of(_with_relatives(text, set(subject_terms(question))))
-        if not asked.isdisjoint(words(clause))
-    ]
+    text, subject = normalize_notation(statement.text), set(subject_terms(question))
+    wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
+    asked = subject | wanted.named if wanted is not None else subject  # "Range: 60 km"
+    own = [clause for clause in clauses_of(_with_relatives(text, subject)) if not asked.isdisjoint(words(clause))]
     return ", ".join(own) if own and not statement.is_row else text
 
 

@@ -11,6 +11,7 @@ from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, says_what
 
@@ -92,7 +93,7 @@ _SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re
 # The owner in "a copy of Smith's letter" is no place, nor is "November", or who does something: "held by Ada Byron".
 _NO_PLACE = (
     r"(?!(?:Jan(?:uary)?|Feb(?:ruary)?|March|April|May|June|July|Aug(?:ust)?|Sept(?:ember)?|Oct(?:ober)?|Nov(?:ember)?"
-    r"|Dec(?:ember)?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)\b)"
+    rf"|Dec(?:ember)?|{WEEKDAY}s?)\b)"
 )
 _IN_PLACE = lazy_regex(
     r"\b(?:(?:in|at|from|to|near|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?|by\s+the\s+)"

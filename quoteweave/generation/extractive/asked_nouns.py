@@ -11,7 +11,7 @@ from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, inte
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.generation.extractive.acts.as_asked import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
-from quoteweave.generation.extractive.acts.told_amounts import new_facts
+from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms
@@ -104,7 +104,7 @@ def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[
     if re.search(named, statement.text, re.IGNORECASE) is None:
         # Another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not.
         said = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
-        no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not _has_new_number(statement, question)
+        no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not new_numbers(statement, question)
         return not (asked["kind"] or said or no_value)
     told = _without_parts(statement.text, named, question.analysis.text) if asked["value"] else statement.text
     part = re.search(named, told, re.IGNORECASE) is None or _one_of_several(noun, told, question)
@@ -168,11 +168,6 @@ def asked_noun(question: QuestionTerms) -> frozenset[str]:
     if not asked or not asked["value"]:
         return frozenset()
     return frozenset(words(f"{asked['value']}{asked['ending']}")) - interrogative_words()
-
-
-def _has_new_number(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement has a number that the question lacks, but for years."""
-    return any(not one.year for one in new_facts(statement.text, question.analysis.text)[1])
 
 
 def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:

@@ -16,10 +16,11 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
 from quoteweave.core.text.question_analysis import with_words_alike
-from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_numbers
+from quoteweave.generation.extractive.acts.told_amounts import new_numbers
+from quoteweave.generation.extractive.answer_kinds import counted_numbers
 from quoteweave.generation.extractive.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement, is_headed_by
-from quoteweave.generation.gate.dates import Date
+from quoteweave.generation.gate.dates import WEEKDAY, Date
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import (
     QuestionTerms,
@@ -41,7 +42,7 @@ RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
 """Bonus under a heading that is the question, or what it asks about."""
 
-_DAY = lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE)
+_DAY = lazy_regex(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
 _ASKS_PAST_ACT = lazy_regex(
     r"\W*(?:(?:when|(?:in\s+)?(?:what|which)\s+(?:year|date|day|month)|by\s+whom)\s+(?:was|were|did)\b"
     r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",

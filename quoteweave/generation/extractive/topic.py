@@ -58,6 +58,7 @@ from quoteweave.core.text.question_words import light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import unit_words
 from quoteweave.generation.answer_text import join_with_and
+from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
     QuestionTerms,
@@ -87,7 +88,7 @@ _SUPERLATIVE = lazy_regex(r"\bthe\s+(\w{4,}est)\b")
 _PIECE = lazy_regex(r"[^\W_]+")
 _TIME_OF_YEAR = lazy_regex(
     r"\b(?:in|on|during|at)\s+(?:the\s+)?(spring|summer|autumn|winter|fall|weekends?|holidays|night"
-    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|(?-i:January|February|March|April|May|June|July|August|September|October"
+    rf"|{WEEKDAY}s?|(?-i:January|February|March|April|May|June|July|August|September|October"
     r"|November|December))\b",
     re.IGNORECASE,
 )

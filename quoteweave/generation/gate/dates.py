@@ -17,6 +17,8 @@ MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 """Names of months, the first of January."""
+WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+"""A pattern of the days of the week."""
 _NUMBERS = {name[:3]: number for number, name in enumerate(MONTHS, 1)}
 _MONTH = (
     "(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"

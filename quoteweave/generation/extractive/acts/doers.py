@@ -23,7 +23,7 @@ _TELLS_OF_ONCE = lazy_regex(
     re.IGNORECASE,
 )
 _ASKS_WHO_WILL = lazy_regex(r"\W*who\s+(?:will|shall)\s+(?!not\b|be\b)(?P<verb>\w+)", re.IGNORECASE)
-_ASKS_WHO_HOLDS = lazy_regex(
+_ASKS_FOR_HOLDER = lazy_regex(
     r"\W*who\s+(?:is|are|was|were)\s+(?:the|our|your|its|their)\s+(?:[\w'’-]+\s+){0,3}?(?P<office>[^\W\d_]{3,})"
     r"(?=\s+(?:of|for|in|at|on)\b|\W*$)",
     re.IGNORECASE,
@@ -78,7 +78,7 @@ def _acts(text: str, verb: str, *, is_participle: bool) -> list[Act]:
 
 def _tells_another_of_office(told: str, asked: str) -> bool:
     """Whether a text tells only what the holder of an office did, or who else is beside it: "The chair thanked Ida"."""
-    held = _ASKS_WHO_HOLDS.match(asked)
+    held = _ASKS_FOR_HOLDER.match(asked)
     if held is None:
         return False
     names = [

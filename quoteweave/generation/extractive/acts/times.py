@@ -4,6 +4,8 @@ import re
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType
+from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
+from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.relevance import NUMBER_KINDS
 from quoteweave.generation.sentence_kinds import INSTRUCTION
 
@@ -31,10 +33,6 @@ _IN_GENERAL = lazy_regex(
 )
 _CASE_WITHIN = lazy_regex(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
 _WHEN_IT_IS = lazy_regex(r"\s*when\s+(?:is|are|do|does)\b", re.IGNORECASE)
-_ASKS_WHO_DID = lazy_regex(
-    r"\W*who\s+(?!(?:is|are|can|may|must|should|shall|will|would|could|might|has|have|do|does)\b)\w+(?<!s)\b",
-    re.IGNORECASE,
-)
 _WHEN_WAS = lazy_regex(
     r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
     r"(?P<verb>\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
@@ -44,15 +42,14 @@ _WHEN_WAS = lazy_regex(
 
 # Times that are no dates: days of the week, the 25th, "after 30 days", "from the eighth day", "9 to 13". Not
 # "within six months", which tells how long something may take.
-_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
 _TIME_OF_ITS_OWN = lazy_regex(
-    rf"\b(?:{_WEEKDAY}|weekdays|weekends|the\s+\d{{1,2}}(?:st|nd|rd|th)(?!\s+century)(?!\s+(?!of\b|day\b)[^\W\d_])"
+    rf"\b(?:{WEEKDAY}s?|weekdays|weekends|the\s+\d{{1,2}}(?:st|nd|rd|th)(?!\s+century)(?!\s+(?!of\b|day\b)[^\W\d_])"
     r"|(?:after|from)\s+(?:the\s+\w+th\s+day|(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)"
     r"\s+(?:hour|day|week|month|year)s)"
     r"|\d{1,2}(?:[.:]\d\d)?\s*(?:to|until|–|-)\s*\d{1,2}(?:[.:]\d\d)?(?=\s*(?:[,;.)]|$)|\s+(?:and|or|on|daily|every)\b))",
     re.IGNORECASE,
 )
-_HAS_WEEKDAY = lazy_regex(rf"\b{_WEEKDAY}\b", re.IGNORECASE)
+_HAS_WEEKDAY = lazy_regex(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
@@ -91,7 +88,8 @@ def _was_once(told: str, asked: str) -> bool:
 
 def past_years(told: str, asked: str) -> frozenset[str]:
     """The years in which what a question asks for was so, as a text tells it, where it is asked what is so now."""
-    if SAYS_PAST.search(asked) or _ASKS_WHO_DID.match(asked) or _YEAR.search(asked):
+    who = ASKS_WHO_DID.match(asked)
+    if SAYS_PAST.search(asked) or (who and not who["verb"].casefold().endswith("s")) or _YEAR.search(asked):
         return frozenset()
     if not _SAYS_PAST_STATE.search(told) or SAYS_PRESENT.search(told):
         return frozenset()

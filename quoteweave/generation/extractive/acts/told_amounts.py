@@ -12,8 +12,11 @@ from decimal import Decimal
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
+from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
+from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import ROUGHLY
 
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
@@ -109,10 +112,9 @@ _GAINS = lazy_regex(
 )
 
 _SPAN = r"(?:second|minute|hour|day|night|week|fortnight|month|quarter|season|year|decade|century|centurie)s?"
-_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _TIME_NAME = (
     rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|weekdays?|springs?|summers?|autumns?|winters?"
-    rf"|{_WEEKDAY}s?|January|February|March|April|May|June|July|August|September|October|November|December)"
+    rf"|{WEEKDAY}s?|January|February|March|April|May|June|July|August|September|October|November|December)"
 )
 # "Once, in 1998", "five times as large" and "twice the size" tell of no frequency, nor do days that are excepted.
 _FREQUENCY = lazy_regex(
@@ -125,9 +127,9 @@ _FREQUENCY = lazy_regex(
     r"|(?:several|(?:a\s+)?few|many)\s+times\s+(?:an?|per|each|every|\w+ly)"
     rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{_FEW})\s+{_SPAN}|\w+ly)"
     rf"|(?:twice|(?:\d+|{_FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"
-    rf"|per\s+{_SPAN}|at\s+(?:[\w-]+\s+)?intervals|alternate\s+(?:{_SPAN}|{_WEEKDAY}s)"
-    rf"|(?<!except on )(?<!except )(?:{_WEEKDAY}s|weekdays|(?:at|on|most)\s+weekends)"
-    rf"|(?:first|second|third|fourth|last)\s+(?:{_WEEKDAY}|(?:working\s+)?day|week)\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
+    rf"|per\s+{_SPAN}|at\s+(?:[\w-]+\s+)?intervals|alternate\s+(?:{_SPAN}|{WEEKDAY}s)"
+    rf"|(?<!except on )(?<!except )(?:{WEEKDAY}s|weekdays|(?:at|on|most)\s+weekends)"
+    rf"|(?:first|second|third|fourth|last)\s+(?:{WEEKDAY}|(?:working\s+)?day|week)\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
     re.IGNORECASE,
 )
 _DAYTIME = (
@@ -199,6 +201,11 @@ def new_facts(told: str, asked: str) -> tuple[Facts, list[Amount]]:
     known: set[Decimal] = {amount.value for amount in read_evidence(asked).amounts}
     facts = read_evidence(_ITEM.sub("", told))  # the number of a list item is no amount
     return facts, [one for one in facts.amounts if one.value not in known and not one.ordinal]
+
+
+def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
+    """The numbers of a statement that are not in the question, except years."""
+    return frozenset(one.value for one in new_facts(statement.text, question.analysis.text)[1] if not one.year)
 
 
 def own_amounts(told: str, asked: str) -> str:
