@@ -142,6 +142,10 @@ class AnswerCriteria:
         self._texts = [hit.quote.text for hit in context.hits]
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
+        self._most_of_year = {
+            one: max((held[year] for year in filter(_YEAR.fullmatch, held)), default=0)
+            for one, held in self._documents.items()
+        }
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" may be none
@@ -160,8 +164,7 @@ class AnswerCriteria:
     def answers(self, statement: Statement, *, clearly_first: bool = False) -> bool:
         """Whether a statement, a sentence or cells of a table, answers the question.
 
-        It may contain fewer of the question's words (`CLEARLY_FIRST_SHARE`) where a model ranks it clearly first of
-        all.
+        It may have fewer of the question's words (`CLEARLY_FIRST_SHARE`) where a model ranks it clearly first of all.
         """
         if statement.is_denied or (self._question.analysis.asks_denied and not self._denies(statement)):
             return False
@@ -345,6 +348,7 @@ class AnswerCriteria:
         no other: a report on 2023 does not repeat the year in every sentence.
         """
         document = self._documents[statement.quote.document]
+        most = self._most_of_year.get(statement.quote.document, 0)
         beside = words_with_headings(statement.quote) | self._title(statement)
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
@@ -353,7 +357,6 @@ class AnswerCriteria:
         around = self._with_alike(beside | own)
         lacking = self._named_too - self._named(statement, own, around)
         if lacking:
-            most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
             if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
                 return False
             if any(map(_YEAR.fullmatch, statement.words)):
@@ -380,8 +383,7 @@ class AnswerCriteria:
         document = self._documents[statement.quote.document]
         own = {word for word in self._title(statement) if _YEAR.fullmatch(word)}
         own.update(_YEAR_WITHIN.findall(statement.quote.document))  # "report_2016.06.08.pdf"
-        most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
-        own = own or {word for word in told if 1 < document[word] == most}
+        own = own or {word for word in told if 1 < document[word] == self._most_of_year.get(statement.quote.document)}
         return bool(told) and told.isdisjoint(own)
 
     def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:

@@ -53,7 +53,8 @@ from quoteweave.generation.extractive.statements import (
 )
 from quoteweave.generation.extractive.tables.agreement import split_by_agreement
 from quoteweave.generation.extractive.tables.asked_rows import asks_below_uncertain_head
-from quoteweave.generation.extractive.tables.picture_statements import ambiguous_rows, image_statements
+from quoteweave.generation.extractive.tables.cells import FoundRow
+from quoteweave.generation.extractive.tables.picture_statements import ambiguous_rows, find_rows, image_statements
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,
@@ -218,27 +219,35 @@ class ExtractiveGenerator:
 
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
         """Choose the statements that answer a part, all of one document unless others say something else."""
-        statements, differing, has_more = self._statements(part, context), list[Statement](), False
+        rows = find_rows(context, part.terms, part.weights)
+        statements, differing, has_more = self._statements(part, context, rows), list[Statement](), False
         if captioned := caption_statements(part.terms, context):
             chosen = captioned
         elif headed := headed_statements(statements, part.terms, context):
             chosen, has_more = headed[:MAX_STATEMENTS], len(headed) > MAX_STATEMENTS
         else:
-            chosen, differing = self._choose(statements, part, context)
+            chosen, differing = self._choose(statements, part, context, rows)
         kept, differs = keep_best_document(chosen, part.terms)
         return AnsweredPart(part, kept, differs=differs, has_more=has_more, differing=differing)
 
-    def _statements(self, part: QuestionPart, context: Context) -> list[Statement]:
+    def _statements(
+        self, part: QuestionPart, context: Context, rows: Sequence[tuple[FoundRow, ...]]
+    ) -> list[Statement]:
         statements = text_statements(context, self.max_characters)
-        return statements + image_statements(context, part.terms, part.weights, self.max_characters)
+        return statements + image_statements(context, part.terms, part.weights, rows, self.max_characters)
 
     async def _sentence_scores(self, part: QuestionPart, context: Context) -> SentenceScores:
         if self.scorer is None:
             return NO_SCORES
-        return await score_sentences(self.scorer, part.terms.analysis.text, self._statements(part, context))
+        statements = self._statements(part, context, find_rows(context, part.terms, part.weights))
+        return await score_sentences(self.scorer, part.terms.analysis.text, statements)
 
     def _choose(
-        self, statements: Sequence[Statement], part: QuestionPart, context: Context
+        self,
+        statements: Sequence[Statement],
+        part: QuestionPart,
+        context: Context,
+        found: Sequence[tuple[FoundRow, ...]],
     ) -> tuple[list[Statement], list[Statement]]:
         """Choose those of the statements that answer a part, and one that states otherwise.
 
@@ -252,7 +261,7 @@ class ExtractiveGenerator:
         ]
         if thing := asked_thing(part.terms.analysis.text):
             answering = [one for one in answering if tells_use(one, thing)]
-        rows = [*statements, *ambiguous_rows(context, part.terms, part.weights, self.max_characters)]
+        rows = [*statements, *ambiguous_rows(context, part.terms, found, self.max_characters)]
         competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
         answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)
         if differing:  # a sentence must say itself which one it is of

@@ -37,15 +37,26 @@ from quoteweave.generation.relevance import (
 )
 
 
+def find_rows(context: Context, question: QuestionTerms, weights: Mapping[str, float]) -> list[tuple[FoundRow, ...]]:
+    """The rows and cells that a question names in each image quote that is a table, in their order; none in others."""
+    return [tuple(_cells(hit.quote, question, weights)) for hit in context.images]
+
+
 def image_statements(
-    context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
+    context: Context,
+    question: QuestionTerms,
+    weights: Mapping[str, float],
+    found: Sequence[tuple[FoundRow, ...]],
+    limit: int,
 ) -> list[Statement]:
-    """Make statements of image quotes: a table's cells that the question names, else the best sentences."""
+    """Make statements of image quotes: a table's cells that the question names, else the best sentences.
+
+    `found` is as `find_rows` returns it.
+    """
     statements = []
-    for number, hit in enumerate(context.images, start=1):
+    for number, (hit, named) in enumerate(zip(context.images, found, strict=True), start=1):
         computed = _computed(hit.quote, question)
-        rows = () if computed else tuple(_cells(hit.quote, question, weights))
-        rows = rows if have_own_names(rows) and say_which(rows) else ()
+        rows = named if not computed and have_own_names(named) and say_which(named) else ()
         if cells := computed or _listed(hit.quote, rows):
             text = escape_marks(clip(cells, limit))
             flags = {"is_row": True, "is_computed": bool(computed)}
@@ -80,17 +91,17 @@ def _spanned(rows: Sequence[FoundRow], question: QuestionTerms) -> list[str]:
 
 
 def ambiguous_rows(
-    context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
+    context: Context, question: QuestionTerms, found: Sequence[tuple[FoundRow, ...]], limit: int
 ) -> list[Statement]:
     """Make statements of those tables in which several rows have the name asked for, or rows are but parts of that.
 
-    They answer nothing, but show that another table's row of that name may not be what is asked for.
+    They answer nothing, but show that another table's row of that name may not be what is asked for. `found` is as
+    `find_rows` returns it.
     """
     statements, subject = list[Statement](), [word for word in subject_terms(question) if not is_of_date(word)]
-    for number, hit in enumerate(context.images, start=1):
-        rows = tuple(_cells(hit.quote, question, weights))
-        if not rows and has_cells(hit.quote):
-            rows = tuple(find_parts(picture_text(hit.quote), subject))
+    for number, (hit, named) in enumerate(zip(context.images, found, strict=True), start=1):
+        is_unnamed = not named and has_cells(hit.quote)
+        rows = tuple(find_parts(picture_text(hit.quote), subject)) if is_unnamed else named
         if rows and (rows[0].is_part or not have_own_names(rows)):
             text = escape_marks(clip(_listed(hit.quote, rows), limit))
             held = tuple(words(text))
