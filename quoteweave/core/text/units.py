@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import STOP_WORDS
 
 _TABLE = """
 length 0.001 mm millimetre millimeter
@@ -114,7 +115,7 @@ def find_unit(name: str, *, power: int = 1) -> Unit | None:
     table = _units()
     lower = name.casefold()
     found = table.get(name)
-    if found is None and len(lower) > 2 and lower != "has":  # no hectares
+    if found is None and len(lower) > 2 and lower not in STOP_WORDS:  # "has" names no hectares
         found = table.get(lower) or table.get(lower.removesuffix("s"))
     if found is None or power == 1 or found.dimension != "length":
         return found
