@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Changes whenever the same quotes would give another index, so that runs over the two are told apart. It rebuilds none:
 # where segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, or, where those of before
 # would be misread, `collection.folder.FORMAT`.
-FINGERPRINT = "lexical-22"
+FINGERPRINT = "lexical-23"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
 # Least number of pages that shows which words are common (`LexicalIndex.rarity`).

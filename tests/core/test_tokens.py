@@ -26,6 +26,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, Vocabulary, normalize_text, 
         ("", []),
         ("--- … !?", []),
         ("What is it?", []),
+        ("24 units in the United Kingdom", ["24", "unit", "united", "kingdom"]),
     ],
 )
 def test_english(text: str, expected: list[str]) -> None:

@@ -15,7 +15,7 @@ from quoteweave.core.files.whole_files import remove_path
 # segments are left to search, and each posting is written again a number of times that grows with the logarithm.
 RATIO = 3
 # Raised where the same documents would give other segments; the next writer then makes those on disk anew.
-SEGMENT_RULES = 13
+SEGMENT_RULES = 14
 _IS_LACKING = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
 
 

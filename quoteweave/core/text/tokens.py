@@ -72,6 +72,8 @@ _PILE = lazy_regex(r"([^\w\s]{30})[^\w\s]+")
 _ISE = lazy_regex(r"(\w{3,}[iy])([sz])((?:e[srd]?|ers|ing|able|ations?|ational)$)")
 _LETTERS = lazy_regex(r"[^\W\d_]+")
 
+# A word that the stemmer takes for a form of another: the United States are no units.
+_OWN_STEMS = {"united": "united"}
 # Words whose stems are remembered, in some 8 MB: numbers and misspellings make ever new ones.
 _MAX_STEMS = 1 << 16
 
@@ -226,7 +228,7 @@ _STEMS = _Stems()
 
 
 def _stemmed(word: str) -> str:
-    return word.replace(",", "") if word[0].isdigit() else _stemmer()(word)
+    return word.replace(",", "") if word[0].isdigit() else _OWN_STEMS.get(word) or _stemmer()(word)
 
 
 @cache
