@@ -33,6 +33,8 @@ def test_a_quote_cited_twice_counts_once(marks: MarkGrammar) -> None:
         ("First [1].\n\nThinking took 3.2 seconds\n\nIt is [2].", "It is [2]."),
         ("7.5 seconds\n\nIt is [2].", "It is [2]."),
         ("It took 63 seconds.\n\nIt is [2].", "It took 63 seconds.\n\nIt is [2]."),
+        ("12 seconds\n", "12 seconds"),
+        ("12 seconds\nby the table [2].", "12 seconds\nby the table [2]."),
         ("", ""),
     ],
 )

@@ -28,9 +28,10 @@ MarkGrammar = Literal["published", "own"]
 THINKING_ENDS = "</think>"
 THINKING_BEGINS = "<think>"
 PUBLISHED_ENDS = ("</think>\n\n", " seconds\n\n")
+# A number alone is a header only above an empty line and an answer: "12 seconds" may be the answer itself.
 _HEADER = lazy_regex(
     r"(?: ^[ \t>*_\#]*+ (?:thought|thinking|reasoned|reasoning)\b [^\n]* \b(?:for|took)\b [^\n]{1,30}"
-    r" | \A \s*+ [0-9.]++ )"
+    r" | \A \s*+ [0-9.]++ (?= [ ] seconds? [*_.) \t]*+ \n [ \t]*+ \n \s*+ \S) )"
     r" [ ] seconds? [*_.) \t]*+ \n",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
