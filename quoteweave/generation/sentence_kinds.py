@@ -23,7 +23,10 @@ MAX_ASKING_HEADING = 200
 LISTED_WORDS = 3
 """Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
 
-_ARTICLE = lazy_regex(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
+# What goes before says nothing of it: "Now, a breccia is a rock".
+_ARTICLE = lazy_regex(
+    r"(?:(?:now|so|well|here|simply put|in short|basically)\s?,\s+)?(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE
+)
 _NAMES_BEFORE = lazy_regex(r"\W*(?i:(?:an?|the|our|its|this)\s+)?(?:[A-Z][\w-]*\s+)*[“\"'(]*")
 NO_NOUN = (
     r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"

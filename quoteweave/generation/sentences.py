@@ -43,8 +43,8 @@ _OPENS_ITEM = lazy_regex(rf"\s*+{_ITEM}")
 _OPENING = lazy_regex(rf"\s*+(?:{_ITEM}\s*+)?")
 _NEXT_WORD = lazy_regex(r"""\s*+["'“‘«(\[「『]*+([^\W_]*+)""")
 _SHORT_FORMS = """
-al approx app art ca cap cf ch chap co corp dept dr ed eds eq eqs esp est etc ex fig figs ft hr inc jr ltd max min mr
-mrs ms mt no nos nr op p par para pp prof ref refs resp rev sec sect sr st tab tel univ vol vs
+al approx app art ca cap cf ch chap co corp dept dr ed eds eq eqs esp est etc ex fig figs ft hr inc jr ltd max messrs
+min mr mrs ms mt no nos nr op p par para pp prof ref refs resp rev sec sect sr st tab tel univ vol vs
 jan feb mar apr jun jul aug sep sept oct nov dec
 abb bzw mio mrd tsd usw vgl
 """

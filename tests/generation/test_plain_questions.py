@@ -48,6 +48,16 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("How many members owe rent?", "Nine members owe rent.", "Nine"),
         ("How many keys must be returned?", "All five keys are returned at the desk.", "five"),
         ("Who teaches the swimming lessons?", "The swimming lessons are given by Petra Hollmann.", "Petra Hollmann"),
+        ("Who repairs the boiler?", "The landlord repairs the roof, the walls and the boiler.", "landlord"),
+        ("When does the lease end?", "The lease runs from 1 June 2024 to 31 May 2026.", "31 May 2026"),
+        ("When does the fair begin?", "The fair at the school runs from 3 May 2024 to 9 May 2024.", "3 May"),
+        ("How much notice must I give?", "Either side may end it with two months' notice.", "two months"),
+        ("When is the rent due?", "The tenant pays the rent on the first day of each month.", "first day"),
+        ("When are refunds paid?", "Refunds are paid within 14 days of a written request.", "14 days"),
+        ("How long do I have to hand in receipts?", "Receipts must be handed in within 60 days.", "60 days"),
+        ("Who first climbed Mount Skarn?", "Ida Holm was the first woman to climb Mount Skarn.", "Ida Holm"),
+        ("What is a breccia?", "Now, a breccia is a rock made of angular fragments.", "angular"),
+        ("What are the checkpoints?", "There are three checkpoints: Bield Gate, Raven Scar and Hollow Moss.", "Scar"),
     ],
 )
 def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) -> None:
@@ -534,3 +544,53 @@ def test_a_heading_that_is_the_case_asked_of_is_answered_below_it(
 ) -> None:
     answer = ask(question, context([quote(text, section=heading)]))
     assert (answer.status == "answered") == answers
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who repairs the boiler?", "The landlord repairs the roof and the tenant cleans the boiler."),
+        ("Who repairs the boiler?", "The landlord, the tenant and the boiler firm met."),
+        ("When does the lease end?", "The deposit is returned within 30 days of the end of the lease."),
+        ("When does the school end?", "The show at the school runs from 3 May 2024 to 9 May 2024."),
+        ("When does the road end?", "The road runs from Osk to Merrow."),
+        ("How much is the rent?", "The tenant pays a deposit of three months' rent."),
+        ("How many domestic stores are there?", "There are 1,138 domestic and foreign stores."),
+        ("Who first climbed Mount Skarn?", "Ida Holm wanted to be the first to climb Mount Skarn."),
+        ("What are the checkpoints?", "There are two closed checkpoints: Bield Gate and Raven Scar."),
+    ],
+)
+def test_what_is_told_of_another_thing_or_of_more_does_not_answer(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+DUTIES = "Day | Speaker | Organiser\n3 May | Ada Byron | Ida Holm\n4 May | Eva Berg | Jon Ask"
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Who is speaking on 3 May?", "3 May (Speaker: Ada Byron)"),
+        ("Who spoke on 4 May?", "4 May (Speaker: Eva Berg)"),
+        ("Who organises 4 May?", "4 May (Organiser: Jon Ask)"),
+        ("Who was spoken of on 4 May?", None),
+        ("Who sang on 3 May?", None),
+    ],
+)
+def test_a_column_that_names_the_doer_tells_who_does_it(question: str, says: str | None) -> None:
+    answer = ask(question, context([], [image(None, DUTIES, layout="table")]))
+    assert (says is None) == (answer.status != "answered")
+    assert says is None or says in answer.text
+
+
+def test_what_it_costs_to_enter_is_told_by_a_table_of_entries() -> None:
+    fees = "Race | In advance | Club members\nLong | £18 | £15\nShort | £10 | £8"
+    given = context([], [image("Race entry", fees, layout="table")])
+    assert "Long (Club members: £15)" in ask("What does it cost a club member to enter the long race?", given).text
+
+
+def test_a_company_that_the_documents_name_has_as_one_word_need_not_stand_in_each_row() -> None:
+    rows = "Item | 2022 | 2023\nTotal assets | $ 17,504 | $ 15,803\nTotal debt | $ 1,202 | $ 1,176"
+    given = context([], [image(None, rows, layout="table", document="BESTBUY_2023_10K.pdf")])
+    assert "17,504" in ask("What were Best Buy's total assets in 2022?", given).text
+    assert ask("What were Cold Bay's total assets in 2022?", given).status != "answered"

@@ -234,3 +234,12 @@ def test_what_somebody_did_need_not_be_said_where_the_rest_is() -> None:
     assert is_on_topic(question_terms("Who scored the most goals?"), given)
     none = given.model_copy(update={"rarity": {"score": 1.0, "save": 1.0}})
     assert not is_on_topic(question_terms("Who scored the most saves?"), none)
+
+
+def test_all_words_of_a_question_in_one_place_are_no_chance() -> None:
+    rare = {"approv": 0.7, "flight": 0.61}
+    others = [quote(f"Rules {n}", document=f"{n}.pdf") for n in range(7)]
+    both = context([quote("Flight: approval by the director."), *others])
+    apart = context([quote("Flights are long."), quote("Approval is given.", document="b.md"), *others])
+    assert about("Who has to approve a flight?", both, **rare)
+    assert not about("Who has to approve a flight?", apart, **rare)

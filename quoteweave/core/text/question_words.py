@@ -153,16 +153,18 @@ def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
 
     >>> with_phrases_as_words("How can I sign up?", ["Register here."])
     'How can I register?'
-    >>> with_phrases_as_words("How can I sign up?", ["To sign up, write to us."])
+    >>> with_phrases_as_words("How can I sign up?", ["Whoever signs up, or has signed up, pays."])
     'How can I sign up?'
     """
     pattern, word_of = _phrases()
     if not pattern.search(question):
         return question
-    said = {found.casefold() for text in texts for found in pattern.findall(text)}
-    return pattern.sub(
-        lambda found: found[0] if found[0].casefold() in said else word_of[found[0].casefold()], question
-    )
+    said = {_stems(found) for text in texts for found in pattern.findall(text)}
+    return pattern.sub(lambda found: found[0] if _stems(found[0]) in said else word_of[found[0].casefold()], question)
+
+
+def _stems(phrase: str) -> tuple[str, ...]:
+    return tuple(words(phrase, keep_stop_words=True))
 
 
 @cache

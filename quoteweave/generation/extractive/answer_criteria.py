@@ -41,7 +41,7 @@ from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.asked_behind import asking_words
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
-from quoteweave.generation.extractive.acts.times import past_years
+from quoteweave.generation.extractive.acts.times import bounds_told, past_years
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
@@ -53,7 +53,7 @@ from quoteweave.generation.extractive.answer_names import (
     tells_of_one,
 )
 from quoteweave.generation.extractive.asked_headings import words_above
-from quoteweave.generation.extractive.asked_nouns import asked_noun
+from quoteweave.generation.extractive.asked_nouns import asked_noun, lists_all
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
@@ -86,8 +86,7 @@ MIN_COVERAGE_FACTOID = 0.85
 """The same for questions answered by yes or no, a date, a person or a place.
 
 Almost everything must occur, the verb above all, because most sentences have some name."""
-BEST_PAGES = 2
-"""Number of pages that count as the best."""
+BEST_PAGES = 2  # count as the best
 AROUND, MAX_ASKED = 1.2, 0.8
 """Factor by which the least share rises with the text above the statement included, and the highest share required."""
 DISTINGUISHING = 0.6
@@ -155,7 +154,7 @@ class AnswerCriteria:
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
         self._spelled = spelled_otherwise(question.analysis.text)
         self._called = called_by_kind(question.analysis.text)
-        self._titles = {one: words_for_all(self._called, context, one) for one in self._documents}
+        self._titles = {one: words_for_all(question.analysis.text, context, one) for one in self._documents}
         nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(question.analysis.text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(question.analysis.text)
         self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())
@@ -279,7 +278,8 @@ class AnswerCriteria:
         before = self._words_before(statement) | self._if_computed(statement) | words_of_heading_meant(statement)
         if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
-            return self._with_alike(before | own | words_of_cells(statement, self._question))
+            own |= bounds_told(statement.text, self._question) | words_of_cells(statement, self._question)
+            return self._with_alike(before | own)
         asked = analysis.text.casefold()
         bare = COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
         return self._with_alike(before.union(words(bare), words_of_cells(statement, self._question)))
@@ -330,7 +330,7 @@ class AnswerCriteria:
             or (analysis.asks == "contact" and gives_contact(statement.text, self._subject.keys()))
             or (asks_name(analysis.text) and tells_name(statement.text, self._question))
             or is_row_asked(statement, self._question)
-            or tells_asked_act(statement.text, analysis.text)
+            or any(tells(statement.text, analysis.text) for tells in (tells_asked_act, lists_all))
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False

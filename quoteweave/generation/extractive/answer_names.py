@@ -1,7 +1,7 @@
 """Check by rule whether a statement names a person or place, or tells of one thing, where a question asks for it."""
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from pathlib import PurePosixPath
 
@@ -50,7 +50,7 @@ _SITUATED = lazy_regex(
 )
 ASKS_WHO_DID = lazy_regex(
     r"\W*who\s+(?!(?:is|are|was|were|can|may|must|should|shall|will|would|could|might|has|have|had|does|do|did)\b)"
-    r"(?P<verb>\w+)",
+    r"(?:(?:first|last)\s+(?=\w))?(?P<verb>\w+)",
     re.IGNORECASE,
 )
 _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
@@ -66,6 +66,12 @@ _SAYS_DIRECTLY = lazy_regex(
 )
 _OF_NUMBER = lazy_regex(
     rf"(?<!\bfor\s)\b(?:an?|the)\s+([^\W\d_]+)\s+of\s+{ROUGHLY}((?:[$€£]|(?-i:[A-Z]{{3}})\s)?\d[\d.,]*|{_NUMBER_WORD})",
+    re.IGNORECASE,
+)
+# "Two months' notice", "25 days of leave"; not "three months' rent".
+_NUMBER_OF = lazy_regex(
+    rf"(?<![\w.,])(\d[\d.,]*|{_NUMBER_WORD})\s+(?:hour|day|week|month|year)s?(?:['’]|\s+of)\s+(?:(?:paid|annual)\s+)?"
+    r"(notice|leave|holidays?|vacation|warranty|guarantee|probation|training|experience)\b",
     re.IGNORECASE,
 )
 # What was so before is not what is so.
@@ -221,10 +227,15 @@ def _of_colour() -> re.Pattern[str]:
 def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
     """Whether a text calls what a question asks of one of so much, as it is now, and no text of another number."""
     own, *others = (
-        {one[2] for one in _OF_NUMBER.finditer(each) if set(words(one[1])) == subject} for each in (text, *texts)
+        {number for noun, number in _numbers_with_nouns(each) if set(words(noun)) == subject} for each in (text, *texts)
     )
     was = _WAS.search(text) is not None and _WAS.search(question.analysis.text) is None
     return len(own) == 1 and own.issuperset(set().union(*others)) and not was
+
+
+def _numbers_with_nouns(text: str) -> Iterator[tuple[str, str]]:
+    yield from ((one[1], one[2]) for one in _OF_NUMBER.finditer(text))
+    yield from ((one[2], one[1]) for one in _NUMBER_OF.finditer(text))
 
 
 def _says_who_may(text: str, verb: str, asked: str) -> bool:

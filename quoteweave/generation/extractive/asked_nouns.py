@@ -76,13 +76,15 @@ _ASKS_NEED = lazy_regex(
     re.IGNORECASE,
 )
 _NEEDED = lazy_regex(r"\b(?:needs?|requires?)\b(?=(?P<to>\s+to\b)?(?P<what>(?:\s+[\w'’-]+){0,4}))", re.IGNORECASE)
+_ASKS_ALL = lazy_regex(r"\W*(?:what|which)\s+are\s+(?:the|its|their|our|your)\s+(\w+s)\W*", re.IGNORECASE)
+_LISTS_ALL = lazy_regex(r"\bthere\s+are\s+(?:\w+\s+)?(\w+s):\s+(?=\w[^.;]*(?:,|\band\b))", re.IGNORECASE)
 _IS_NEEDED = lazy_regex(r"\b(?:need(?:s|ed)?|requir(?:es?|ed|ements?)|necessary)\b", re.IGNORECASE)
 
 
 def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
     text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
-    if statement.is_row:
+    if statement.is_row or lists_all(statement.text, text):
         return True
     if asks_name(text):
         return statement.quote.kind == "text" and tells_name(statement.text, question)
@@ -136,6 +138,16 @@ def _tells_no_way(told: str, asked: str) -> bool:
         return False
     said = [one for one in WORD.finditer(told) if act.intersection(words(one[0]))]
     return bool(said) and all(_IS_NOUN.search(one[0]) or _MAY_DO.search(told[: one.start()]) for one in said)
+
+
+def lists_all(told: str, asked: str) -> bool:
+    """Whether a text lists all that a question asks for by one word alone: "There are two ports: Osk and Merrow".
+
+    >>> lists_all("There are two ports: Osk and Merrow.", "What are the ports?")
+    True
+    """
+    things = _ASKS_ALL.fullmatch(asked)
+    return things is not None and any(one[1].casefold() == things[1].casefold() for one in _LISTS_ALL.finditer(told))
 
 
 def _needs_act(told: str, verb: str) -> bool:

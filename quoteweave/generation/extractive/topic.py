@@ -76,6 +76,8 @@ MANY_PAGES = 300
 """Pages of a collection from which on a word may well stand on some by chance, and one that stands on none tells."""
 FIRST_HITS = 8
 MAX_ADJACENT = 2
+ENOUGH_TOGETHER = 2
+"""All words of a question, if these are so many at least, stand in one place by chance nowhere."""
 REPEATED_IN = 2
 """Further quotes of a document that have a word, from which on it counts as repeated in full."""
 DEFAULT_RARITY = 0.6
@@ -179,7 +181,9 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
-    margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
+    if missing or absent or len(held) < ENOUGH_TOGETHER:
+        margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0)
+    margin -= SCATTER * scattered + THRESHOLD
     return TopicEvidence(held, missing, absent, margin)
 
 

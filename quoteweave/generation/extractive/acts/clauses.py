@@ -29,6 +29,11 @@ _BETWEEN_CLAUSES = lazy_regex(
     r"(?:;|(?<!\bby):)\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)"
 )
 _NUMBER_OF_SECTION = lazy_regex(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+(?=[A-ZÀ-Þ])")
+# "Ida Holm was the first person to climb it" tells that she did.
+_FIRST_TO = lazy_regex(
+    r"\b(?:is|are|was|were|became)\s+the\s+(?:very\s+)?(?:first|last|only)\s+(?:[\w-]+\s+){0,2}?to\s+(?!be\b)(?=\w)",
+    re.IGNORECASE,
+)
 _LEADING_PHRASE = lazy_regex(
     r"^\W*(?:(?:and|but|so|or|yet|whereas|while|where|because)\s+)?(?:(?:In|On|At|By|From|Since|Until|During|After|Before"
     r"|Under|With|As|For|Last|Next|This|Every|Each|If|Unless|When)\s[^,]{1,120},\s*"
@@ -76,6 +81,11 @@ _ENDS_NOUNS = lazy_regex(
     rf",(?!\d)|[(;:–—]|\s(?:{PREPOSITIONS}|that|which|who|whose|where|when|while|because|if|as|and|or|but|every"
     r"|each|once|twice|is|are|was|were|has|have|had|will)\b",
     re.IGNORECASE,
+)
+# "The roof, the walls and the boiler": of things that a comma or "and" parts, each of a few words with one article.
+_ITEM = rf"(?:(?:{ARTICLES})\s+)?(?!(?:{ARTICLES})\s)[\w'’-]+(?:\s+(?!(?:{ARTICLES}|and|or)\s)[\w'’-]+)?"
+_LISTED = lazy_regex(
+    rf"\s+{_ITEM}(?:,\s+(?:(?:and|or)\s+)?{_ITEM}|\s+(?:and|or)\s+{_ITEM})+\s*(?=[.;:]|$)", re.IGNORECASE
 )
 _ENDS_IN_PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
 # "Founded was sold", "passed by parliament changed the act", "by Ada Byron, who moved to Osk".
@@ -159,7 +169,10 @@ class Act:
 
     def is_done_to(self, thing: Set[str]) -> bool:
         """Whether it may be done to a thing, given by the stems of its noun; a pronoun may stand for any."""
-        nouns, of_whom = _ENDS_NOUNS.split(self.behind)[0], _WHOM.match(self.subject)
+        listed, of_whom = _LISTED.match(self.behind), _WHOM.match(self.subject)
+        if listed and not self.is_passive and any(thing & _alike(heads(one), thing) for one in _items(listed[0])):
+            return not thing & _alike(heads(self.doer), thing)
+        nouns = _ENDS_NOUNS.split(self.behind)[0]
         if self.is_passive or (of_whom and not words(nouns)):
             return is_headed(of_whom["thing"] if of_whom else self.subject, thing)
         is_of_it = bool(_ENDS_IN_PRONOUN.match(nouns)) or bool(thing & _alike(heads(nouns), thing))
@@ -177,7 +190,7 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
     """
     own = frozenset(words(verb))
     stems = own.union(*map(words_alike, own))
-    clauses = _BETWEEN_CLAUSES.split(_NUMBER_OF_SECTION.sub("", text))
+    clauses = _BETWEEN_CLAUSES.split(_FIRST_TO.sub("did ", _NUMBER_OF_SECTION.sub("", text)))
     said = ((clause, match) for clause in clauses for match in words_of(stems, clause))
     for clause, match in itertools.islice(said, MAX_ACTS):
         before = clause[max(0, match.start() - MAX_AROUND) : match.start()]
@@ -291,6 +304,10 @@ def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -
     if helpers & _PAST_HELPING:
         return "past"
     return "present" if is_now or is_duty or helpers & {"is", "are", "do", "does", "must"} else "past"
+
+
+def _items(listed: str) -> list[str]:
+    return _AND_OR_COMMA.split(listed)
 
 
 def is_headed(nouns: str, thing: Set[str]) -> bool:

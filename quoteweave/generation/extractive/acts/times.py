@@ -4,11 +4,16 @@ import re
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.clauses import heads
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
 from quoteweave.generation.gate.dates import WEEKDAY
-from quoteweave.generation.relevance import NUMBER_KINDS
+from quoteweave.generation.gate.facts import read_evidence
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION
 
+BOTH = 2
+"""Dates of a span: that of its beginning and that of its end."""
 A_YEAR = r"(?:1[5-9]|20)\d\d"
 SAYS_PAST = lazy_regex(r"\b(?:was|were|had|did|used|would)\b", re.IGNORECASE)
 SAYS_PRESENT = lazy_regex(r"\b(?:is|are|has|have|does|do|will|(?-i:may)|can|must|now|today)\b", re.IGNORECASE)
@@ -40,15 +45,27 @@ _WHEN_WAS = lazy_regex(
 )
 
 
-# Times that are no dates: days of the week, the 25th, "after 30 days", "from the eighth day", "9 to 13". Not
-# "within six months", which tells how long something may take.
+# Times that are no dates: days of the week, the 25th, "after 30 days", "from the eighth day", "9 to 13", "the last day
+# of each month", "within 14 days of the request". Not "within six months", which tells how long something may take.
 _TIME_OF_ITS_OWN = lazy_regex(
     rf"\b(?:{WEEKDAY}s?|weekdays|weekends|the\s+\d{{1,2}}(?:st|nd|rd|th)(?!\s+century)(?!\s+(?!of\b|day\b)[^\W\d_])"
     r"|(?:after|from)\s+(?:the\s+\w+th\s+day|(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)"
     r"\s+(?:hour|day|week|month|year)s)"
+    r"|the\s+\w+(?:\s+working)?\s+day\s+of\s+(?:the|each|every)\s+(?:month|quarter|term|year|week)"
     r"|\d{1,2}(?:[.:]\d\d)?\s*(?:to|until|–|-)\s*\d{1,2}(?:[.:]\d\d)?(?=\s*(?:[,;.)]|$)|\s+(?:and|or|on|daily|every)\b))",
     re.IGNORECASE,
 )
+_WITHIN_TIME_OF = lazy_regex(
+    r"\bwithin\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:hour|day|week|month)s\s+(?:of|after)\s"
+    r"(?P<event>[^,;:.]+)",
+    re.IGNORECASE,
+)
+_SPAN = lazy_regex(
+    r"\W*(?P<what>[^,;:.]+?)\s+(?:runs?|lasts?|goes|extends?|takes?\s+place|(?:is|are)\s+(?:valid|open))\s+"
+    r"from\s+(?P<dates>[^;:.]+)",
+    re.IGNORECASE,
+)
+_BOUNDS = frozenset(words("end expire finish begin start"))
 _HAS_WEEKDAY = lazy_regex(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
@@ -56,12 +73,27 @@ _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 def tells_time_of_its_own(told: str, asked: str) -> bool:
     """Whether a text tells a time that is no date: "The sauna is closed on Mondays", "Pay day is the 25th".
 
-    Of what was once, it does not tell when; and of a day that the question names it must tell the hours.
+    Of what was once, it does not tell when; and of a day that the question names it must tell the hours. "Within 30
+    days of the end of the lease" does not tell when the lease ends.
     """
     if _ASKS_OF_PAST.search(asked):
         return False
     rest = _HAS_WEEKDAY.sub(" ", told) if _HAS_WEEKDAY.search(asked) else told
-    return _TIME_OF_ITS_OWN.search(rest) is not None
+    asked_words = set(words(asked))
+    within = (asked_words.isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(told))
+    return _TIME_OF_ITS_OWN.search(rest) is not None or any(within)
+
+
+def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
+    """The stem by which a question asks when something begins or ends, where a text gives its time from one to another.
+
+    "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.
+    """
+    span, subject = _SPAN.match(told), frozenset(subject_terms(question))
+    if question.analysis.asks != "date" or span is None or len(read_evidence(span["dates"]).dates) < BOTH:
+        return frozenset()
+    is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(heads(span["what"]))
+    return subject & _BOUNDS if is_of_it else frozenset()
 
 
 def is_dated_otherwise(told: str, asked: str) -> bool:

@@ -192,6 +192,7 @@ _OF_PART = lazy_regex(r"%\)?\s+of\s+(?P<part>[^\W\d][\w'’-]*)\s+(?P<whole>[\w'
 _WORD = lazy_regex(r"[\w'’-]+")
 _RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
 _BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
+_TWO_GROUPS = lazy_regex(r"\b([^\W\d_]{3,})\s+(?:and|or)\s+([^\W\d_]{3,})(?=\s+[^\W\d_]{3,}s\b)")
 # "39 additional rooms" are others than those that are asked for.
 _FURTHER = lazy_regex(r"(?:\b\d[\d.,]*\s+)?\b(?:additional|further|extra|remaining)\b", re.IGNORECASE)
 
@@ -286,6 +287,10 @@ def own_counts(told: str, asked: str) -> str:
     'None rooms has a balcony.'
     """
     rest = normalize_notation(told)
+    said = set(words(asked))
+    groups = [[bool(said & set(words(one))) for one in found.groups()] for found in _TWO_GROUPS.finditer(rest)]
+    if any(one != other for one, other in groups):
+        return ""  # "1,138 domestic and foreign stores" does not tell how many domestic ones there are
     rest = rest if _FURTHER.search(asked) else _FURTHER.sub(" ", rest)
     if _ASKS_HOW_MANY_IT_HAS.search(asked):
         rest = _GAINS.sub(" ", rest)

@@ -32,6 +32,10 @@ PLACES = lazy_regex(
     re.IGNORECASE,
 )
 """The name of a column that says where a thing is."""
+_ASKS_NO_DOER = lazy_regex(
+    r"\W*who(?:\s+\w+)?\s+(?:is|are|was|were|be|been|being)\s+(?!\w+ing\b)|\W*(?!who\b)", re.IGNORECASE
+)
+_DOER = lazy_regex(r"(?:the\s+)?(\w{3,})(?:er|or)s?(?:\s+names?)?", re.IGNORECASE)
 _CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
 
 
@@ -46,6 +50,7 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
         _columns_named(header, _besides_names(said, rows), weights)
         or ([] if question.asks == "count" else _columns_alike(header, _besides_names(said, rows)))
         or _columns_of_kind(header, question.asks)
+        or _columns_of_doers(header, question)
         or _columns_of_dates(header, question.dates)
         or _columns_of_years(header, said)
         or _beside_told(header, rows, said)
@@ -87,6 +92,27 @@ def _columns_of_kind(header: Sequence[str], asks: AnswerType) -> list[int]:
     kind = COUNTS if asks == "count" else PLACES if asks == "place" else None
     found = [at for at, name in enumerate(header) if kind and at and kind.fullmatch(name)]
     return found if len(found) == 1 else []
+
+
+def _columns_of_doers(header: Sequence[str], question: AskedCells) -> list[int]:
+    """The only column that names who does what the question says, if it asks who: "Preacher", of "Who preaches?"."""
+    found = [at for at, name in enumerate(header) if at and acts_of_doer(name, question.written, question.words)]
+    return found if question.asks == "person" and len(found) == 1 else []
+
+
+def acts_of_doer(name: str, question: str, asked: Collection[str]) -> frozenset[str]:
+    """Those of a question's words that are what somebody does whom the name of a column names; all are stems.
+
+    None where the question asks to whom something is done: "Who was trained?" is not told by "Trainer".
+
+    >>> acts_of_doer("Winner", "Who won in 1990?", ["won", "1990"])
+    frozenset({'won'})
+    """
+    doer = _DOER.fullmatch(name)
+    if doer is None or _ASKS_NO_DOER.match(question):
+        return frozenset()
+    acts = frozenset(words(f"{doer[1]} {doer[1]}e {doer[1][:-1]}"))
+    return frozenset(word for word in asked if not acts.isdisjoint({word, *words_alike(word)}))
 
 
 def _beside_told(header: Sequence[str], rows: Rows, asked: Collection[str]) -> list[int]:

@@ -9,7 +9,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.statements import Statement, picture_text
-from quoteweave.generation.extractive.tables.asked_columns import COUNTS
+from quoteweave.generation.extractive.tables.asked_columns import COUNTS, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import name_of_row, thing_named
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -87,11 +87,16 @@ def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
 def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     """The verbs of a question that are of having or keeping, and not of what happened once.
 
-    Of a question of no certain kind, only where it names the column too, and then what corresponds.
+    Of one that asks who does something, that whose doer the column names: "Preacher". Of a question of no certain kind,
+    only where it names the column too, and then what corresponds.
     """
     analysis = question.analysis
     text, asks = analysis.text, analysis.asks
-    named = all(set(words(name)).intersection(question.terms) for row in statement.cells for name, _ in row.cells)
+    headings = [name for row in statement.cells for name, _ in row.cells]
+    done = frozenset(word for name in headings for word in acts_of_doer(name, text, question.terms))
+    if asks == "person" and done:
+        return done
+    named = all(set(words(name)).intersection(question.terms) for name in headings)
     like = frozenset(words(" ".join(_CORRESPONDS.findall(text)))) if named else frozenset[str]()
     past = SAYS_PAST.search(text) is not None
     if asks not in _SURE_KINDS or (past and asks in _OF_EVENTS):

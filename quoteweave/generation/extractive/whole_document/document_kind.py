@@ -5,8 +5,10 @@ Sentences of such a document do not repeat it.
 
 import re
 from functools import cache
+from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation
@@ -15,6 +17,8 @@ from quoteweave.generation.relevance import quote_words
 
 MIN_QUOTES = 4
 """Quotes found of a document from which on what half of them say is what it is about."""
+
+_TWO_OF_NAME = lazy_regex(r"\b([A-ZÀ-Þ]\w*)(?=\s+([A-ZÀ-Þ]\w*))")
 
 
 def called_by_kind(question: str) -> frozenset[str]:
@@ -37,9 +41,21 @@ def _called() -> re.Pattern[str]:
     return re.compile(rf"\b(?:the|this|your|our)\s+({nouns}){ends}", re.IGNORECASE)
 
 
-def words_for_all(called: frozenset[str], context: Context, document: str) -> frozenset[str]:
-    """The words that count for all of a document: of its title, and those of `called` that half of its quotes have."""
-    return title_words(context, document) | _said_throughout(called, context, document)
+def words_for_all(question: str, context: Context, document: str) -> frozenset[str]:
+    """The words that count for all of a document: of its title, and those of a question that mean what it is about."""
+    throughout = _said_throughout(called_by_kind(question), context, document)
+    return title_words(context, document) | throughout | names_joined_in(document, question)
+
+
+def names_joined_in(document: str, question: str) -> frozenset[str]:
+    """The words of a name in a question that the document's name has as one word: "Best Buy", of "BESTBUY_2023.pdf".
+
+    >>> sorted(names_joined_in("BESTBUY_2023.pdf", "What were Best Buy's assets?"))
+    ['best', 'buy']
+    """
+    own = frozenset(words(PurePosixPath(document).stem, stem=False))
+    pairs = (pair for pair in _TWO_OF_NAME.findall(question) if "".join(pair).casefold() in own)
+    return frozenset(word for pair in pairs for word in words(" ".join(pair)))
 
 
 def _said_throughout(called: frozenset[str], context: Context, document: str) -> frozenset[str]:
