@@ -124,7 +124,7 @@ _PAST = (
     r"|no\s+longer\b|formerly\b|previously\b)"
 )
 INSTRUCTION = lazy_regex(
-    rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?!{_TELLS_OF_AIM})(?!To\s[^.]*?\b{_PAST})(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
+    rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?!{_TELLS_OF_AIM})(?!To\s[^.]*?\b{_PAST})(?:To\s|(?:then|first|now|next|please)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
     re.IGNORECASE,
 )
 

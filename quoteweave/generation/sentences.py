@@ -30,7 +30,7 @@ _CLOSING = rf"""["'”’»)\]」』）】{RAISED}]*+"""
 # What opens a quotation in English closes one in German where it follows a full stop, and a space follows it.
 _CLOSING_BEFORE_SPACE = rf"""["'”’»“‘«‹›)\]」』）】{RAISED}]*+"""
 # How a line opens that may say one thing by itself, and a whole one that does: "Serves: 10", "225 g butter, soft".
-_LABEL = r"[^\S\n]*+[A-ZÀ-Þ][\w'’/-]*+(?:[^\S\n][\w'’/()&.-]++){0,5}:[^\S\n]"
+_LABEL = r"[^\S\n]*+[A-ZÀ-Þ][\w'’/-]*+,?(?:[^\S\n][\w'’/()&.%-]++){0,5}:[^\S\n]"
 _AMOUNT = r"[^\S\n]*+\d[\d.,/½¼¾–-]*+[^\S\n]++(?=[^\W\d_])"
 _ENTRY = lazy_regex(rf"(?P<label>{_LABEL})|{_AMOUNT}")
 # Every part is possessive or one character wide, which keeps the search linear.
@@ -43,10 +43,10 @@ _OPENS_ITEM = lazy_regex(rf"\s*+{_ITEM}")
 _OPENING = lazy_regex(rf"\s*+(?:{_ITEM}\s*+)?")
 _NEXT_WORD = lazy_regex(r"""\s*+["'“‘«(\[「『]*+([^\W_]*+)""")
 _SHORT_FORMS = """
-al approx app art ca cap cf ch chap co corp dept dr ed eds eq eqs esp est etc ex fig figs ft hr inc jr ltd max messrs
+approx app art ca cap cf ch chap co corp dept dr ed eds eq eqs esp est etc ex ext fig figs ft hr inc jr ltd max messrs
 min mr mrs ms mt no nos nr op p par para pp prof ref refs resp rev sec sect sr st tab tel univ vol vs
 jan feb mar apr jun jul aug sep sept oct nov dec
-abb bzw mio mrd tsd usw vgl
+abb al bzw mio mrd tsd usw vgl
 """
 _SHORT = frozenset(_SHORT_FORMS.split())
 # German writes the day of a month with a full stop, and months with a capital.
@@ -162,15 +162,22 @@ def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
 
 def _parts_entries(text: str, start: int, at: int) -> bool:
     """Whether the line break at `at` ends what says one thing and begins at `start`, before what says another."""
-    before = _ENTRY.match(text, start, at) if at - start <= MAX_ENTRY else None
+    before, after = _ENTRY.match(text, start, at) if at - start <= MAX_ENTRY else None, _ENTRY.match(text, at + 1)
     if before is None:
-        return False
-    after = _ENTRY.match(text, at + 1)
+        is_line = "\n" not in text[start:at]  # below an address, "Tel." is of whom it names
+        return is_line and after is not None and after["label"] is not None and _opens_entries(text, at + 1)
     if before["label"] is None:
         goes_on = not words(text[start:at].rsplit(maxsplit=1)[-1])  # "14 piers and"
         return after is not None and at - start <= MAX_AMOUNT and not goes_on
     word = _NEXT_WORD.match(text, at + 1)
     return after is not None or (word is not None and word[1] in _STARTERS)
+
+
+def _opens_entries(text: str, start: int) -> bool:
+    """Whether the line after the one that begins at `start` has a label too: below a heading labels may follow."""
+    end = text.find("\n", start, start + MAX_ENTRY)
+    following = _ENTRY.match(text, end + 1) if end >= 0 else None
+    return following is not None and following["label"] is not None
 
 
 def _ends(text: str, start: int, match: re.Match[str]) -> bool:

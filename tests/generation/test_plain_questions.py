@@ -57,6 +57,27 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("How long do I have to hand in receipts?", "Receipts must be handed in within 60 days.", "60 days"),
         ("Who first climbed Mount Skarn?", "Ida Holm was the first woman to climb Mount Skarn.", "Ida Holm"),
         ("What is a breccia?", "Now, a breccia is a rock made of angular fragments.", "angular"),
+        ("What is the total?", "Labour, 2.5 hours at 48.00: 120.00\nTap: 86.50\nTotal: GBP 206.50", "206.50"),
+        ("How much is the VAT?", "Subtotal: GBP 241.50\nVAT 20 %: 48.30", "48.30"),
+        ("Who is the customer?", "INVOICE No. 25\nDate: 3 June 2025\nCustomer: Mrs Asha Kaur", "Kaur"),
+        ("How much is the fee for juniors?", "The fee is 15 pounds for adults and 8 pounds for juniors.", "8 pounds"),
+        ("When is the regatta?", "The summer regatta takes place on 21 June at Holt Bridge.", "21 June"),
+        ("When is payment due?", "Payment is due within 21 days.", "21 days"),
+        ("By when must claims be submitted?", "Claims are submitted within 30 days of the trip.", "30 days"),
+        ("When do entries close?", "Lena Voss is in charge of entries, which close on 31 May.", "31 May"),
+        ("When did the first settlers come?", "The first settlers came in the 12th century.", "12th century"),
+        ("When must I return the keys?", "The keys are returned on the last working day.", "last working day"),
+        ("How many hotels are there?", "There are two hotels and a campsite.", "two hotels"),
+        ("How many places are there?", "The number of places is limited to 48.", "48"),
+        ("How long is the guarantee?", "The guarantee is valid for three years.", "three years"),
+        ("How high is Mount Varde?", "Its highest point, Mount Varde, rises 186 metres.", "186 metres"),
+        (
+            "Where is the next meeting?",
+            "The next meeting is on Friday 11 April at 19:30 in the clubhouse.",
+            "clubhouse",
+        ),
+        ("Where can I hire a bicycle?", "Bicycles can be hired at the pier for 15 euros a day.", "pier"),
+        ("What colour is the lamp?", "The blue lamp lights up.", "blue"),
         ("What are the checkpoints?", "There are three checkpoints: Bield Gate, Raven Scar and Hollow Moss.", "Scar"),
     ],
 )
@@ -556,6 +577,12 @@ def test_a_heading_that_is_the_case_asked_of_is_answered_below_it(
         ("When does the road end?", "The road runs from Osk to Merrow."),
         ("How much is the rent?", "The tenant pays a deposit of three months' rent."),
         ("How many domestic stores are there?", "There are 1,138 domestic and foreign stores."),
+        ("How much is the fine for noise?", "The fine is 20 euros for waste and more for noise."),
+        ("How much is the fine for noise?", "For waste the fine is 20 euros, for noise it is higher."),
+        ("When do entries close?", "Lena Voss, who is in charge of entries, closed the door on 31 May."),
+        ("When is the exam?", "The exam is hard, and the results came on 3 May."),
+        ("Where can I buy a bicycle?", "Bicycles can be hired at the pier for 15 euros a day."),
+        ("How many hotels are there?", "The two hotels of Osk are closed."),
         ("Who first climbed Mount Skarn?", "Ida Holm wanted to be the first to climb Mount Skarn."),
         ("What are the checkpoints?", "There are two closed checkpoints: Bield Gate and Raven Scar."),
     ],
@@ -594,3 +621,16 @@ def test_a_company_that_the_documents_name_has_as_one_word_need_not_stand_in_eac
     given = context([], [image(None, rows, layout="table", document="BESTBUY_2023_10K.pdf")])
     assert "17,504" in ask("What were Best Buy's total assets in 2022?", given).text
     assert ask("What were Cold Bay's total assets in 2022?", given).status != "answered"
+
+
+def test_a_quantity_alone_in_a_manual_is_that_of_what_the_manual_is_about() -> None:
+    data = "Power | 2,200 W\nWeight | 1.1 kg\nWeight of the box | 0.3 kg"
+    given = context([], [image(None, data, layout="table", document="kettle-manual.md")])
+    assert "1.1 kg" in ask("How heavy is the kettle?", given).text
+    assert "0.3 kg" not in ask("How heavy is the kettle?", given).text
+    assert ask("How heavy is the base?", given).status != "answered"
+
+
+def test_the_only_column_of_dates_tells_when() -> None:
+    parts = "Part | Weight | Deadline\nProject | 20 % | 28 November\nExam | 50 % | 15 December"
+    assert "15 December" in ask("When is the exam?", context([], [image(None, parts, layout="table")])).text

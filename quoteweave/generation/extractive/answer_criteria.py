@@ -39,30 +39,18 @@ from quoteweave.generation.extractive.acts.another_thing import tells_another
 from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.asked_behind import asking_words
-from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
+from quoteweave.generation.extractive.acts.single_subjects import tells_of_its_subject
 from quoteweave.generation.extractive.acts.times import bounds_told, past_years
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
-from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
-from quoteweave.generation.extractive.answer_names import (
-    asks_colour,
-    gives_contact,
-    is_of_colour,
-    says_where,
-    tells_of_one,
-)
+from quoteweave.generation.extractive.answer_names import asks_colour
 from quoteweave.generation.extractive.asked_headings import words_above
-from quoteweave.generation.extractive.asked_nouns import asked_noun, lists_all
+from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
-from quoteweave.generation.extractive.tables.said_by_cells import (
-    defines_terms,
-    gives_whole_rows,
-    is_row_asked,
-    words_of_cells,
-)
+from quoteweave.generation.extractive.tables.said_by_cells import defines_terms, gives_whole_rows, words_of_cells
 from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
@@ -78,7 +66,7 @@ from quoteweave.generation.relevance import (
     with_quantity,
     words_with_headings,
 )
-from quoteweave.generation.sentence_kinds import denies, has_denying_word, says_what
+from quoteweave.generation.sentence_kinds import denies, has_denying_word
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
@@ -103,12 +91,6 @@ CLEARLY_FIRST_SHARE = 2 / 3
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
-# "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
-# "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
-_ASKS_WHAT_ONE_IS = lazy_regex(
-    r"what(?:'s|\s+(?:is|are|was|were))\s+(?:the|our|my|your)\s+[\w'’-]+\s*\?*", re.IGNORECASE
-)
-_MAY_ASK_OF_ONE = lazy_regex(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _WHO_IS = lazy_regex(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
@@ -229,9 +211,16 @@ class AnswerCriteria:
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
         inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
+        inside = total if self._is_own_quantity(statement) else inside
         with_above = coverage(self._subject, held | beside)
         introduced = inside >= self._least_introduced(statement) * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
+
+    def _is_own_quantity(self, statement: Statement) -> bool:
+        """Whether cells give the quantity asked for of what the document is about: "Weight", in a kettle's manual."""
+        known = self._subject.keys() <= self._document_words(statement)
+        named = self._quantity.named if self._quantity is not None else frozenset[str]()
+        return known and bool(statement.cells) and all(named.issuperset(words(row.name)) for row in statement.cells)
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which is not said in each of its sentences.
@@ -320,17 +309,8 @@ class AnswerCriteria:
             return layout != "caption" and (
                 not statement.is_row or analysis.asked_by == WHAT_MEANS or defines_terms(statement)
             )
-        few = len(self._subject) < MIN_SUBJECT_TERMS and not (
-            (analysis.asks == "place" and says_where(statement, self._question))
-            or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
-            or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
-            or (asks_colour(analysis) and is_of_colour(statement, frozenset(self._subject)))
-            or names_doer_of_thing(statement.text, self._question)
-            or tells_of_one(statement, self._question, self._texts)
-            or (analysis.asks == "contact" and gives_contact(statement.text, self._subject.keys()))
-            or (asks_name(analysis.text) and tells_name(statement.text, self._question))
-            or is_row_asked(statement, self._question)
-            or any(tells(statement.text, analysis.text) for tells in (tells_asked_act, lists_all))
+        few = len(self._subject) < MIN_SUBJECT_TERMS and not tells_of_its_subject(
+            statement, self._question, frozenset(self._subject), self._texts
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False

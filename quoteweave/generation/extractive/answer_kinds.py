@@ -10,6 +10,7 @@ from quoteweave.core.text.question_analysis import (
     AnswerType,
     field_of_term,
     with_words_alike,
+    words_alike,
 )
 from quoteweave.core.text.question_words import Quantity, asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
@@ -74,6 +75,7 @@ _OF_SOME = lazy_regex(
     re.IGNORECASE,
 )
 _OF_UNIT = lazy_regex(r"\W*how\s+much\s+(\w+)", re.IGNORECASE)
+_APPOSITION = lazy_regex(r",\s+((?:(?:the|an?|our|its)\s+)?[A-ZÀ-Þ][^,;:]{1,60}),\s+(?=[a-zß-ÿ]+s\b)")
 _WHICH_IS = lazy_regex(r",(?=\s+(?:which|who)\s+(?:is|are|was|were|has|have|had|can)\b)")
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
@@ -135,7 +137,8 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
     told = statement.text if statement.is_row else own_counts(statement.text, question.analysis.text)
     amounts = [one for one in new_facts(told, question.analysis.text)[1] if not one.year] if nouns else []
     amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
-    return frozenset(one.value for one in amounts if nouns[-1] in _following(one, told) or (unit and one.unit == unit))
+    alike = {*nouns[-1:], *(words_alike(nouns[-1]) if nouns else ())}
+    return frozenset(one.value for one in amounts if alike & set(_following(one, told)) or (unit and one.unit == unit))
 
 
 def _counts(statement: Statement, question: QuestionTerms) -> bool:
@@ -199,8 +202,17 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
     text, subject = normalize_notation(statement.text), set(subject_terms(question))
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     asked = subject | wanted.named if wanted is not None else subject  # "Range: 60 km"
-    own = [clause for clause in clauses_of(_with_relatives(text, subject)) if not asked.isdisjoint(words(clause))]
+    own = [
+        clause
+        for clause in clauses_of(_with_relatives(_with_appositions(text, subject), subject))
+        if not asked.isdisjoint(words(clause))
+    ]
     return ", ".join(own) if own and not statement.is_row else text
+
+
+def _with_appositions(text: str, asked: Set[str]) -> str:
+    """A text without the commas around all that is asked of: "Its highest point, Mount Varde, rises 186 metres"."""
+    return _APPOSITION.sub(lambda named: f" {named[1]} " if asked <= set(words(named[1])) else named[0], text)
 
 
 def _with_relatives(text: str, asked: Set[str]) -> str:

@@ -57,7 +57,7 @@ _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twel
 _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
     r"|\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
-    r"|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
+    r"|(?:is|are)\s+(?:valid\s+for|limited\s+to|set\s+(?:at|to))|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
     r"|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches"
     r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están))\s+"
@@ -214,14 +214,15 @@ def names_holder(text: str, question: QuestionTerms) -> bool:
 def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
     """Whether a statement begins with a thing and says of what colour it is: not that it stands on the red shelf."""
     found = _of_colour().match(statement.text)
-    return found is not None and set(words(found[1])) == thing
+    return found is not None and set(words(found[1] or found[2])) == thing
 
 
 @cache
 def _of_colour() -> re.Pattern[str]:
     behind = r"(?=\s*(?:[,.;:)]|$|(?:and|or|with|in|while|when|if)\b))"
     is_so = rf"\s+(?:is|are|was|were)\s+(?:\w+\s+){{0,4}}?{alternation(listed_words('colours'))}{behind}"
-    return re.compile(rf"\W*(?:(?:the|our|its|all)\s+)?(.{{2,60}}?){is_so}", re.IGNORECASE)
+    as_attribute = rf"the\s+{alternation(listed_words('colours'))}\s+(\w+)\s+\w+s\b"  # "The blue lamp lights up"
+    return re.compile(rf"\W*(?:(?:the|our|its|all)\s+)?(.{{2,60}}?){is_so}|\W*{as_attribute}", re.IGNORECASE)
 
 
 def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
@@ -283,7 +284,11 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
 
 def _is_by_thing(text: str, subject: Set[str]) -> bool:
     """Whether a clause of a text that begins with the subject, and has all of it, says by which thing that is."""
-    said = ((_BEGINS_CLAUSE.split(text[: found.start()])[-1], found[0]) for found in _by_thing().finditer(text))
+    said = (
+        (_BEGINS_CLAUSE.split(text[: found.start()])[-1], found[0])
+        for found in _by_thing().finditer(text)
+        if not found["act"] or set(words(found["act"])) <= subject
+    )
     return any(
         subject <= set(words(f"{before} {by_thing}"))
         and not _OF_IT.search(before)
@@ -297,18 +302,19 @@ def _by_thing() -> re.Pattern[str]:
     """Where something is, by a thing that has no name: "hangs beside the chandlery door", "is in the old mill"."""
     verb = (
         r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
-        r"|hidden|left)"
+        r"|hidden|left|(?P<act>\w+ed|held|bought|sold|taught))"  # an act that is asked for
     )
     beside = (
         r"(?:in|inside|on|at|beside|behind|opposite|outside|above|under|below|between|near|next\s+to|in\s+front\s+of)"
     )
     ends = (
         r"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|beside|behind|opposite|next|and|or|where|that|which|to|from"
-        r"|with)\b)"
+        r"|with|for|during|until|every|each)\b)"
     )
-    noun = alternation(listed_words("place_nouns"))
+    # "Clubhouse" and "boathouse" need not be listed.
+    noun = rf"(?:\w{{3,}}(?:house|room|hall|yard|field|ground)|{alternation(listed_words('place_nouns'))})"
     return re.compile(
-        rf"\b{verb}\s+(?:\w+ly\s+)?{beside}\s+(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){{0,2}}?{noun}s?{ends}",
+        rf"\b{verb}\s+(?:\w+ly\s+)?(?:on\s+(?:[\w.]+\s+){{1,4}}?)?(?:at\s+[\d:.]+\s+)?{beside}\s+(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){{0,2}}?{noun}s?{ends}",
         re.IGNORECASE,
     )
 

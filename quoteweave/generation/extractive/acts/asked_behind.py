@@ -25,8 +25,11 @@ _TIME = (
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}|{_MONTH}|(?:noon|midday|midnight|dusk)\b"
     r"|(?:the\s+)?(?:end|start|beginning|middle|\w+(?:st|nd|rd|th))\s+(?:of\b|day|week|month|quarter|semester|term|year))"
 )
+_WITHIN = r"|\bwithin\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:hour|day|week|month)s\b"
 _BEFORE_TIME = {
-    asked: lazy_regex(rf"(?:\b(?:{told})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}", re.IGNORECASE)
+    asked: lazy_regex(
+        rf"(?:\b(?:{told})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}{_WITHIN if asked == 'by' else ''}", re.IGNORECASE
+    )
     for asked, told in {
         "by": "by|until|till|before|latest|later than|is|due|deadline|expir\\w+|ends?",
         "until": "until|till|to|through|up to|ends?|ended|clos\\w+|expir\\w+",

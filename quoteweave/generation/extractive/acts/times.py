@@ -51,15 +51,16 @@ _TIME_OF_ITS_OWN = lazy_regex(
     rf"\b(?:{WEEKDAY}s?|weekdays|weekends|the\s+\d{{1,2}}(?:st|nd|rd|th)(?!\s+century)(?!\s+(?!of\b|day\b)[^\W\d_])"
     r"|(?:after|from)\s+(?:the\s+\w+th\s+day|(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)"
     r"\s+(?:hour|day|week|month|year)s)"
+    r"|the\s+(?:first|last)\s+(?:working\s+)?day\b|(?:from|at|until)\s+(?:noon|midday|midnight|dusk|dawn|sunset|sunrise)\b"
     r"|the\s+\w+(?:\s+working)?\s+day\s+of\s+(?:the|each|every)\s+(?:month|quarter|term|year|week)"
     r"|\d{1,2}(?:[.:]\d\d)?\s*(?:to|until|–|-)\s*\d{1,2}(?:[.:]\d\d)?(?=\s*(?:[,;.)]|$)|\s+(?:and|or|on|daily|every)\b))",
     re.IGNORECASE,
 )
-_WITHIN_TIME_OF = lazy_regex(
-    r"\bwithin\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:hour|day|week|month)s\s+(?:of|after)\s"
-    r"(?P<event>[^,;:.]+)",
-    re.IGNORECASE,
-)
+_WITHIN = r"\bwithin\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:hour|day|week|month)s"
+_WITHIN_TIME_OF = lazy_regex(rf"{_WITHIN}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
+_WITHIN_TIME = lazy_regex(_WITHIN, re.IGNORECASE)
+_ASKS_DEADLINE = lazy_regex(r"\b(?:due|must|ha(?:s|ve)\s+to|by\s+when|deadline)\b", re.IGNORECASE)
+_CENTURY = lazy_regex(r"\bin\s+the\s+(?:early\s+|late\s+)?\d{1,2}(?:st|nd|rd|th)\s+century\b", re.IGNORECASE)
 _SPAN = lazy_regex(
     r"\W*(?P<what>[^,;:.]+?)\s+(?:runs?|lasts?|goes|extends?|takes?\s+place|(?:is|are)\s+(?:valid|open))\s+"
     r"from\s+(?P<dates>[^;:.]+)",
@@ -77,7 +78,9 @@ def tells_time_of_its_own(told: str, asked: str) -> bool:
     days of the end of the lease" does not tell when the lease ends.
     """
     if _ASKS_OF_PAST.search(asked):
-        return False
+        return _CENTURY.search(told) is not None
+    if _ASKS_DEADLINE.search(asked) and _WITHIN_TIME.search(told):
+        return True
     rest = _HAS_WEEKDAY.sub(" ", told) if _HAS_WEEKDAY.search(asked) else told
     asked_words = set(words(asked))
     within = (asked_words.isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(told))

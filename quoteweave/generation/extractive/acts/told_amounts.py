@@ -244,12 +244,16 @@ def _without_distances(told: str, asked: str) -> str:
 def _without_prices_of_others(told: str, asked: str) -> str:
     """A text from the word for whose price a question asks, where it tells that of another before.
 
-    "20 euros for noise and more for smoking" does not tell the fine for smoking.
+    "20 euros for noise and more for smoking" does not tell the fine for smoking. Where prices stand before their words,
+    the text between the word before and its own is kept: of "15 euros for adults and 8 for juniors", "and 8".
     """
     wanted = frozenset(words(" ".join(found["what"] for found in _FOR.finditer(asked))))
-    told_for = [(found.start(), wanted.isdisjoint(words(found["what"]))) for found in _FOR.finditer(told)]
-    own = [start for start, is_other in told_for if not is_other]
-    return told[own[0] :] if wanted and own and told_for[0][1] else told
+    told_for = list(_FOR.finditer(told))
+    own = [at for at, found in enumerate(told_for) if not wanted.isdisjoint(words(found["what"]))]
+    if not wanted or not own or own[0] == 0:
+        return told
+    priced_before = any(map(str.isdigit, told[: told_for[0].start()]))
+    return told[told_for[own[0] - 1].end() :] if priced_before else told[told_for[own[0]].start() :]
 
 
 def is_share_of_part(told: str, asked: str) -> bool:

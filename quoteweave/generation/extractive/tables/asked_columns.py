@@ -49,7 +49,7 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     columns = (
         _columns_named(header, _besides_names(said, rows), weights)
         or ([] if question.asks == "count" else _columns_alike(header, _besides_names(said, rows)))
-        or _columns_of_kind(header, question.asks)
+        or _columns_of_kind(header, rows, question.asks)
         or _columns_of_doers(header, question)
         or _columns_of_dates(header, question.dates)
         or _columns_of_years(header, said)
@@ -87,8 +87,11 @@ def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
     return found if len(found) == 1 else []
 
 
-def _columns_of_kind(header: Sequence[str], asks: AnswerType) -> list[int]:
-    """The only column that by its name says how many there are, or where something is, if this is asked."""
+def _columns_of_kind(header: Sequence[str], rows: Rows, asks: AnswerType) -> list[int]:
+    """The only column that says how many there are or where something is, by its name, or that has dates, if asked."""
+    if asks == "date":
+        dated = [at for at in range(1, len(header)) if all(extract_dates(cell_of(row, at))[0] for row in rows)]
+        return dated if rows and len(dated) == 1 else []
     kind = COUNTS if asks == "count" else PLACES if asks == "place" else None
     found = [at for at, name in enumerate(header) if kind and at and kind.fullmatch(name)]
     return found if len(found) == 1 else []

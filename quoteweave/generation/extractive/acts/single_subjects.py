@@ -1,0 +1,83 @@
+"""Check by rule what a question that is about one word asks for: "What is the total?", "When is the regatta?".
+
+Any statement may have that word, so one answers only if it tells directly of what the word names.
+"""
+
+import re
+from collections.abc import Iterable, Set
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
+from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
+from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
+from quoteweave.generation.extractive.answer_names import (
+    asks_colour,
+    gives_contact,
+    is_of_colour,
+    says_where,
+    tells_of_one,
+)
+from quoteweave.generation.extractive.asked_nouns import lists_all
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.tables.said_by_cells import is_row_asked
+from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
+from quoteweave.generation.relevance import QuestionTerms
+from quoteweave.generation.sentence_kinds import says_what
+
+# "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
+# "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
+_ASKS_WHAT_ONE_IS = lazy_regex(
+    r"what(?:'s|\s+(?:is|are|was|were))\s+(?:the|our|my|your)\s+[\w'’-]+\s*\?*", re.IGNORECASE
+)
+_MAY_ASK_OF_ONE = lazy_regex(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
+_ASKS_HOW_MANY_THERE_ARE = lazy_regex(r"\W*how\s+many\s+[\w'’-]+\s+(?:are|were)\s+there\W*", re.IGNORECASE)
+_THERE_ARE = lazy_regex(
+    r"\W*(?:There\s+(?:is|are|was|were)|The\s+number\s+of\s+[\w'’-]+\s+(?:is|was))\s", re.IGNORECASE
+)
+_LABEL = lazy_regex(r"\W*([^:\n]{2,60}?)\s*(?:\([^()]*\)|\d[\d.,]*\s?%)?\s*:\s+\S")
+_TIME = (
+    rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
+    r"|the\s+(?:first|second|third|fourth|last)\b)"
+)
+_WHEN_IT_IS = lazy_regex(
+    r"\W*(?:(?:the|our|this\s+year['’]s)\s+)?(?:[\w'’-]+\s+)?(?P<what>[\w'’-]+)\s+"
+    r"(?:(?:is|are|will\s+be|takes?\s+place|will\s+take\s+place)(?:\s+(?:due|held|open))?)\s+"
+    rf"(?:(?:on|at|from|in|between|by)\s+)?{_TIME}",
+    re.IGNORECASE,
+)
+
+
+def tells_of_its_subject(
+    statement: Statement, question: QuestionTerms, subject: Set[str], texts: Iterable[str]
+) -> bool:
+    """Whether a statement tells directly of what a question of one word is about; `texts` are all that were found."""
+    analysis, text = question.analysis, statement.text
+    return bool(
+        (analysis.asks == "place" and says_where(statement, question))
+        or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(text, tuple(subject)))
+        or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
+        or (asks_colour(analysis) and is_of_colour(statement, subject))
+        or names_doer_of_thing(text, question)
+        or tells_of_one(statement, question, texts)
+        or (analysis.asks == "contact" and gives_contact(text, subject))
+        or (asks_name(analysis.text) and tells_name(text, question))
+        or is_row_asked(statement, question)
+        or tells_asked_act(text, analysis.text)
+        or lists_all(text, analysis.text)
+        or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
+        or (analysis.asks == "date" and _says_when(text, subject))
+        or (analysis.asks != "yes_or_no" and _is_labelled(text, subject))
+    )
+
+
+def _is_labelled(text: str, subject: Set[str]) -> bool:
+    """Whether a text has a label that is what a question is about: "Total: GBP 289.80", "VAT 20 %: 48.30"."""
+    label = _LABEL.match(text)
+    return label is not None and frozenset(words(label[1])) == subject
+
+
+def _says_when(text: str, subject: Set[str]) -> bool:
+    """Whether a text begins with what a question is about and says when it is: "The regatta takes place on 21 June"."""
+    found = _WHEN_IT_IS.match(text)
+    return found is not None and frozenset(words(found["what"])) == subject
