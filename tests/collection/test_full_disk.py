@@ -68,7 +68,7 @@ def full(disk: Path, made: Path) -> Path:
 
 def fill(disk: Path) -> None:
     for size in (4096, 1):
-        with suppress(OSError), (disk / f"filler {len(list(disk.iterdir()))}").open("wb", buffering=0) as file:
+        with suppress(OSError), (disk / f"filler of {size}").open("ab", buffering=0) as file:
             while file.write(b"x" * size):
                 pass
     assert os.statvfs(disk).f_bavail == 0
@@ -153,7 +153,7 @@ def change_and_die(root: Path) -> None:
 
 
 def test_what_a_killed_writer_left_in_the_log_is_read_too(full: Path) -> None:
-    (full.parent / "filler 2").unlink(missing_ok=True)
+    (full.parent / "filler of 4096").unlink()
     (full / "reserve").unlink()
     assert in_a_process(change_and_die, full) == -signal.SIGKILL
     (full / "catalog.sqlite-shm").unlink()
