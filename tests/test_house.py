@@ -167,18 +167,13 @@ def _reached(tree: ast.AST, private: set[str]) -> Iterator[tuple[int, str]]:
                     yield from ((node.lineno, name) for _, name in _reached(ast.parse(text), private))
 
 
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    code = f"import quoteweave, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+def test_core_and_evaluation_load_no_model_library() -> None:
+    modules = "quoteweave.core.protocols, quoteweave.evaluation.scoring.scorer"
+    code = f"import {modules}, sys; print([name for name in {HEAVY[:6]!r} if name in sys.modules])"
     assert _python(code) == "[]"
 
 
-@pytest.mark.parametrize("module", ["quoteweave.core.protocols", "quoteweave.evaluation.scoring.scorer"])
-def test_core_and_evaluation_load_no_model_library(module: str) -> None:
-    code = f"import {module}, sys; print([n for n in {HEAVY[:6]!r} if n in sys.modules])"
-    assert _python(code) == "[]"
-
-
-def test_the_command_line_starts_without_heavy_libraries() -> None:
+def test_the_package_and_its_command_line_start_without_heavy_libraries() -> None:
     code = f"import quoteweave.cli.app, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
     assert _python(code) == "[]"
 
