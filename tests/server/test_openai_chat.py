@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
 from live_server import LiveServer, Serve
 from test_served_answers import ANSWERS, QUESTION
@@ -17,12 +16,17 @@ from quoteweave.server.dialects.openai_errors import openai_error
 from quoteweave.server.problems import ProblemError
 from quoteweave.testing import ModelServer, Reply
 
+if TYPE_CHECKING:
+    import openai  # at run time by what uses it: it takes a second of each process that collects the tests
+
 ASK: list[Any] = [{"role": "user", "content": QUESTION}]
 CHART: list[Any] = [{"role": "user", "content": "Show the chart of vessel calls by quarter."}]
 
 
 @pytest.fixture(scope="module")
-def client(live: LiveServer) -> Iterator[openai.OpenAI]:
+def client(live: LiveServer) -> "Iterator[openai.OpenAI]":
+    import openai
+
     with openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0) as client:
         yield client
 
@@ -32,11 +36,13 @@ def extra(message: Any) -> dict[str, Any]:
     return found
 
 
-def streamed(client: openai.OpenAI, messages: list[Any], **more: Any) -> list[Any]:
+def streamed(client: "openai.OpenAI", messages: list[Any], **more: Any) -> list[Any]:
     return list(client.chat.completions.create(model="port", messages=messages, stream=True, **more))
 
 
-def test_an_answer_is_a_completion_whose_annotations_are_its_citations(client: openai.OpenAI, live: LiveServer) -> None:
+def test_an_answer_is_a_completion_whose_annotations_are_its_citations(
+    client: "openai.OpenAI", live: LiveServer
+) -> None:
     completion = client.chat.completions.create(model="port", messages=ASK)
     ours = live.client.post(ANSWERS, json={"question": QUESTION}).json()
     (choice,) = completion.choices
@@ -55,7 +61,7 @@ def test_an_answer_is_a_completion_whose_annotations_are_its_citations(client: o
 
 @pytest.mark.parametrize("messages", [ASK, CHART, [{"role": "user", "content": "Who won the world cup?"}]])
 @pytest.mark.parametrize("footnotes", [False, True])
-def test_what_is_streamed_is_what_is_sent_whole(client: openai.OpenAI, messages: list[Any], footnotes: bool) -> None:
+def test_what_is_streamed_is_what_is_sent_whole(client: "openai.OpenAI", messages: list[Any], footnotes: bool) -> None:
     options = {"quoteweave": {"footnotes": footnotes}}
     whole = client.chat.completions.create(model="port", messages=messages, extra_body=options).choices[0].message
     chunks = streamed(client, messages, extra_body=options)
@@ -72,7 +78,7 @@ def test_what_is_streamed_is_what_is_sent_whole(client: openai.OpenAI, messages:
     assert [chunk.choices[0].finish_reason for chunk in chunks[-2:]] == [None, "stop"]
 
 
-def test_an_image_is_shown_by_its_address_and_its_citation_covers_it(client: openai.OpenAI, live: LiveServer) -> None:
+def test_an_image_is_shown_by_its_address_and_its_citation_covers_it(client: "openai.OpenAI", live: LiveServer) -> None:
     message = client.chat.completions.create(model="port", messages=CHART).choices[0].message
     shown = [one for one in extra(message)["citations"] if one["kind"] == "image"]
     assert shown
@@ -82,7 +88,7 @@ def test_an_image_is_shown_by_its_address_and_its_citation_covers_it(client: ope
     assert live.client.get(shown[0]["image_url"]).headers["content-type"].startswith("image/")
 
 
-def test_footnotes_list_the_sources_below_the_text(client: openai.OpenAI) -> None:
+def test_footnotes_list_the_sources_below_the_text(client: "openai.OpenAI") -> None:
     body = {"quoteweave": {"footnotes": True}}
     message = client.chat.completions.create(model="port", messages=ASK, extra_body=body).choices[0].message
     text, _, below = (message.content or "").partition("\n\nSources:\n\n")
@@ -91,13 +97,15 @@ def test_footnotes_list_the_sources_below_the_text(client: openai.OpenAI) -> Non
     assert extra(message)["citations"][0]["url"] in below
 
 
-def test_a_stream_counts_tokens_where_it_is_asked_to(client: openai.OpenAI) -> None:
+def test_a_stream_counts_tokens_where_it_is_asked_to(client: "openai.OpenAI") -> None:
     chunks = streamed(client, ASK, stream_options={"include_usage": True})
     assert all(chunk.usage is None for chunk in chunks[:-1])
     assert (chunks[-1].choices, chunks[-1].usage.total_tokens) == ([], 0)
 
 
 def test_the_async_client_streams_too(live: LiveServer) -> None:
+    import openai
+
     async def ask() -> str:
         async with openai.AsyncOpenAI(base_url=f"{live.url}/v1", api_key="none") as client:
             stream = await client.chat.completions.create(model="port", messages=ASK, stream=True)
@@ -106,7 +114,7 @@ def test_the_async_client_streams_too(live: LiveServer) -> None:
     assert "1,058" in asyncio.run(ask())
 
 
-def test_a_conversation_is_read_and_instructions_are_told_to_have_no_effect(client: openai.OpenAI) -> None:
+def test_a_conversation_is_read_and_instructions_are_told_to_have_no_effect(client: "openai.OpenAI") -> None:
     messages: list[Any] = [
         {"role": "system", "content": "Answer like a pirate."},
         {"role": "user", "content": [{"type": "text", "text": FIRST}]},
@@ -122,7 +130,7 @@ def test_a_conversation_is_read_and_instructions_are_told_to_have_no_effect(clie
     assert any("no effect: tools, top_p." in note for note in found["notes"])
 
 
-def test_filters_and_settings_are_those_of_our_own_api(client: openai.OpenAI) -> None:
+def test_filters_and_settings_are_those_of_our_own_api(client: "openai.OpenAI") -> None:
     options = {"quoteweave": {"settings": {"retriever": "bm25", "size": 20}, "filters": {"kind": "text"}}}
     completion = client.chat.completions.create(model="port", messages=ASK, extra_body=options)
     context = Context.model_validate(extra(completion.choices[0].message)["context"])
@@ -146,8 +154,10 @@ def test_filters_and_settings_are_those_of_our_own_api(client: openai.OpenAI) ->
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_errors_have_openais_form_and_our_status(
-    client: openai.OpenAI, change: dict[str, Any], status: int, code: str, param: str | None, stream: bool
+    client: "openai.OpenAI", change: dict[str, Any], status: int, code: str, param: str | None, stream: bool
 ) -> None:
+    import openai
+
     with pytest.raises(openai.APIStatusError) as raised:
         client.chat.completions.create(**{"model": "port", "messages": ASK, "stream": stream, **change})
     assert (raised.value.status_code, raised.value.code, raised.value.param) == (status, code, param)
@@ -155,7 +165,9 @@ def test_errors_have_openais_form_and_our_status(
     assert raised.value.request_id
 
 
-def test_images_in_a_question_are_refused_in_words(client: openai.OpenAI) -> None:
+def test_images_in_a_question_are_refused_in_words(client: "openai.OpenAI") -> None:
+    import openai
+
     image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
     messages: Any = [{"role": "user", "content": [{"type": "text", "text": "What is this?"}, image]}]
     with pytest.raises(openai.BadRequestError, match="images are not") as raised:
@@ -163,7 +175,9 @@ def test_images_in_a_question_are_refused_in_words(client: openai.OpenAI) -> Non
     assert raised.value.param == "messages.0.content.1"
 
 
-def test_collections_are_the_models_that_the_client_lists(client: openai.OpenAI) -> None:
+def test_collections_are_the_models_that_the_client_lists(client: "openai.OpenAI") -> None:
+    import openai
+
     (model,) = client.models.list().data
     assert (model.id, model.object, model.owned_by) == ("port", "model", "quoteweave")
     assert model.created > 1_600_000_000
@@ -174,6 +188,8 @@ def test_collections_are_the_models_that_the_client_lists(client: openai.OpenAI)
 
 
 def test_a_model_that_cannot_be_asked_is_told_whole_and_streamed(serve: Serve) -> None:
+    import openai
+
     server = serve(answers={"model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0})
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client:
         with pytest.raises(openai.InternalServerError) as raised:
@@ -187,6 +203,8 @@ def test_a_model_that_cannot_be_asked_is_told_whole_and_streamed(serve: Serve) -
 
 
 def test_tokens_and_the_limit_are_those_of_the_chat_model(serve: Serve) -> None:
+    import openai
+
     reply = Reply(text="The port received 1,058 vessel calls in 2023 [1].", reasoning="Hm.", finish_reason="length")
     with ModelServer(lambda _: reply) as model:
         server = serve(answers={"model": "m", "base_url": model.base_url, "api_key": "k", "retries": 0})
@@ -202,7 +220,7 @@ def test_tokens_and_the_limit_are_those_of_the_chat_model(serve: Serve) -> None:
     assert "".join(thoughts) == "Hm."
 
 
-def test_a_question_that_the_request_wants_kept_is_kept(client: openai.OpenAI, live: LiveServer) -> None:
+def test_a_question_that_the_request_wants_kept_is_kept(client: "openai.OpenAI", live: LiveServer) -> None:
     asked = "How many vessel calls were there, tugs and dredgers left out?"  # words that no other test asks with
     client.chat.completions.create(model="port", messages=[{"role": "user", "content": asked}], store=True)
     client.chat.completions.create(model="port", messages=[{"role": "user", "content": asked + " Now?"}])
@@ -213,6 +231,8 @@ def test_a_question_that_the_request_wants_kept_is_kept(client: openai.OpenAI, l
 def test_a_key_opens_its_collections_and_hides_the_others(
     serve: Serve, sample_collection: Path, tmp_path: Path
 ) -> None:
+    import openai
+
     key = KeyStore(tmp_path / "state").add(KeyRequest("reader", collections=("port",)))[1]
     server = serve(collections={"port": sample_collection, "secret": sample_collection})
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key=key, max_retries=0) as client:

@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
 from live_server import LiveServer, Serve
 from test_served_answers import ANSWERS, QUESTION
@@ -12,21 +11,26 @@ from test_served_follow_ups import FIRST, STANDALONE
 
 from quoteweave.testing import ModelServer, Reply
 
+if TYPE_CHECKING:
+    import openai  # at run time by what uses it: it takes a second of each process that collects the tests
+
 CHART = "Show the chart of vessel calls by quarter."
 RESULTS: Any = ["file_search_call.results"]
 
 
 @pytest.fixture(scope="module")
-def client(live: LiveServer) -> Iterator[openai.OpenAI]:
+def client(live: LiveServer) -> "Iterator[openai.OpenAI]":
+    import openai
+
     with openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0) as client:
         yield client
 
 
-def streamed(client: openai.OpenAI, question: str, **more: Any) -> list[Any]:
+def streamed(client: "openai.OpenAI", question: str, **more: Any) -> list[Any]:
     return list(client.responses.create(model="port", input=question, stream=True, **more))
 
 
-def test_a_response_has_a_search_and_a_message_with_annotations(client: openai.OpenAI, live: LiveServer) -> None:
+def test_a_response_has_a_search_and_a_message_with_annotations(client: "openai.OpenAI", live: LiveServer) -> None:
     response = client.responses.create(model="port", input=QUESTION)
     ours = live.client.post(ANSWERS, json={"question": QUESTION}).json()["answer"]
     search, message = response.output
@@ -47,7 +51,7 @@ def test_a_response_has_a_search_and_a_message_with_annotations(client: openai.O
     )
 
 
-def test_the_results_of_the_search_come_where_they_are_included(client: openai.OpenAI) -> None:
+def test_the_results_of_the_search_come_where_they_are_included(client: "openai.OpenAI") -> None:
     response = client.responses.create(model="port", input=QUESTION, include=RESULTS)
     search, message = response.output
     assert search.type == "file_search_call"
@@ -60,7 +64,7 @@ def test_the_results_of_the_search_come_where_they_are_included(client: openai.O
 
 @pytest.mark.parametrize("question", [QUESTION, CHART, "Who won the world cup?"])
 @pytest.mark.parametrize("footnotes", [False, True])
-def test_what_is_streamed_is_what_is_sent_whole(client: openai.OpenAI, question: str, footnotes: bool) -> None:
+def test_what_is_streamed_is_what_is_sent_whole(client: "openai.OpenAI", question: str, footnotes: bool) -> None:
     body: Any = {"quoteweave": {"footnotes": footnotes}, "include": RESULTS}
     whole = client.responses.create(model="port", input=question, extra_body=body)
     events = streamed(client, question, extra_body=body)
@@ -80,7 +84,7 @@ def test_what_is_streamed_is_what_is_sent_whole(client: openai.OpenAI, question:
     assert last.usage == whole.usage
 
 
-def test_the_clients_own_stream_helper_reads_the_events(client: openai.OpenAI) -> None:
+def test_the_clients_own_stream_helper_reads_the_events(client: "openai.OpenAI") -> None:
     with client.responses.stream(model="port", input=QUESTION) as stream:
         kinds = [event.type for event in stream]
         final = stream.get_final_response()
@@ -90,6 +94,8 @@ def test_the_clients_own_stream_helper_reads_the_events(client: openai.OpenAI) -
 
 
 def test_the_async_client_streams_too(live: LiveServer) -> None:
+    import openai
+
     async def ask() -> str:
         async with openai.AsyncOpenAI(base_url=f"{live.url}/v1", api_key="none") as client:
             stream = await client.responses.create(model="port", input=QUESTION, stream=True)
@@ -99,7 +105,7 @@ def test_the_async_client_streams_too(live: LiveServer) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_response_follows_a_stored_one(client: openai.OpenAI, stream: bool) -> None:
+def test_a_response_follows_a_stored_one(client: "openai.OpenAI", stream: bool) -> None:
     first = client.responses.create(model="port", input=FIRST)
     if stream:
         second = streamed(client, "And in 2021?", previous_response_id=first.id)[-1].response
@@ -111,7 +117,7 @@ def test_a_response_follows_a_stored_one(client: openai.OpenAI, stream: bool) ->
     assert third.id.split("_")[1] == first.id.split("_")[1]
 
 
-def test_a_response_that_follows_an_earlier_one_begins_another_conversation(client: openai.OpenAI) -> None:
+def test_a_response_that_follows_an_earlier_one_begins_another_conversation(client: "openai.OpenAI") -> None:
     first = client.responses.create(model="port", input=FIRST)
     client.responses.create(model="port", input="What about the tides at the harbour?", previous_response_id=first.id)
     other = client.responses.create(model="port", input="And in 2023?", previous_response_id=first.id)
@@ -119,21 +125,23 @@ def test_a_response_that_follows_an_earlier_one_begins_another_conversation(clie
     assert other.id.split("_")[1] != first.id.split("_")[1]
 
 
-def test_a_response_that_is_not_to_be_stored_is_not(client: openai.OpenAI) -> None:
+def test_a_response_that_is_not_to_be_stored_is_not(client: "openai.OpenAI") -> None:
+    import openai
+
     first = client.responses.create(model="port", input=FIRST, store=False)
     with pytest.raises(openai.BadRequestError, match="is stored") as raised:
         client.responses.create(model="port", input="And in 2023?", previous_response_id=first.id)
     assert (raised.value.param, first.model_extra) == ("previous_response_id", {"store": False})
 
 
-def test_a_conversation_of_ours_can_be_named(client: openai.OpenAI, live: LiveServer) -> None:
+def test_a_conversation_of_ours_can_be_named(client: "openai.OpenAI", live: LiveServer) -> None:
     kept = live.client.post(ANSWERS, json={"question": FIRST, "store": True}).json()["conversation"]
     response = client.responses.create(model="port", input="And in 2023?", conversation={"id": kept})
     assert "1,058" in response.output_text
     assert len(live.client.get(f"/v1/conversations/{kept}").json()["turns"]) == 2
 
 
-def test_messages_are_read_and_what_has_no_effect_is_told(client: openai.OpenAI) -> None:
+def test_messages_are_read_and_what_has_no_effect_is_told(client: "openai.OpenAI") -> None:
     before = client.responses.create(model="port", input=FIRST)
     items: Any = [
         {"role": "user", "content": [{"type": "input_text", "text": FIRST}]},
@@ -169,14 +177,18 @@ def test_messages_are_read_and_what_has_no_effect_is_told(client: openai.OpenAI)
     ],
 )  # fmt: skip
 def test_errors_have_openais_form_and_our_status(
-    client: openai.OpenAI, change: dict[str, Any], status: int, code: str, param: str | None
+    client: "openai.OpenAI", change: dict[str, Any], status: int, code: str, param: str | None
 ) -> None:
+    import openai
+
     with pytest.raises(openai.APIStatusError) as raised:
         client.responses.create(**{"model": "port", "input": QUESTION, **change})
     assert (raised.value.status_code, raised.value.code, raised.value.param) == (status, code, param)
 
 
 def test_a_stream_that_fails_ends_with_the_failed_response(serve: Serve) -> None:
+    import openai
+
     server = serve(answers={"model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0})
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client:
         events = streamed(client, QUESTION)
@@ -187,6 +199,8 @@ def test_a_stream_that_fails_ends_with_the_failed_response(serve: Serve) -> None
 
 
 def test_an_answer_that_was_cut_short_is_incomplete(serve: Serve) -> None:
+    import openai
+
     reply = Reply(text="The port received 1,058 vessel calls in 2023 [1].", finish_reason="length")
     with ModelServer(lambda _: reply) as model:
         server = serve(answers={"model": "m", "base_url": model.base_url, "api_key": "k", "retries": 0})
