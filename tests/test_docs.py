@@ -150,8 +150,7 @@ def test_the_python_guide_builds_an_index_of_a_model(
     assert run_here(desk, example, monkeypatch).splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
 
 
-def test_the_python_guide_answers_by_settings(desk: Path) -> None:
-    run(desk, "quoteweave", "add", "reports", "-c", "my-collection")
+def test_the_python_guide_answers_by_settings(desk: Path, printed: list[tuple[str, str]]) -> None:
     example = examples_of_runs()[1]
     assert run_code(desk, example).splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
 
@@ -196,16 +195,19 @@ def test_the_commands_of_the_retrieval_guide_run(
         assert outcome.out
 
 
-def test_the_terms_of_the_retrieval_guide_find_what_they_are_made_of(desk: Path) -> None:
+def test_the_terms_of_the_retrieval_guide_find_what_they_are_made_of(
+    desk: Path, printed: list[tuple[str, str]], quoteweave: Quoteweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(desk)
     guide = (ROOT / "docs" / "retrieval.md").read_text("utf-8")
     block = re.search(r"```toml\n(# port\.toml\n.*?)```\n\n```console\n\$ (.*?)\n```", guide, re.DOTALL)
     assert block is not None
     (desk / "port.toml").write_text(block.group(1), "utf-8")
-    run(desk, "quoteweave", "add", "reports", "-c", "my-collection")
-    command = shlex.split(block.group(2))
-    with_terms = run(desk, *command, "--json")
-    without = run(desk, *command[: command.index("--terms")], "--json")
-    first, before = (json.loads(said)["hits"][0] for said in (with_terms, without))
+    name, *arguments = shlex.split(block.group(2))
+    assert name == "quoteweave"
+    with_terms = quoteweave(*arguments, "--json")
+    without = quoteweave(*arguments[: arguments.index("--terms")], "--json")
+    first, before = (said.json()["hits"][0] for said in (with_terms, without))
     assert (first["document"], first["page"]) == ("harbour-report.pdf", 1)  # where the cargo is listed
     assert (before["document"], before["page"]) != ("harbour-report.pdf", 1)
 
