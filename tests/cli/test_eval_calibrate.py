@@ -91,6 +91,11 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return asking(tmp_path_factory.mktemp("few") / "few.jsonl", [*TOLD[:12], *UNTOLD[:12]])
+
+
+@pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the runs that were made."""
     return tmp_path_factory.mktemp("kept")
@@ -212,23 +217,23 @@ def test_the_curve_is_printed_with_what_it_means(
 
 
 def test_a_calibration_is_of_its_retriever_and_model_alone(
-    run_of: Callable[..., Path], calibrate: Calibrate, seen: Path, tmp_path: Path
+    run_of: Callable[..., Path], calibrate: Calibrate, few: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "calibration.json"
     config = CONFIG.replace('["bm25"]', '["bm25", "tfidf"]') + 'expand = "rules"\n'
-    assert calibrate(run_of(seen, config), seen, "--out", out, "--risk", 0.5).code == 0
+    assert calibrate(run_of(few, config), few, "--out", out, "--risk", 0.5).code == 0
     load_calibration(out, retriever="bm25, tfidf; expand rules", model="extractive")
     with pytest.raises(UsageError, match=r"for the retriever 'bm25, tfidf; expand rules', and this is 'bm25'"):
         load_calibration(out, retriever="bm25", model="extractive")
 
 
 def test_a_calibration_names_the_terms_that_were_searched_by(
-    run_of: Callable[..., Path], calibrate: Calibrate, seen: Path, tmp_path: Path
+    run_of: Callable[..., Path], calibrate: Calibrate, few: Path, tmp_path: Path
 ) -> None:
     file, out = tmp_path / "terms.toml", tmp_path / "calibration.json"
     file.write_text('[[term]]\nname = "freight"\nmade_of = ["tonnes"]\n')
     config = CONFIG.replace('["bm25"]', '["lexical"]') + f'terms = ["{file}"]\n'
-    assert calibrate(run_of(seen, config), seen, "--out", out, "--risk", 0.5).code == 0
+    assert calibrate(run_of(few, config), few, "--out", out, "--risk", 0.5).code == 0
     load_calibration(out, retriever=f"lexical; terms {read_terms(file).fingerprint}", model="extractive")
 
 
