@@ -55,30 +55,21 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
         yield server
 
 
-def test_a_document_without_pages_is_shown_as_text_with_the_words_marked(foreign: LiveServer, visit: Visit) -> None:
+def test_a_document_without_pages_is_shown_as_text_with_the_words_marked_and_nothing_of_it_runs(
+    foreign: LiveServer, visit: Visit
+) -> None:
     seen = visit(foreign.url).open()
+    seen.page.locator(".volume .kind").first.wait_for()
+    assert [url for url in seen.requests if url.endswith("/image")] == seen.complaints == []  # there is no picture
     turn = seen.ask("How many containers did the crane lift in June?")
+    turn.locator(".prose .chip").first.hover()
+    assert ATTACK in seen.page.locator("#card").inner_text()
     turn.locator(".prose .chip").first.click()
     cited = seen.page.locator(".written .cited-quote")
     cited.wait_for()
     assert "412 containers in June 🏗" in cited.locator("mark").first.inner_text()
     assert seen.page.locator(".written > *").count() > 1
     assert seen.page.locator(".pager").is_hidden()
-
-
-def test_no_picture_is_asked_for_of_a_document_without_pages(foreign: LiveServer, visit: Visit) -> None:
-    seen = visit(foreign.url).open()
-    seen.page.locator(".volume .kind").first.wait_for()
-    assert [url for url in seen.requests if url.endswith("/image")] == seen.complaints == []
-
-
-def test_nothing_of_a_document_runs(foreign: LiveServer, visit: Visit) -> None:
-    seen = visit(foreign.url).open()
-    turn = seen.ask("How many containers did the crane lift in June?")
-    turn.locator(".prose .chip").first.hover()
-    assert ATTACK in seen.page.locator("#card").inner_text()
-    turn.locator(".prose .chip").first.click()
-    seen.page.locator(".written .cited-quote").wait_for()
     turn.locator(".sources summary").click()
     assert ATTACK in turn.locator(".source .document").first.inner_text()
     assert ATTACK in seen.page.locator(".volume label").first.inner_text()
@@ -343,15 +334,11 @@ def test_a_quote_that_is_gone_is_told(live: LiveServer, visit: Visit) -> None:
     seen.page.locator(".library").wait_for()
 
 
-def test_who_chooses_nothing_is_answered_as_the_server_is_set(live: LiveServer, visit: Visit) -> None:
+def test_settings_are_kept_and_sent_and_none_where_nothing_is_chosen(live: LiveServer, visit: Visit) -> None:
     seen = visit(live.url).open()
     with seen.page.expect_request("**/answers") as sent:
         seen.ask(QUESTION)
     assert sent_json(sent.value)["settings"].keys() <= {"model"}
-
-
-def test_settings_are_kept_and_sent(live: LiveServer, visit: Visit) -> None:
-    seen = visit(live.url).open()
     seen.page.get_by_role("button", name="Settings").click()
     seen.page.get_by_text("Dark", exact=True).click()
     seen.page.get_by_text("20", exact=True).click()
@@ -359,6 +346,7 @@ def test_settings_are_kept_and_sent(live: LiveServer, visit: Visit) -> None:
     seen.page.keyboard.press("Escape")
     seen.page.reload()
     seen.page.locator(".volume").first.wait_for()
+    seen.page.locator(".turn .after").wait_for()
     assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(26, 29, 33)"
     with seen.page.expect_request("**/answers") as sent:
         seen.ask(QUESTION)
