@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -46,14 +46,19 @@ def trees() -> Mapping[Path, ast.Module]:
 
 
 @pytest.fixture(scope="module")
-def functions(trees: Mapping[Path, ast.Module]) -> list[tuple[Path, Function]]:
-    found = {path: [node for node in ast.walk(tree) if isinstance(node, Function)] for path, tree in trees.items()}
-    return [(path.relative_to(ROOT), node) for path, nodes in found.items() for node in nodes]
+def nodes(trees: Mapping[Path, ast.Module]) -> Mapping[Path, list[ast.AST]]:
+    """All nodes of each tree: to walk through them takes longer than to parse them."""
+    return {path: list(ast.walk(tree)) for path, tree in trees.items()}
 
 
 @pytest.fixture(scope="module")
-def defined(trees: Mapping[Path, ast.Module]) -> Mapping[Path, set[str]]:
-    return {path: _defined(tree) for path, tree in trees.items()}
+def functions(nodes: Mapping[Path, list[ast.AST]]) -> list[tuple[Path, Function]]:
+    return [(path.relative_to(ROOT), node) for path, own in nodes.items() for node in own if isinstance(node, Function)]
+
+
+@pytest.fixture(scope="module")
+def defined(nodes: Mapping[Path, list[ast.AST]]) -> Mapping[Path, set[str]]:
+    return {path: _defined(own) for path, own in nodes.items()}
 
 
 def test_files_are_short() -> None:
@@ -135,10 +140,10 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and name.strip("_") != "" and not name.endswith("__")
 
 
-def _defined(tree: ast.AST) -> set[str]:
+def _defined(nodes: Iterable[ast.AST]) -> set[str]:
     """Names of functions, classes, variables and attributes that are given a value."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found.add(name)
@@ -149,8 +154,9 @@ def _defined(tree: ast.AST) -> set[str]:
 
 def _reached(tree: ast.AST, private: set[str]) -> Iterator[tuple[int, str]]:
     """Line and name wherever a test imports, reads or replaces a private name, also in a program in a string."""
-    own = _defined(tree)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    own = _defined(nodes)
+    for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module), names=names) if module.partition(".")[0] == "quoteweave":
                 parts = [*module.split("."), *(alias.name for alias in names)]
