@@ -57,6 +57,7 @@ class StructureElement(Record):
     name: str = Field(default="", description="its heading, or its caption; empty for a picture without a caption")
     label: PlaceName | None = Field(default=None, description="its name, where it has a number")
     page_label: str
+    page: int | None = Field(default=None, ge=0, description="from 0; None in records of before it was kept")
     kind: Kind | None = Field(default=None, description="of the quote of the context that shows it, if there is one")
     number: int | None = Field(default=None, ge=1, description="place of that quote in the context, from 1")
 
@@ -82,7 +83,7 @@ class DocumentStructure(Record):
     document: str
     pages: int = Field(ge=0, description="how many the document has")
     pages_within: int = Field(ge=0, description="how many of them the question is about")
-    limits: tuple[str, str] | None = Field(default=None, description="labels of the first and last page by a filter")
+    limits: tuple[str, str] | None = Field(default=None, description="the first and last page of a filter, as called")
     request: StructureRequest
     counts: tuple[StructureCount, ...] = Field(description="one for each kind that was asked for")
 
@@ -192,8 +193,7 @@ class Citation(Record):
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
     checker_verdict: bool | None = Field(
         default=None,
-        description="the checker's verdict, from an entailment or chat model: whether what is cited supports the "
-        "sentence; None if it was not asked or gave none",
+        description="whether the checker, a model, finds the sentence supported; None if it was not asked or gave none",
     )
     quoted: str | None = Field(default=None, description="the quote's words; None where evidence was not looked for")
     page_size: tuple[float, float] | None = Field(default=None, description="width and height of its page, in points")
@@ -210,7 +210,7 @@ class Citation(Record):
     @property
     def place(self) -> str:
         """The quote's place in its document as a person would say it; see `Quote.place`."""
-        return place_of(self.page_label, self.section, has_pages=self.has_pages)
+        return place_of(self.page_label, self.page, self.section, has_pages=self.has_pages)
 
 
 class UnresolvedMark(Record):

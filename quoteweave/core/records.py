@@ -27,6 +27,8 @@ Rotation = Literal[0, 90, 180, 270]
 
 MAX_PLACE_CHARACTERS = 120
 """Most characters of a heading that is used as the name of a place."""
+UNKNOWN_LABEL = "?"
+"""The label of a page of which a dataset does not say which it is."""
 
 IMAGE_LAYOUTS: frozenset[Layout] = frozenset(get_args(ImageLayout))
 BODY_LAYOUTS: frozenset[Layout] = frozenset({"paragraph", "list"})
@@ -160,7 +162,7 @@ class Quote(Record):
     @property
     def place(self) -> str:
         """Its place in the document as a person would say it: `page 3`, or the heading if there are no pages."""
-        return place_of(self.page_label, self.heading, has_pages=self.has_pages)
+        return place_of(self.page_label, self.page, self.heading, has_pages=self.has_pages)
 
     @property
     def retrievable(self) -> bool:
@@ -183,10 +185,20 @@ def heading_of(layout: Layout, text: str, section: str | None, *, has_pages: boo
     return text if layout == "title" and not has_pages else section
 
 
-def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
-    """`page 3`; of a document without pages its heading on one line, 120 characters at most, or else `part 3`."""
+def page_number(page_label: str, page: int | None) -> str:
+    """What a page is called: `3`, or `21 (23 in the file)` where the label on it is another than its number there.
+
+    `page` counts from 0; None where the label alone is to be said.
+    """
+    if page is None or page_label in (str(page + 1), UNKNOWN_LABEL):
+        return page_label
+    return f"{page_label} ({page + 1} in the file)"
+
+
+def place_of(page_label: str, page: int | None, heading: str | None, *, has_pages: bool) -> str:
+    """`page 3`, as `page_number` says; without pages the heading on one line, 120 characters at most, or `part 3`."""
     if has_pages:
-        return f"page {page_label}"
+        return f"page {page_number(page_label, page)}"
     return shorten_to_line(heading or "", MAX_PLACE_CHARACTERS) or f"part {page_label}"
 
 

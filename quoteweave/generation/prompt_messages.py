@@ -110,7 +110,7 @@ def source_of(quote: Quote) -> str:
     section = f", section “{clip(_one_line(quote.section), MAX_NAME_LENGTH)}”" if quote.section else ""
     document = clip(_one_line(quote.document), MAX_NAME_LENGTH)
     named = not quote.has_pages and section  # by its heading alone
-    page = "" if named else f", {place_of(_one_line(quote.page_label), None, has_pages=quote.has_pages)}"
+    page = "" if named else f", {place_of(_one_line(quote.page_label), None, None, has_pages=quote.has_pages)}"
     return f"({document}{page}{section}, {quote.layout})"
 
 

@@ -26,6 +26,7 @@ class SkippedItem(Record):
 
     quote: str = Field(description="its id")
     document: str
+    page: int = Field(description="from 0")
     page_label: str
     reason: str
 
@@ -42,7 +43,8 @@ def iter_skipped_items(
         for quote in collection.quotes_at(lacking.tolist()):
             if quote is not None:
                 reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {_lack(plan)}"
-                yield SkippedItem(quote=quote.id, document=name, page_label=quote.page_label, reason=reason)
+                at = {"page": quote.page, "page_label": quote.page_label}
+                yield SkippedItem(quote=quote.id, document=name, reason=reason, **at)
 
 
 def counts_by_reason(manifest: Manifest) -> dict[str, int]:

@@ -127,7 +127,7 @@ class FoundQuote(Record):
     def place(self) -> str:
         """The quote's place in its document as a person would say it; see `Quote.place`."""
         heading = heading_of(self.layout, self.text, self.section, has_pages=self.has_pages)
-        return place_of(self.page_label, heading, has_pages=self.has_pages)
+        return place_of(self.page_label, self.page, heading, has_pages=self.has_pages)
 
 
 class SearchResponse(Record):

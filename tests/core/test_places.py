@@ -17,6 +17,8 @@ def quote(text: str = "x", **fields: Unpack[QuoteFields]) -> Quote:
     ("changes", "place"),
     [
         ({"section": "Fees"}, "page 3"),
+        ({"page": 22, "page_label": "21"}, "page 21 (23 in the file)"),
+        ({"page_label": "?"}, "page ?"),
         ({"section": "Fees", "has_pages": False}, "Fees"),
         ({"section": "Fees\n of 2024", "has_pages": False}, "Fees of 2024"),
         ({"has_pages": False}, "part 3"),

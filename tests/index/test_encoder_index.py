@@ -53,7 +53,11 @@ def store_of(collection: Collection, encoder: FakeEncoder, kind: str | None = No
 def wordless(store: EncoderIndex) -> tuple[SkippedItem, ...]:
     """The quote of the port that has no words."""
     quote = store.collection.document_quotes("b.txt")[2]
-    return (SkippedItem(quote=quote.id, document="b.txt", page_label=quote.page_label, reason="it has no words"),)
+    return (
+        SkippedItem(
+            quote=quote.id, document="b.txt", page=quote.page, page_label=quote.page_label, reason="it has no words"
+        ),
+    )
 
 
 def build(store: EncoderIndex, *, replace: bool = False) -> IndexReport:

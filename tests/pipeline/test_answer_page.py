@@ -66,7 +66,7 @@ def test_each_citation_is_a_chip_that_leads_to_the_box_of_its_quote() -> None:
     chips = parse(view).xpath("//p//a[@class='chip'] | //div[@class='prose']//li//a[@class='chip']")
     assert [words(chip) for chip in chips] == ["1", "2", "2", "5", "4", "2", "1", "4"]
     assert chips[0].get("href") == "#answer-1-text-1-box"
-    assert chips[0].get("aria-label") == f"Citation 1: {REPORT}, page iv"
+    assert chips[0].get("aria-label") == f"Citation 1: {REPORT}, page iv (4 in the file)"
     assert chips[5].get("href") == "#answer-1-image-2-box"
 
 

@@ -11,6 +11,7 @@ from live_server import LiveServer
 from made_collections import make_collection
 from page_visits import PHONE, PageVisit, Visit, sent_json
 
+from quoteweave.core.records import place_of
 from quoteweave.pipeline.settings import AnswerSettings
 from quoteweave.testing.model_server import ModelServer, Reply
 
@@ -74,6 +75,17 @@ def test_an_answer_is_written_with_marks_tables_and_images_in_place(written: Liv
     assert [each.get_attribute("data-citation") for each in prose.locator(".chip").all()] == list("01234")
     assert "[1]" not in prose.inner_text()
     assert seen.complaints == []
+
+
+@pytest.mark.parametrize("label", ["3", "iv", "21", "?"])
+def test_the_page_calls_a_page_as_the_other_answers_do(written: LiveServer, visit: Visit, label: str) -> None:
+    quote = {"page": 2, "page_label": label, "has_pages": True}
+    said = (
+        visit(written.url)
+        .open()
+        .page.evaluate("async (quote) => (await import('/page/js/records.js')).placeOf(quote)", quote)
+    )
+    assert said == place_of(label, 2, None, has_pages=True)
 
 
 def test_what_the_gate_did_not_confirm_is_told_with_its_reason(written: LiveServer, visit: Visit) -> None:

@@ -17,6 +17,7 @@ from quoteweave.cli.options.settings import (
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import MAX_NAMED, pluralize
+from quoteweave.core.records import page_number
 from quoteweave.core.urls import without_credentials
 from quoteweave.index.encoder_index import IndexReport
 from quoteweave.pipeline.composition.manage_indexes import (
@@ -33,7 +34,7 @@ from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.retrievers.build_estimate import BuildEstimate, combine_estimates
 
 JSON = """--json prints a list with one object an index: retriever, items (quotes or pages in it),
-encoded (now), skipped (left out), left_out (list of {quote, document, page_label,
+encoded (now), skipped (left out), left_out (list of {quote, document, page, page_label,
 reason}: all that are skipped), unreadable (list of {quote, reason}: of these, pictures
 that could not be had and texts that were refused now); null for one without vectors. With --recall also recall: recall
 (share of exact search's first ten that it finds, null where there are too few items to
@@ -147,7 +148,7 @@ def _show(spec: str, report: IndexReport | None, recall: str | None) -> None:
         return
     for one in report.left_out[:MAX_NAMED]:
         quote = "" if one.quote in one.reason else f", quote {one.quote}"
-        print_message(f"left out: {one.document}, page {one.page_label}{quote}: {one.reason}")
+        print_message(f"left out: {one.document}, page {page_number(one.page_label, one.page)}{quote}: {one.reason}")
     if len(report.left_out) > MAX_NAMED:
         print_message(f"left out: {len(report.left_out) - MAX_NAMED:,} more; --json lists all")
     skipped = f", {report.skipped} left out" if report.skipped else ""

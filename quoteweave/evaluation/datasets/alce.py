@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Reference
-from quoteweave.core.records import Hit, Query, Quote
+from quoteweave.core.records import UNKNOWN_LABEL, Hit, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 from quoteweave.evaluation.datasets.rows import iter_items
 
@@ -110,7 +110,7 @@ def _hit(rank: int, passage: _Passage) -> Hit:
         id=str(rank),
         document=passage.title or "",
         page=0,
-        page_label="?",
+        page_label=UNKNOWN_LABEL,
         bbox=NOWHERE,
         kind="text",
         layout="paragraph",

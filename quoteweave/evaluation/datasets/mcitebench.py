@@ -30,7 +30,7 @@ from quoteweave.core.examples import Example, Prediction, Reference, asked_hash
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
-from quoteweave.core.records import Hit, Kind, Layout, Query, Quote
+from quoteweave.core.records import UNKNOWN_LABEL, Hit, Kind, Layout, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 from quoteweave.evaluation.metrics.answers.source_identification import LETTERS
 from quoteweave.evaluation.metrics.gold import gold_items
@@ -137,7 +137,7 @@ def _ranked(line: _Shown, kind: Kind) -> Iterator[Hit]:
             id=name,
             document=line.pdf_id or "",
             page=0,
-            page_label="?",
+            page_label=UNKNOWN_LABEL,
             bbox=NOWHERE,
             kind=kind,
             layout=layout,

@@ -23,7 +23,7 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import Hit, Quote
+from quoteweave.core.records import UNKNOWN_LABEL, Hit, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 from quoteweave.evaluation.metrics.citations.cited_claims import context_of
 from quoteweave.evaluation.text.claims import MarkedSentence, SentenceSplitter, marked_sentences
@@ -142,7 +142,7 @@ def _hit(rank: int, reference: str) -> Hit:
         id=reference,
         document=reference,
         page=0,
-        page_label="?",
+        page_label=UNKNOWN_LABEL,
         bbox=NOWHERE,
         kind="image" if _is_image(reference) else "text",
         layout="figure" if _is_image(reference) else "paragraph",

@@ -12,7 +12,7 @@ from quoteweave.core.errors import EndpointError
 from quoteweave.core.files.pictures import to_data_url
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.records import Hit, Kind, Quote
+from quoteweave.core.records import Hit, Kind, Quote, place_of
 from quoteweave.evaluation.text.responses import answer_of
 
 ImageReader = Callable[[str], bytes]
@@ -33,10 +33,15 @@ def name_quotes(hits: Sequence[Hit], kind: Kind) -> list[NamedQuote]:
 def quotes_as_text(quotes: Sequence[NamedQuote]) -> str:
     """Each quote under its name, its words cut to `MAX_QUOTE_CHARACTERS` characters."""
     shown = [
-        f"{name} ({_one_line(quote.document)}, {_one_line(quote.place)}, {quote.layout})\n{indent(_words(quote))}"
+        f"{name} ({_one_line(quote.document)}, {_label_place(quote)}, {quote.layout})\n{indent(_words(quote))}"
         for name, quote in quotes
     ]
     return "\n\n".join(shown) or "(none)"
+
+
+def _label_place(quote: Quote) -> str:
+    """Its place by the label alone, which prompts of judges have said from the first: verdicts stay comparable."""
+    return _one_line(place_of(quote.page_label, None, quote.heading, has_pages=quote.has_pages))
 
 
 def indent(text: str) -> str:

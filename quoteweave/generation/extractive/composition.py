@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Quote
+from quoteweave.core.records import Quote, page_number
 from quoteweave.core.text.mentions import labels_in, leading_label
 from quoteweave.generation.answer_text import add_mark, escape_marks, fence, join_with_and
 from quoteweave.generation.extractive.statements import (
@@ -155,7 +155,7 @@ def sources_sentence(quotes: Iterable[Quote]) -> str:
             headings[quote.document].append(quote)
     places = []
     for document, found in pages.items():
-        numbers = [quote.page_label for _, quote in sorted(found.items())]
+        numbers = [page_number(quote.page_label, quote.page) for _, quote in sorted(found.items())]
         places.append(f"page{'s' if len(numbers) > 1 else ''} {join_with_and(numbers)} of {document}")
     for document, under in headings.items():
         places.append(f"{join_with_and(list(dict.fromkeys(map(place_phrase, under))))} of {document}")

@@ -11,7 +11,7 @@ from typing import Literal
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import Hit, Kind, Quote, Record
+from quoteweave.core.records import Hit, Kind, Quote, Record, page_number
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.mentions import leading_label, split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
@@ -265,7 +265,7 @@ def image_name(quote: Quote) -> str:
     if label:
         return label
     if quote.layout == "page":
-        return f"Page {quote.page_label}"
+        return f"Page {page_number(quote.page_label, quote.page)}"
     return f"The {quote.layout} {'on' if quote.has_pages else 'in'} {place_phrase(quote)}"
 
 

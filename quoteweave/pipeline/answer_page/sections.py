@@ -197,7 +197,7 @@ class Sheet(Record):
     @property
     def place(self) -> str:
         """What the page is called."""
-        return place_of(self.page.label, None, has_pages=self.has_pages)
+        return place_of(self.page.label, self.page.number, None, has_pages=self.has_pages)
 
 
 class Section(Record):

@@ -21,7 +21,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.records import Document, Filter, Hit, Page, Quote
+from quoteweave.core.records import Document, Filter, Hit, Page, Quote, page_number
 from quoteweave.core.text.mentions import caption_label, heading_names, page_names
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.whole_document.structure_questions import asks_title, read_structure_request, states_number
@@ -102,6 +102,7 @@ class _Part:
     label: PlaceName | None
     quote: Quote | None
     page_label: str
+    page: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class _ShownQuotes:
 
     def element(self, part: _Part) -> StructureElement:
         """The record of a part, whose quote is added while there is room."""
-        fields = {"name": part.name, "label": part.label, "page_label": part.page_label}
+        fields = {"name": part.name, "label": part.label, "page_label": part.page_label, "page": part.page}
         if part.quote is None:
             return StructureElement.model_validate(fields)
         hits, most = (self.texts, MAX_TEXTS) if part.quote.kind == "text" else (self.images, MAX_IMAGES)
@@ -160,10 +161,11 @@ class _StructureReader:
 
     @property
     def limits(self) -> tuple[str, str] | None:
-        """The labels of the first and last page that the filter leaves; None where it leaves all, or none."""
+        """What the first and last page are called that the filter leaves; None where it leaves all, or none."""
         if not self._pages or len(self._pages) == self._document.pages:
             return None
-        return self._pages[0].label, self._pages[-1].label
+        first, last = (page_number(page.label, page.number) for page in (self._pages[0], self._pages[-1]))
+        return first, last
 
     def states_number(self, kinds: Sequence[StructureKind], within: "_Scope") -> bool:
         """Whether what is written on the pages says a number of things of one of these names."""
@@ -225,7 +227,7 @@ class _StructureReader:
         quotes = [
             quote for quote in self._collection.page_quotes(self._document.name, page.number) if quote.retrievable
         ]
-        return _Part("", None, quotes[-1] if quotes else None, page.label)
+        return _Part("", None, quotes[-1] if quotes else None, page.label, page.number)
 
     @staticmethod
     def _captioned(kind: StructureKind, within: "_Scope") -> _Found:
@@ -239,7 +241,7 @@ class _StructureReader:
                 known = numbered.get(label)
                 # The caption's own words, rather than the picture, show how it is numbered.
                 if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
-                    numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label)
+                    numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label, quote.page)
             if label is None and quote.layout in _LAYOUTS[kind] and not _PANEL.search(caption):
                 others.append(_picture(quote))
         if not numbered:
@@ -314,7 +316,7 @@ class _StructureReader:
                     asked = words(_NUMBER.sub("", heading))
                     here = (one for one in titles if one.page == first.number)
                     own = (one for one in here if words(_NUMBER.sub("", one.text)) == asked)
-                    yield _Part(heading, None, next(own, None), first.label)
+                    yield _Part(heading, None, next(own, None), first.label, first.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,17 +331,17 @@ def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
 
 
 def _numbered(heading: NumberedHeading, page_label: str) -> _Part:
-    found = _Part(_one_line(heading.text), heading.name, heading.quote, page_label)
+    found = _Part(_one_line(heading.text), heading.name, heading.quote, page_label, heading.page)
     # A chapter whose own heading was not found.
     return replace(found, name=f"{heading.name.number}, known by {found.name}") if heading.is_inner else found
 
 
 def _heading(quote: Quote, label: PlaceName | None) -> _Part:
-    return _Part(_one_line(quote.text), label, quote, quote.page_label)
+    return _Part(_one_line(quote.text), label, quote, quote.page_label, quote.page)
 
 
 def _picture(quote: Quote) -> _Part:
-    return _Part(_one_line(quote.caption or ""), None, quote, quote.page_label)
+    return _Part(_one_line(quote.caption or ""), None, quote, quote.page_label, quote.page)
 
 
 def _one_line(text: str) -> str:

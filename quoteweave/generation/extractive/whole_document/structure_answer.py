@@ -17,6 +17,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.messages import pluralize
 from quoteweave.core.place_names import PlaceName
+from quoteweave.core.records import page_number
 from quoteweave.core.text.whole_document.structure_questions import asks_title
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, join_with_and
 from quoteweave.generation.citations import build_answer, with_citations
@@ -88,7 +89,7 @@ def _line(element: StructureElement, context: Context) -> str:
     """A bullet: the part's label and name, its page, and the mark of what shows it."""
     name = escape_marks(clip(element.name.rstrip(" ."), MAX_NAME)) or "without a caption"
     mark = _mark(element, context)
-    named = f"{name} (page {element.page_label})"
+    named = f"{name} (page {_page(element)})"
     if element.kind == "image":
         return f"- {named}. {mark}"
     return f"- {add_mark(named, mark)}" if mark else f"- {named}."
@@ -139,8 +140,12 @@ def _missing(numbers: Sequence[str], *, whole: bool) -> list[str]:
 
 
 def _pages(elements: Sequence[StructureElement]) -> str:
-    labels = list(dict.fromkeys(element.page_label for element in elements))
+    labels = list(dict.fromkeys(map(_page, elements)))
     return f"page{'s' if len(labels) > 1 else ''} {join_with_and(labels)}"
+
+
+def _page(element: StructureElement) -> str:
+    return page_number(element.page_label, element.page)
 
 
 def _limited(structure: DocumentStructure) -> str:

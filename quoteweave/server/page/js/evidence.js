@@ -26,7 +26,7 @@ export class EvidenceBar {
 
   /** @param {Place} place */
   #showQuote(place) {
-    const where = h("p", {}, h("bdi", { text: place.document }), `, ${placeOf({ ...place, page_label: place.page_label ?? String(place.page + 1) })}`);
+    const where = h("p", {}, h("bdi", { text: place.document }), `, ${placeOf(place)}`);
     const section = place.has_pages && place.section ? h("p", { class: "note" }, h("bdi", { text: place.section })) : null;
     this.element.replaceChildren(h("div", { class: "told" }, where, ...(section ? [section] : [])), h("div", { class: "steps" }, linkTo(place), tool("close", "Take the mark away", () => this.close())));
   }

@@ -39,12 +39,14 @@ export function wordsOf(quote) {
 }
 
 /**
- * The place of a quote in its document: `page 3`, or its heading where there are no pages.
+ * The place of a quote in its document: `page 3`, `page 21 (23 in the file)` where the label printed on it is another
+ * than its number in the file, or its heading where there are no pages; as `place_of` of `core.records`.
  * @param {{page_label?: string, page: number, section?: string | null, has_pages: boolean}} quote
  */
 export function placeOf(quote) {
-  const label = quote.page_label ?? String(quote.page + 1);
-  if (quote.has_pages) return `page ${label}`;
+  const nth = String(quote.page + 1);
+  const label = quote.page_label ?? nth;
+  if (quote.has_pages) return label === nth || label === "?" ? `page ${label}` : `page ${label} (${nth} in the file)`;
   return (quote.section ?? "").split(/\s+/).join(" ").trim().slice(0, 120) || `part ${label}`;
 }
 

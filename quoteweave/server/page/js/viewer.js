@@ -77,7 +77,7 @@ export class Viewer {
       this.evidence.show(claim, complete);
       await view.show(complete);
       if (opening === this.opening) this.#told(complete.regions[0]?.page ?? complete.page);
-      say(`${complete.document}, ${placeOf({ ...complete, page_label: complete.page_label ?? String(complete.page + 1) })} is shown`);
+      say(`${complete.document}, ${placeOf(complete)} is shown`);
     } catch (error) {
       if (opening === this.opening) this.#failed(place, error);
     }
