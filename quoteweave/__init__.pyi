@@ -44,6 +44,7 @@ from .core.answers import Citation as Citation
 from .core.answers import CitationEvent as CitationEvent
 from .core.answers import Context as Context
 from .core.answers import ContextSize as ContextSize
+from .core.answers import ImageEvent as ImageEvent
 from .core.answers import TextEvent as TextEvent
 from .core.answers import ThoughtEvent as ThoughtEvent
 from .core.errors import BudgetSpent as BudgetSpent
@@ -118,6 +119,8 @@ from .generation.extractive.generator import ExtractiveGenerator as ExtractiveGe
 from .generation.gate import Policy as Policy
 from .index.removal import RemovalReport as RemovalReport
 from .index.removal import remove_documents as remove_documents
+from .interchange.problems import Problem as Problem
+from .interchange.problems import problem_of_error as problem_of_error
 from .models.chat import LocalChat as LocalChat
 from .pipeline.composition.add_documents import add_documents as add_documents
 from .pipeline.composition.describe import DescribeOptions as DescribeOptions
@@ -137,6 +140,7 @@ from .pipeline.presets import list_presets as list_presets
 from .pipeline.rag import Answered as Answered
 from .pipeline.rag import Rag as Rag
 from .pipeline.rag import SourcesEvent as SourcesEvent
+from .pipeline.rag import StreamEvent as StreamEvent
 from .pipeline.runs.answer import RunHooks as RunHooks
 from .pipeline.runs.answer import RunOutcome as RunOutcome
 from .pipeline.runs.answer import answer_dataset as answer_dataset

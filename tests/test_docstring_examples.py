@@ -24,7 +24,16 @@ ERRORS = {name for name in CLASSES if issubclass(getattr(quoteweave, name), Exce
 # They need a model's weights, or are made by calls that ask one.
 NOT_RUN = {
     *("CollectionPictures", "DescribeOptions", "DescribeReport", "LocalChat", "Resources", "VectorRetriever"),
-    *("AnswerEvent", "CitationEvent", "SourcesEvent", "TextEvent", "ThoughtEvent", "ChatSettings", "ResourceSettings"),
+    *(
+        "AnswerEvent",
+        "CitationEvent",
+        "ImageEvent",
+        "SourcesEvent",
+        "TextEvent",
+        "ThoughtEvent",
+        "ChatSettings",
+        "ResourceSettings",
+    ),
     *("RetrievalRun", "RunFile", "RunHooks", "RunOutcome", "RunSettings", "Terms"),
 }
 CLIENTS = {"AsyncClient", "Client"}

@@ -17,9 +17,10 @@ from quoteweave.core.lazy_regex import lazy_regex
 
 HEAD = """# Python: public names
 
-All names of `quoteweave` and `quoteweave.evaluation`, with what they take. `help(NAME)` says more: types, fields,
-exceptions and an example. The guides are [python.md](python.md) and [evaluation.md](evaluation.md). This page is made
-by `python -m quoteweave.cli.api_reference docs/api.md`.
+All names of `quoteweave` and `quoteweave.evaluation`, with what they take, and below a class its own methods, with
+`await` where that is needed. `help(NAME)` says more: types, fields, exceptions and an example. The guides are
+[python.md](python.md) and [evaluation.md](evaluation.md). This page is made by
+`python -m quoteweave.cli.api_reference docs/api.md`.
 """
 # The first prefix of the module that defines a name decides.
 SUBJECTS: Mapping[str, str] = {
@@ -47,6 +48,7 @@ SUBJECTS: Mapping[str, str] = {
     "models": "Answers",
     "attribution": "Sources of sentences",
     "client": "Asking a server",
+    "interchange": "Answers",
     "version": "Settings",
 }
 ORDER = ("Collections and documents", "Retrieval", "Answers", "Settings", "Experiments", "Sources of sentences")
@@ -91,15 +93,30 @@ def _names(package: str) -> Iterator[tuple[str, str]]:
 def _line(package: str, name: str) -> str:
     named = getattr(import_module(package), name)
     if isinstance(named, type) or inspect.isroutine(named):
-        return f"- `{name}{_signature(named)}`: {_first_line(named)}\n"
+        return f"- `{name}{_signature(named)}`: {_first_line(named)}\n{_methods(named)}"
     if choices := get_args(named):
-        return f"- `{name}`: one of {', '.join(f'`{each}`' for each in choices)}\n"
+        names = (each.__name__ if isinstance(each, type) else each for each in choices)
+        return f"- `{name}`: one of {', '.join(f'`{each}`' for each in names)}\n"
     return f"- `{name}`: {_CONSTANTS[name]}\n"
 
 
 def _first_line(named: object) -> str:
     paragraph = (inspect.getdoc(named) or "").partition("\n\n")[0]
     return " ".join(paragraph.split())
+
+
+def _methods(named: object) -> str:
+    """A line for each public method that a class of ours defines itself; none for records, protocols and exceptions."""
+    if not isinstance(named, type) or issubclass(named, BaseModel | Exception) or getattr(named, "_is_protocol", False):
+        return ""
+    lines = []
+    for name, kept in vars(named).items():
+        if (inspect.isfunction(kept) or isinstance(kept, classmethod)) and not name.startswith("_"):
+            method = getattr(named, name)
+            bound = method if isinstance(kept, classmethod) else method.__get__(named)
+            awaited = "await " if inspect.iscoroutinefunction(method) else ""
+            lines.append(f"  - `{awaited}.{name}{_signature(bound)}`: {_first_line(method)}\n")
+    return "".join(lines)
 
 
 def _signature(named: Callable[..., object]) -> str:

@@ -199,6 +199,11 @@ class Collection:
             (record,) = db.execute(query, (name,)).fetchone()
             return Document.model_validate_json(record)
 
+    def check_filter(self, where: Filter) -> None:
+        """Raise UsageError, with names that are near, for a filter that names an unknown document."""
+        with self._catalog.read() as db:
+            require_documents(db, where.documents or ())
+
     def origins(self) -> dict[str, Origin]:
         """Where each document comes from, by name."""
         with self._catalog.read() as db:

@@ -237,7 +237,7 @@ class ImageBlock(Record):
     type: Literal["image"] = "image"
     summary: str = Field(description="what the answer says of the image; its alternative text")
     image: str | None = Field(description="the stored crop, relative to the collection's images folder")
-    citation: Citation
+    citation: Citation = Field(description="of the mark that shows it")
 
 
 AnswerBlock = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.messages import shorten_to_line
@@ -272,12 +272,18 @@ class Filter(Record):
     [[]]
     """
 
-    documents: tuple[str, ...] | None = Field(default=None, description="names of documents")
+    documents: tuple[str, ...] | None = Field(default=None, description="names of documents, or one name alone")
     first_page: int | None = Field(default=None, ge=0, le=MAX_PAGE, description="from 0, included")
     last_page: int | None = Field(default=None, ge=0, le=MAX_PAGE, description="from 0, included")
     kind: Kind | None = Field(default=None, description="text or image quotes alone")
     layouts: tuple[Layout, ...] | None = Field(default=None, description="quotes with one of these layouts")
     metadata: Mapping[str, str] = Field(default_factory=dict, description="every pair must be the document's")
+
+    @field_validator("documents", "layouts", mode="before")
+    @classmethod
+    def _one_name(cls, value: object) -> object:
+        """A name alone stands for a tuple of it: `documents="port.md"`."""
+        return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -88,7 +88,12 @@ TITLES = {
 
 
 class Problem(Record):
-    """The details of an error, in the form of RFC 9457."""
+    """The details of an error, in the form of RFC 9457.
+
+    >>> problem = problem_of_error(QuestionEmpty("the question is empty"))
+    >>> problem.status, problem.kind, problem.title
+    (422, 'question-empty', 'The question is empty')
+    """
 
     type: str = Field(description="a URI that names the kind of problem", examples=[f"{BASE}no-such-collection"])
     title: str = Field(description="the kind of problem in words", examples=[TITLES["no-such-collection"]])

@@ -58,6 +58,7 @@ class SourcesEvent(RetrievedContext):
 
 
 StreamEvent = SourcesEvent | Event | ImageEvent
+"""What `Rag.stream` yields: each has its `type`, and the last is the `AnswerEvent`."""
 
 
 class Rag:
@@ -113,13 +114,18 @@ class Rag:
         prepared = await self._prepare(question, where)
         return Answered(answer=await self._answer(prepared), context=prepared.context, trace=prepared.trace)
 
-    async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
-        """Yield the sources, then the answer's events (`core.answers`) as they come; raises as `answer`.
+    def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
+        """Yield the sources, then the answer's events (`StreamEvent`) as they come; raises as `answer`.
 
-        An image that the answer shows follows its citation.
+        An empty question and an unknown document are told when this is called; what a search raises, before the first
+        event; what a model raises, also later. An image that the answer shows follows its citation.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
+        self._search.check(question, self._where.intersect(where))
+        return self._stream(question, where)
+
+    async def _stream(self, question: str, where: Filter | None) -> AsyncGenerator[StreamEvent, None]:
         prepared = await self._prepare(question, where)
         yield SourcesEvent(context=prepared.context, trace=prepared.trace)
         async with aclosing(self._events(prepared)) as events:

@@ -118,6 +118,15 @@ class Search:
         self._explains = retriever if isinstance(retriever, Explains) else None
         self._explain, self._collection = explain, collection
 
+    def check(self, question: str, where: Filter | None = None) -> None:
+        """Raise what a search would raise for these alone, without searching.
+
+        That is QuestionEmpty, QuestionTooLong and, where the collection is known, UsageError for an unknown document.
+        """
+        check_question(question)
+        if self._collection is not None:
+            self._collection.check_filter(where or Filter())
+
     async def find(self, query: Query, k: int, *, where: Filter | None = None) -> SearchResult:
         """Return at most `k` quotes of any kind.
 

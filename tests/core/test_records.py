@@ -54,6 +54,10 @@ def test_a_filter_of_pages_in_the_wrong_order_is_refused() -> None:
         Filter(first_page=-1)
 
 
+def test_one_name_alone_is_a_filter_of_one_document() -> None:
+    assert Filter(documents="a.md", layouts="table") == Filter(documents=("a.md",), layouts=("table",))
+
+
 def test_a_quote_survives_json() -> None:
     quote = a_quote(caption="Ω “quoted”\n", image="ab/cd.png")
     assert Quote.model_validate_json(quote.model_dump_json()) == quote

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import (
     Answer,
     AnswerEvent,
@@ -22,14 +23,17 @@ from quoteweave.core.answers import (
     ThoughtEvent,
     replay_events,
 )
-from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
+from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, QuestionEmpty, QuestionTooLong, UsageError
 from quoteweave.core.examples import Prediction
+from quoteweave.core.records import Filter
 from quoteweave.core.runs import RunRecord, open_run, read_run
+from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
 from quoteweave.pipeline.rag import Rag, SourcesEvent, StreamEvent
+from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import FakeChat, FakeRetriever, ModelServer, Reply, check_events
 
 QUOTES = [
@@ -174,3 +178,20 @@ def test_tokens_and_the_reason_to_end_come_with_the_streamed_answer() -> None:
     assert isinstance(events[-1], AnswerEvent)
     assert events[-1].answer.model == "m-1"
     assert "cut short" in events[-1].answer.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "where", "kind"),
+    [
+        (" ", None, QuestionEmpty),
+        ("x" * (MAX_QUESTION_CHARACTERS + 1), None, QuestionTooLong),
+        ("What?", Filter(documents="no.md"), UsageError),
+    ],
+)
+def test_what_cannot_be_asked_is_told_before_the_stream_begins(
+    tmp_path: Path, question: str, where: Filter | None, kind: type[Exception]
+) -> None:
+    with Collection.create(tmp_path / "c") as collection:
+        asked = Rag(LexicalRetriever(collection), ExtractiveGenerator())
+        with pytest.raises(kind):
+            asked.stream(question, where=where)
