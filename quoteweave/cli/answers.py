@@ -28,6 +28,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Reason
 from quoteweave.core.text.marks import parse_marks
+from quoteweave.generation.extractive.whole_document.structure_answer import is_counted
 from quoteweave.generation.gate.policies import citation_failure
 from quoteweave.pipeline.answer_page.render import Wording, render_answers, view_answered
 from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
@@ -221,7 +222,8 @@ def print_sources(
         if (why := citation_failure(citation)) is not None:
             typer.echo(printable(f"note: {citation.mark} does not support what cites it: {why}"), err=True)
     unchecked = sum(
-        citation.verdict == "unchecked" and citation.checker_verdict is None for citation in answer.citations
+        citation.verdict == "unchecked" and citation.checker_verdict is None and not is_counted(citation)
+        for citation in answer.citations
     )
     if unchecked:
         of = f"{unchecked} of {pluralize(len(answer.citations), 'citation')}"
@@ -232,5 +234,4 @@ def print_sources(
 
 def _by_mark(citations: tuple[Citation, ...]) -> dict[str, Citation]:
     """One citation for each quote, by the name that the answer gives it."""
-    named = ((f"[{c.number}]" if c.kind == "text" else f"image{c.number}", c) for c in citations)
-    return dict(named)
+    return {citation.name: citation for citation in citations}

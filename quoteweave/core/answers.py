@@ -208,6 +208,11 @@ class Citation(Record):
     image_url: str | None = Field(default=None, description="where a server shows the quote's own picture")
 
     @property
+    def name(self) -> str:
+        """What answers call the quote, whatever its mark says beside it: `[3]`, or `image2`."""
+        return f"[{self.number}]" if self.kind == "text" else f"image{self.number}"
+
+    @property
     def place(self) -> str:
         """The quote's place in its document as a person would say it; see `Quote.place`."""
         return place_of(self.page_label, self.page, self.section, has_pages=self.has_pages)
@@ -291,20 +296,14 @@ class Answer(Record):
     """
 
     question: str = Field(description="as asked")
-    status: AnswerStatus = Field(
-        description="whether it answers, shows the places that bear on the question, or neither"
-    )
+    status: AnswerStatus = Field(description="whether it answers, shows places that bear on the question, or neither")
     text: str = Field(description="the whole answer with its marks")
     blocks: tuple[AnswerBlock, ...] = Field(description="the text, cut where images stand")
     citations: tuple[Citation, ...] = Field(default=(), description="every citation, in the order of the text")
     unresolved: tuple[UnresolvedMark, ...] = Field(default=(), description="marks that name no quote; spans index raw")
     raw: str | None = Field(default=None, description="what was written, where marks were taken out of it; else None")
     model: str = Field(description="'extractive', or the model's name")
-    usage: Usage = Field(
-        default=Usage(),
-        description="tokens of all model calls for this answer: writing, steps of the search, checks, and rewriting a "
-        "question that follows others",
-    )
+    usage: Usage = Field(default=Usage(), description="tokens of all its model calls, for search and checks too")
     price_usd: float | None = Field(default=None, ge=0, description="of these tokens; None where it is not known")
     seconds: float = Field(ge=0, description="from question to answer, retrieval included")
     warnings: tuple[str, ...] = Field(default=(), description="what the reader has to know, a sentence each")

@@ -15,6 +15,7 @@ from quoteweave.core.text.grammar import continues, may_continue
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
+from quoteweave.generation.extractive.whole_document.structure_answer import counts_pages
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.highlights import find_highlights
@@ -40,13 +41,18 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
     """Return the answer with quoted words, evidence, spans and regions on each citation; its text is unchanged.
 
     `context` must be the one that its marks number. A citation that the gate does not support, and one of whose words
-    none are sure, has its element as evidence. A document that was changed or removed since loses nothing but boxes.
+    none are sure, has its element as evidence; of pages that were counted it is the last
+    page as a whole. A document that was changed or removed since loses nothing but boxes.
     """
     found: list[Citation] = []
-    located = _QuoteLocations(pages)
+    located, pages_counted = _QuoteLocations(pages), counts_pages(context)
     for claim, citation in _claims_to_highlight(answer):
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
+            continue
+        if pages_counted:  # no word of the page says so
+            page = {"quoted": "", "page_size": located.page_size(quote), "evidence": "element"}
+            found.append(citation.model_copy(update={**page, "regions": located.whole_page(quote)}))
             continue
         end = context.sentence_ends.get(quote.id, "")
         supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
@@ -141,6 +147,12 @@ class _QuoteLocations:
             return ()
         elsewhere = [self._beginning(quote, spans[0]), self._end(quote, spans[-1], reach)] if spans else []
         return (here, *(region for region in elsewhere if region is not None))
+
+    def whole_page(self, quote: Quote) -> tuple[Region, ...]:
+        """The page on which a quote stands."""
+        size = self.page_size(quote)
+        region = None if size is None else self._region(quote.model_copy(update={"bbox": (0.0, 0.0, *size)}), ())
+        return () if region is None else (region,)
 
     def _beginning(self, quote: Quote, span: Span) -> Region | None:
         """The part of the sentence of a span that stands in the text before, where the quote goes on with it."""

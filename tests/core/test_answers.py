@@ -48,6 +48,11 @@ def test_a_citation_stands_where_it_says() -> None:
         answer("So it is [1].", citation("[1]", 8))
 
 
+def test_a_citation_of_a_picture_is_named_without_the_words_of_its_mark() -> None:
+    image = citation("![The table of fees](image1)", 0).model_copy(update={"kind": "image"})
+    assert (image.name, citation("[1, 2]", 0).name) == ("image1", "[1]")
+
+
 def test_blocks_are_told_apart_by_their_type() -> None:
     image = ImageBlock(summary="a map", image=None, citation=citation("![a map](image1)", 0))
     whole = answer("x").model_copy(update={"blocks": (TextBlock(text="x"), image)})

@@ -16,6 +16,7 @@ from quoteweave.core.records import Filter, Page, ParsedDocument, Query, Quote
 from quoteweave.core.text.mentions import heading_names
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.structure_answer import COUNTED_REASON
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.whole_document import document_structure
@@ -264,6 +265,14 @@ def test_pages_are_counted_of_the_document_that_is_named(collection: Collection)
     answer = ask(collection, "How many pages does the port report have?")
     assert answer.text == "port.md has 3 pages [1]."
     assert answer.citations[0].page == 2
+
+
+def test_pages_that_are_counted_are_shown_without_marking_words_of_the_last(sample_collection: Path) -> None:
+    with Collection.open(sample_collection) as samples:
+        rag = Rag(LexicalRetriever(samples), ExtractiveGenerator(), gate=Gate(pages=samples))
+        (cited,) = rag.answer("How many pages does harbour-report.pdf have?").citations
+    assert (cited.evidence, cited.spans, cited.quoted) == ("element", (), "")
+    assert [region.bbox_fraction for region in cited.regions] == [(0, 0, 1, 1)]
 
 
 @pytest.mark.parametrize(

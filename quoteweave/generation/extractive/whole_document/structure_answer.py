@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from quoteweave.core.answers import (
     Answer,
     AnswerStatus,
+    Citation,
     Context,
     DocumentStructure,
     StructureCount,
@@ -49,6 +50,16 @@ def structure_answer(question: str, context: Context, structure: DocumentStructu
     answer = build_answer(question, text, context, model=model, status=status if found else "abstained")
     unchecked = {"verdict": "unchecked", "reason": COUNTED_REASON}
     return with_citations(answer, [citation.model_copy(update=unchecked) for citation in answer.citations])
+
+
+def is_counted(citation: Citation) -> bool:
+    """Whether what cites it was counted in the document, which says it nowhere."""
+    return citation.reason == COUNTED_REASON
+
+
+def counts_pages(context: Context) -> bool:
+    """Whether the context is for a question of how many pages there are, and of nothing else."""
+    return context.structure is not None and all(count.kind == "page" for count in context.structure.counts)
 
 
 def _paragraph(count: StructureCount, structure: DocumentStructure, context: Context) -> str:
