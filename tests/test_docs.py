@@ -115,7 +115,7 @@ def test_the_readmes_command_for_a_model_on_this_machine_asks_it(
 
 def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert "field-notes-scan.pdf 1 (" in run_code(desk, example)
+    assert "[1] field-notes-scan.pdf page 1 (" in run_code(desk, example)
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.partition(STREAMING)[2], re.DOTALL)
     assert len(blocks) == 3
     streamed = f"{blocks[0]}\nimport asyncio\nasyncio.run(tell({QUESTION!r}))"
