@@ -31,7 +31,7 @@ from quoteweave.generation.gate import Policy
 from quoteweave.generation.gate.policies import StreamingFilter
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.prices import add_spending
-from quoteweave.pipeline.search import RetrievedContext, Search, Trace
+from quoteweave.pipeline.search import RetrievedContext, Search, Trace, UnreadNote
 from quoteweave.pipeline.window import Window, fit_to_window
 from quoteweave.retrievers.fusion import collection_of
 
@@ -165,11 +165,17 @@ class Rag:
 
     async def _prepare(self, question: str, where: Filter | None) -> "_PreparedQuestion":
         started, query = time.perf_counter(), Query(text=question)
+        within = self._where.intersect(where)
         with record_spending() as recorder:
-            found = await self._search.context(query, self._size, where=self._where.intersect(where))
+            found = await self._search.context(query, self._size, where=within)
+        unread = self._search.unread_note(question, within)
+        notes = tuple(note for note in found.trace.notes if unread is None or note != unread.text)
+        trace = found.trace.model_copy(update={"notes": notes})
         context, cut_quotes = fit_to_window(found.context, self._window, question)
         early_abstention = self._gate.check_context(question, context)
-        return _PreparedQuestion(query, context, found.trace, early_abstention, started, cut_quotes, recorder.spending)
+        return _PreparedQuestion(
+            query, context, trace, early_abstention, started, cut_quotes, recorder.spending, unread
+        )
 
     async def _finish(self, answer: Answer, prepared: "_PreparedQuestion") -> Answer:
         """Return the answer as it passes the gate, with the time and price of searching and checking."""
@@ -192,11 +198,18 @@ class _PreparedQuestion:
     """How many were cut to the window."""
     spending: Spending
     """Tokens and price of the model calls of the search."""
+    unread: UnreadNote | None
 
     def complete(self, answer: Answer) -> Answer:
-        """Add the time that the answer took, what its search cost, and a warning where quotes were cut."""
+        """Add the time that the answer took, what its search cost, and what of the documents it may lack.
+
+        Files that could not be read are told of where nothing was found that answers, or where the question names one:
+        before every answer the note would soon be overread.
+        """
         cut = pluralize(self.cut_quotes, "quote was", "quotes were")
         warnings = (f"{cut} cut to what the model can read.",) if self.cut_quotes else ()
+        if self.unread is not None and (self.unread.is_asked_about or answer.status == "abstained"):
+            warnings = (*warnings, self.unread.text)
         update = {"seconds": time.perf_counter() - self.started, "warnings": (*answer.warnings, *warnings)}
         return add_spending(answer, self.spending).model_copy(update=update)
 

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Literal, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from pydantic import Field
 
@@ -234,6 +235,14 @@ class Search:
         for note in collect_warnings(self._retriever, where=where):
             state.add_note(note)
 
+    def unread_note(self, question: str, where: Filter | None) -> "UnreadNote | None":
+        """The note on files that could not be read, which searches have too; None where all were read."""
+        note = self._collection.unread_files_note(where) if self._collection else None
+        if self._collection is None or note is None:
+            return None
+        names = (Path(failure.name).name for failure in self._collection.failures())
+        return UnreadNote(note, any(name.casefold() in question.casefold() for name in names))
+
     async def _run(self, query: Query, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that searches: here where that takes little time, else in a thread."""
         if isinstance(self._retriever, RunsInline) and self._retriever.runs_inline:
@@ -297,6 +306,14 @@ class Search:
             reranker=self._reranker.name if self._reranker else None,
             seconds=state.seconds,
         )
+
+
+class UnreadNote(NamedTuple):
+    """A note on files that could not be read."""
+
+    text: str
+    is_asked_about: bool
+    """Whether the question names one of them."""
 
 
 def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:

@@ -75,6 +75,14 @@ def test_documents_of_which_something_was_left_out_are_named(quoteweave: Quotewe
     assert quoteweave("status", "-c", tmp_path / "c", "--json").json()["warned"] == ["a.md"]
 
 
+def test_the_list_says_that_files_could_not_be_read(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("Grain came by ship.")
+    (tmp_path / "docs" / "b.docx").write_text("no document")
+    quoteweave("add", tmp_path / "docs", "-c", tmp_path / "c")
+    assert "note: 1 file could not be read" in quoteweave("list", "-c", tmp_path / "c").err
+
+
 def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
     before = quoteweave("status", "-c", port, "--json").json()
     assert before == {

@@ -162,7 +162,8 @@ def test_an_answer_says_what_its_search_lacks(serve: Serve, tmp_path: Path) -> N
         writer.fail("b.pdf", root=tmp_path, reason="is damaged", content=None)
     server = serve(collections={"port": tmp_path / "collection"})
     told = "1 file could not be read: what it says is missing here"
-    assert found(server, "ask", question="How did grain come?")["warnings"][0] == told
+    assert found(server, "ask", question="Who won the world cup?")["warnings"][-1] == told
+    assert found(server, "ask", question="How did grain come?")["warnings"] == []
 
 
 def test_the_images_that_an_answer_shows_come_with_it(live: LiveServer) -> None:

@@ -55,7 +55,7 @@ step, and where traces remain, and until when)."""
 def list_documents(collection: CollectionOption, as_json: JsonOption = False) -> None:
     """List the documents of a collection."""
     with Collection.open(collection) as opened:
-        documents = opened.documents()
+        documents, unread = opened.documents(), opened.unread_files_note()
     if as_json:
         print_json([document.model_dump(mode="json") for document in documents])
         return
@@ -66,6 +66,8 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
         cells = [shown_name(document.name), document.format, str(document.pages), str(document.quotes), metadata]
         table.add_row(*map(plain, cells[: len(columns)]))
     show_table(console(), table)
+    if unread is not None:
+        print_message(f"note: {unread}")
     _print_warnings(documents)
 
 
