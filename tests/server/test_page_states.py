@@ -143,6 +143,10 @@ def test_an_abstention_and_places_to_look_at_are_explained(live: LiveServer, vis
     located = seen.ask("Show the chart of vessel calls by quarter.")
     assert located.locator(".status").inner_text() == "Places to look at"
     assert "not an answer" in located.inner_text()
+    seen.cite(seen.ask("How is timber stored at the port?").locator(".prose .chip").first)
+    note = seen.page.locator(".evidence .note").inner_text()
+    assert "marked" in note
+    assert "claim" not in note
 
 
 def test_a_follow_up_is_shown_as_it_was_understood_at_once_and_when_it_is_opened_again(

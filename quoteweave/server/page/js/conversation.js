@@ -132,7 +132,7 @@ export class Conversation {
     this.#mark({ turn, place });
     this.card.hide();
     const back = () => this.back();
-    const claim = { citation, index: place, count: turn.citations.length, back };
+    const claim = { citation, index: place, count: turn.citations.length, isPlace: turn.answer?.status === "located", back };
     this.viewer.open(placeOfCitation(citation, turn.around.collection, turn.earlier), { claim, from: chip ?? turn.chip(place) });
   }
 

@@ -6,7 +6,10 @@ import { placeOf } from "./records.js";
 import { copyLink } from "./share.js";
 
 /** @typedef {import("./records.js").Place} Place */
-/** @typedef {{citation: import("./records.js").Citation, index: number, count: number, back: () => void}} Claim */
+/**
+ * @typedef {{citation: import("./records.js").Citation, index: number, count: number, isPlace: boolean, back: () => void}} Claim
+ * `isPlace`: the answer says nothing with it, and only shows it as a place to look at.
+ */
 
 export class EvidenceBar {
   /** @param {(by: number) => void} step @param {() => void} close */
@@ -37,7 +40,7 @@ export class EvidenceBar {
     const chip = dressChip(h("button", { type: "button", class: "chip", "aria-current": "true", title: "Back to the answer", on: { click: () => claim.back() } }), citation);
     // Shown where the page is too small to be read.
     const says = citation.quoted && citation.kind === "text" && h("p", { class: "says", dir: "auto" }, ...excerpt(citation));
-    const told = h("div", { class: "told" }, h("p", {}, chip, " ", h("bdi", { text: citation.document }), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(citation) }));
+    const told = h("div", { class: "told" }, h("p", {}, chip, " ", h("bdi", { text: citation.document }), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(claim) }));
     const steps = h("div", { class: "steps" }, tool("previous", "Previous citation", () => this.step(-1), { title: "Previous citation (p)" }), h("span", { text: `${index + 1} of ${count}` }), tool("next", "Next citation", () => this.step(1), { title: "Next citation (n)" }), place && linkTo(place));
     this.element.replaceChildren(told, steps);
   }
@@ -46,16 +49,17 @@ export class EvidenceBar {
 /** @param {Place} place */
 const linkTo = (place) => tool("link", "Copy the link of this place", () => copyLink(place.collection, place.quote_id ?? ""));
 
-/** How closely the evidence is known. @param {import("./records.js").Citation} citation */
-function noteOn(citation) {
+/** How closely the evidence is known. @param {Claim} claim */
+function noteOn({ citation, isPlace }) {
   const [own, ...others] = citation.regions;
   const elsewhere = others.some((region) => region.page !== own?.page) ? "on another page" : "in another column";
   const pages = others.length > 0 ? ` A part of it stands ${elsewhere}, and is marked there.` : "";
   if (citation.evidence === "words") {
     const estimated = citation.regions.some((region) => region.estimated) ? " OCR placed them, to about a letter." : "";
-    return `The words that support the claim are marked.${estimated}${pages}`;
+    return `${isPlace ? "The words that the answer shows of it" : "The words that support the claim"} are marked.${estimated}${pages}`;
   }
+  if (citation.quoted === "") return ""; // what was counted is said by no words of the page
   if (citation.kind === "image") return `The whole image is marked.${pages}`;
-  if (citation.evidence === "element") return `Which of its words support the claim is not sure: the whole passage is marked.${pages}`;
+  if (citation.evidence === "element") return `${isPlace ? "The" : "Which of its words support the claim is not sure: the"} whole passage is marked.${pages}`;
   return pages.trim();
 }
