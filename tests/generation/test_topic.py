@@ -15,6 +15,7 @@ from quoteweave.generation.extractive.topic import (
     REPEATED,
     SCATTER,
     THRESHOLD,
+    abstention_reasons,
     is_on_topic,
     topic_evidence,
     topic_margin,
@@ -152,8 +153,15 @@ def test_the_reason_says_what_is_lacking() -> None:
     assert answer is not None
     assert answer.warnings == (
         "No page that was read has the word Kraken.",
-        "The place that has most of the question has pilots, without hunt.",
+        "The place that matches the question best has the word “pilots”, but not “hunt”.",
     )
+
+
+@pytest.mark.parametrize("question", ["Where do I hand in pilots?", "Do I submit pilots?"])
+def test_the_reason_has_no_word_that_was_not_asked_and_no_verb(question: str) -> None:
+    given = ENGLISH.model_copy(update={"rarity": {"submit": 0.6, "pilot": 0.9, "hand": 0.9}})
+    terms = question_terms("Where do I submit pilots?")
+    assert abstention_reasons(terms, given, question) == ()
 
 
 def test_a_question_in_another_language_is_located_by_its_names() -> None:

@@ -92,7 +92,7 @@ def off_topic_abstention(question: str, context: Context) -> Answer | None:
     terms = question_terms(_in_words_of(context, question))
     if is_on_topic(terms, context):
         return None
-    return abstention(question, NOTHING_FOUND, model=EXTRACTIVE, warnings=abstention_reasons(terms, context))
+    return abstention(question, NOTHING_FOUND, model=EXTRACTIVE, warnings=abstention_reasons(terms, context, question))
 
 
 NO_SCORES = SentenceScores(of={})

@@ -282,9 +282,13 @@ def _asking_words(name: re.Match[str]) -> str:
     )
 
 
-def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, ...]:
-    """Why what was found is about something else, one sentence each."""
-    text, reasons = question.analysis.text, list[str]()
+def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str) -> tuple[str, ...]:
+    """Why what was found is about something else, one sentence each, in words of the question as it was asked.
+
+    `question` may have others, which mean the same ("submit" for "hand in"). A verb of it is no reason: other words may
+    say what somebody does.
+    """
+    text, reasons, own_words = question.analysis.text, list[str](), {*map(str.casefold, _PIECE.findall(asked_as))}
     differ = language_difference(text, context)
     if differ is not None:
         there = f", and what was found in {differ.documents}" if differ.documents else ""
@@ -293,18 +297,17 @@ def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, 
             "the language of the documents."
         )
     asked = without_places(text) if context.places else text
-    absent = [word for word in _surfaces(asked) if any(_is_absent(stem, context) for stem in words(word))]
+    surfaces = [word for word in _surfaces(asked) if own_words.issuperset(map(str.casefold, _PIECE.findall(word)))]
+    absent = [word for word in surfaces if any(_is_absent(stem, context) for stem in words(word))]
     if absent:
         reasons.append(f"No page that was read has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
         evidence = topic_evidence(question, context)
-        held, missing = (
-            [word for word in _surfaces(text) if own & set(words(word))] for own in (evidence.held, evidence.missing)
-        )
+        told = (evidence.held, evidence.missing - verbs_of(asked_as))
+        held, missing = ([f"“{word}”" for word in surfaces if own & set(words(word))] for own in told)
         if held and missing:
-            reasons.append(
-                f"The place that has most of the question has {join_with_and(held)}, without {join_with_and(missing)}."
-            )
+            nearest = "The place that matches the question best has the word"
+            reasons.append(f"{nearest}{'s' * (len(held) > 1)} {join_with_and(held)}, but not {join_with_and(missing)}.")
     return tuple(reasons)
 
 
