@@ -22,6 +22,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     TEXT = "text"
     HTML = "html"
+    CSV = "csv"
 
 
 SUFFIXES: Mapping[str, Format] = MappingProxyType(
@@ -40,10 +41,12 @@ SUFFIXES: Mapping[str, Format] = MappingProxyType(
         ".html": Format.HTML,
         ".htm": Format.HTML,
         ".xhtml": Format.HTML,
+        ".csv": Format.CSV,
+        ".tsv": Format.CSV,
     }
 )
 """The suffixes, in lower case, of the files that are read from a folder."""
-_TEXT_FORMATS = frozenset({Format.MARKDOWN, Format.TEXT, Format.HTML})
+_TEXT_FORMATS = frozenset({Format.MARKDOWN, Format.TEXT, Format.HTML, Format.CSV})
 """The formats that have no signature: text of which the suffix says what it is."""
 
 _OFFICE = "save it as PDF in the program that made it, or in LibreOffice"
@@ -64,8 +67,6 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         ".djvu": "convert it to PDF with DjVuLibre (ddjvu)",
         ".ps": "convert it to PDF with Ghostscript (ps2pdf)",
         ".eps": "convert it to PDF with Ghostscript (ps2pdf)",
-        ".csv": "save it as a Markdown or HTML table",
-        ".tsv": "save it as a Markdown or HTML table",
         ".parquet": "import it, if it is a layout file of MMDocIR",
         ".json": "import it, if it is MinerU's content_list.json",
     }

@@ -77,7 +77,7 @@ def add(
     wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML and plain text.
+    """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML, CSV and plain text.
 
     A folder is kept in step: new and changed files are read, documents whose
     files have vanished are removed. Files that cannot be read are listed with

@@ -1,4 +1,4 @@
-"""Paginates documents that have no pages of their own (Markdown, HTML, plain text).
+"""Paginates documents that have no pages of their own (Markdown, HTML, CSV, plain text).
 
 So their quotes have a page and a box like all others. A page is A4 (595 by 842 points) with one column of text lines
 14 points high; a block takes a band of lines as tall as its text would be, and stands on one page whole. The same

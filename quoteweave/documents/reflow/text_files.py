@@ -167,7 +167,7 @@ def _with_last(paragraphs: Iterator[str]) -> Iterator[tuple[str, bool]]:
 
 def _paragraphs(text: str) -> Iterator[str]:
     lines: list[str] = []
-    for line in _lines(text):
+    for line in iter_lines_of(text):
         if line.strip():
             lines.append(line.rstrip())
         elif lines:
@@ -177,8 +177,8 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _lines(text: str) -> Iterator[str]:
-    """One at a time: a list of them, or a StringIO, would take several times as much memory as the text."""
+def iter_lines_of(text: str) -> Iterator[str]:
+    """Yield the lines one at a time: a list, or a StringIO, would take several times as much memory as the text."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]

@@ -27,7 +27,7 @@ export class Library {
     this.input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1", "aria-hidden": "true", on: { change: () => this.#picked() } });
     this.drop = h("div", { class: "drop" },
       h("strong", { text: "Drop files here to add them" }),
-      h("span", { text: "PDF, images, Markdown, HTML and plain text. They stay on this server." }),
+      h("span", { text: "PDF, images, Markdown, HTML, CSV and plain text. They stay on this server." }),
       h("button", { type: "button", class: "button", on: { click: () => this.input.click() } }, icon("upload"), "Choose files"), this.input);
     this.add = h("button", { type: "button", class: "tool worded", "aria-label": "Add files", on: { click: () => this.input.click() } }, icon("upload"), h("span", { class: "wording", text: "Add files" }));
     const head = h("header", { class: "library-head" }, h("h2", { text: "Documents" }), this.count, h("span", { class: "grow" }), this.all, this.search, this.add, tool("close", "Close", () => around.close(), { class: "tool sheet-only" }));
