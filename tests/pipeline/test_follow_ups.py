@@ -39,7 +39,11 @@ REWRITTEN = [
     ("How many calls did Hamburg receive?", "How about Bremen?", "How many calls did Bremen receive?"),
     (QUAY, "What about the south quay?", "What is the depth of the south quay?"),
     ("What was the fee for small boats?", "And for large ones?", "What was the fee for large boats?"),
+    ("What is the limit for a hotel per night?", "And flights?", "What is the limit for flights?"),
+    ("What is the fee for a boat in winter?", "And a raft?", "What is the fee for a raft in winter?"),
     # it may be part of the question, or stand beside it
+    ("What is the fee for a boat?", "And opening hours?", "What is the fee for a boat, and what about opening hours?"),
+    ("What do I pay for a boat for a day?", "And rafts?", "What do I pay for a boat for a day, and what about rafts?"),
     (QUAY, "And the length?", "What is the depth of the north quay, and what about the length?"),
     (CALLS, "What about Rotterdam?", f"{CALLS[:-1]}, and what about Rotterdam?"),
     # pronouns

@@ -62,6 +62,10 @@ _COURTESY = lazy_regex(r"\W*(?:thanks?|thank you|ok|okay|hello|hi|good|great|per
 _NOT_REFERRED = frozenset(
     ["who", "that", "which", "whose", "with", "of", "documents", "reports", "files", "pages", "texts", "papers"]
 )
+_OF_KIND = lazy_regex(
+    r"\bfor\s+((?:an?|each|every)\s+[a-z][\w'’-]*(?:\s+per\s+\w+)?)(?=\W*$|\s+(?:in|at|on|by|from|during)\b)"
+)
+_KIND = lazy_regex(r"(?:an?\s+)?[a-z][\w'’-]*")
 _REGARDING = lazy_regex(r"Regarding (.+?), ")
 MAX_PART_WORDS = 7
 """Words of a question that may be part of another one, as `And by rail?`."""
@@ -229,11 +233,22 @@ def _with_name(previous: str, part: str) -> str | None:
     if not heads and not is_name and read_words(part)[0].role == "word":
         heads = _counted(previous, phrases)
     if len(heads) != 1:
-        return None
+        return _with_kind(previous, part)
     old = heads[0]
     had, has = read_words(old.text)[0], read_words(part)[0]
     determiner = f"{had.text} " if had.role == "determiner" and has.role != "determiner" and not is_name else ""
     return f"{previous[: old.start]}{determiner}{_lowered(part)}{previous[old.end :]}"
+
+
+def _with_kind(previous: str, part: str) -> str | None:
+    """Replace the thing of a kind for which something is asked, "for a hotel per night", by one word for another kind.
+
+    What is counted by ("per night") is said of the first alone. None where there is no such thing, or several.
+    """
+    found = list(_OF_KIND.finditer(previous))
+    if len(found) != 1 or sum(word.low == "for" for word in read_words(previous)) != 1 or not _KIND.fullmatch(part):
+        return None
+    return f"{previous[: found[0].start(1)]}{part}{previous[found[0].end(1) :]}"
 
 
 def _counted(previous: str, phrases: Sequence[NounPhrase]) -> list[NounPhrase]:
