@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.formats import ADVICE, SUFFIXES
 
 # Pictures, data and archives that lie beside documents are no documents that a user would miss.
@@ -22,6 +23,8 @@ HIDDEN_FOLDERS, LINKED_FOLDERS, COLLECTIONS = "hidden folders", "links to folder
 """Under these, folders are counted that are not looked into: hidden ones, links, and collections."""
 # What marks a folder as a collection: it holds copies of documents, which are not the user's files.
 COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
+
+_ADDRESS = lazy_regex(r"((?:https?|ftp|s3|gs|file):)//?([^/].*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,17 @@ def _is_link(file: FoundFile) -> bool:
     return file.real != str(file.root / file.name)
 
 
+def _not_there(path: Path) -> str:
+    if (address := _ADDRESS.match(str(path))) is not None:  # of which a path has lost a slash
+        return f"{address[1]}//{address[2]} is an address, and files are added: download it first, then add the file"
+    return f"{path} does not exist"
+
+
 def _is_folder(path: Path) -> bool:
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
-        raise UsageError(f"{path} does not exist") from None
+        raise UsageError(_not_there(path)) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from error
 

@@ -201,3 +201,10 @@ def test_a_folder_that_may_not_be_looked_into_is_told_of() -> None:
     assert said[0] == f"[('a.txt', None, False), {refused}, ('listed/c.txt', None, False)]"
     assert said[1] == f"{folder}/closed cannot be read (Permission denied)"
     assert said[2] == f"{folder}/closed/b.txt cannot be read (Permission denied)"
+
+
+def test_an_address_is_told_to_be_downloaded_first() -> None:
+    with pytest.raises(
+        UsageError, match=r"^https://example\.com/a\.pdf is an address, and files are added: download it"
+    ):
+        find_files([Path("https://example.com/a.pdf")])

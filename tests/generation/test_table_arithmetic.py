@@ -120,6 +120,14 @@ def test_losses_count_as_such() -> None:
     assert computed("What is the sum of the sales of oak and ash?", table).endswith("is -4")
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"), [(("€120", "€95"), "is €215"), (("$120", "$95"), "is $215"), (("€120", "95"), "")]
+)
+def test_a_sum_of_prices_has_their_currency(cells: tuple[str, str], said: str) -> None:
+    table = f"Item | Price\nOak | {cells[0]}\nAsh | {cells[1]}\nElm | {cells[1]}"
+    assert computed("What is the sum of the prices of oak and ash?", table).endswith(said)
+
+
 @pytest.mark.parametrize("cells", ["5/5/1", "5 kg/6 m/1 kg", "5/6 to 7/1", "5/-/1", ".9/1/2", "<5/1/2"])
 def test_what_cannot_be_ordered_is_not(cells: str) -> None:
     rows = "\n".join(f"{name} | {cell} | x" for name, cell in zip("abc", cells.split("/"), strict=True))

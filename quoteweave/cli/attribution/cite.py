@@ -237,7 +237,9 @@ def _print_summary(cited: CitedDraft) -> None:
         lines.append(f"{pluralize(already, 'sentence')} had a citation already")
     passed_over = sum(one.status == "not_factual" for one in cited.sentences)
     if passed_over:
-        lines.append(f"{pluralize(passed_over, 'sentence')} passed over as stating nothing (--every-sentence)")
+        lines.append(
+            f"{pluralize(passed_over, 'sentence')} not looked up, as needing no source (--every-sentence looks up all)"
+        )
     lines += [
         f"the entry of {name} lacks {join_names(fields)}: write it there, or name it with --meta when the file is added"
         for name, fields in cited.incomplete.items()

@@ -75,6 +75,7 @@ _MEASURES = {
 _MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
 # The unit of "Price per kg", "Price (€/kg)" and "Price (EUR bn)" is no such unit alone.
 _OF_MORE = lazy_regex(r"(?i)/|\b(?:per|je|pro|par|por)\b|\([^()]*\s[^()]*\)\s*$")
+_PRICE = lazy_regex(r"([€$£¥₹]\s?)\d[\d.,]*")
 _DIGITS = lazy_regex(r"[\d.,]+")
 _GROUPS = lazy_regex(
     r"\b(?:teams?|clubs?|groups?|squads?|countr(?:y|ies)|nations?|cit(?:y|ies)|towns?|places?|regions?|states?|schools?"
@@ -349,4 +350,13 @@ def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
     points = " percentage points" if calculation == "difference" else " %"
     percent = calculation != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
     between = "between" if calculation == "difference" else "of"
-    return f"in {found.of}, the {calculation} {between} {shown} is {value.normalize():,f}{points if percent else ''}"
+    sign = _currency(cells) if calculation != "ratio" and value >= 0 else ""
+    return (
+        f"in {found.of}, the {calculation} {between} {shown} is {sign}{value.normalize():,f}{points if percent else ''}"
+    )
+
+
+def _currency(cells: Sequence[NumberCell]) -> str:
+    """The sign of a currency that all cells have before their numbers; "" where one has none or another."""
+    found = {price[1] if (price := _PRICE.fullmatch(cell.text.strip())) else "" for cell in cells}
+    return found.pop() if len(found) == 1 else ""
