@@ -1,4 +1,30 @@
-"""Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells."""
+"""Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells.
+
+How `find_cells` tells them:
+
+Rows, of which those with most of the question's weight in their names are taken, and others that it names besides:
+
+- a row is named by all words of its first cell, except those that only ask ("number of"), or by the thing alone
+  that the cell describes ("Fire door FD30, ash veneer"); of "inventories in Canada" the row is "Canada", where the
+  words of the table's title hold the other;
+- "Total" alone is a row that is asked for where title and headings have all else;
+- of rows with one name, that is taken which stands in a group of rows whose name is asked for too; the group of any
+  row is named where the question says more of it than the row does;
+- where the question names no row, but a cell, and asks for the row of that, this is the one.
+
+Columns:
+
+- a column is named by half of the words of its heading, of those that do not name the rows already, or by a number
+  of the question in one of its cells in a named row;
+- a date names the columns that have it, however it is written, and a year the column that has it alone; of a fiscal
+  and a calendar year, both 2021, the one is taken that the question says;
+- else it is the one that has the quantity wanted by its name, or else alone by its unit, or is the total of the
+  others, or alone has a cell;
+- a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row,
+  or the title with no other, has the year asked for.
+
+Where more than `MAX_ROWS` rows remain, several columns with one name, or cells of two amounts, it is uncertain.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -114,28 +140,7 @@ def have_own_names(rows: Sequence[FoundRow]) -> bool:
 def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     """Find the cells whose row and column the question names; none where it is uncertain which these are.
 
-    Rows, of which those with most of the question's weight in their names are taken, and others that it names besides:
-
-    - a row is named by all words of its first cell, except those that only ask ("number of"), or by the thing alone
-      that the cell describes ("Fire door FD30, ash veneer"); of "inventories in Canada" the row is "Canada", where the
-      words of the table's title hold the other;
-    - "Total" alone is a row that is asked for where title and headings have all else;
-    - of rows with one name, that is taken which stands in a group of rows whose name is asked for too; the group of any
-      row is named where the question says more of it than the row does;
-    - where the question names no row, but a cell, and asks for the row of that, this is the one.
-
-    Columns:
-
-    - a column is named by half of the words of its heading, of those that do not name the rows already, or by a number
-      of the question in one of its cells in a named row;
-    - a date names the columns that have it, however it is written, and a year the column that has it alone; of a fiscal
-      and a calendar year, both 2021, the one is taken that the question says;
-    - else it is the one that has the quantity wanted by its name, or else alone by its unit, or is the total of the
-      others, or alone has a cell;
-    - a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row,
-      or the title with no other, has the year asked for.
-
-    Where more than `MAX_ROWS` rows remain, several columns with one name, or cells of two amounts, it is uncertain.
+    The module says how.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     said, found = question.in_rows, chosen_rows(header, rows, question)
