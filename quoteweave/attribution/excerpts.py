@@ -25,6 +25,9 @@ MIN_CLAUSE_WORDS = 3
 """The same of a part that ends as a clause does, before a semicolon or a word such as "but", and not as a name does."""
 MAX_EXCERPT_CHARACTERS = 1_200
 """Characters around a mark that are searched for, and the most of a text without marks."""
+MAX_NESTED = 3
+"""Marks around marks, which are marks without these, as "[1[2]]" is; of more, the brackets are taken out."""
+_NO_BRACKETS = dict.fromkeys(map(ord, "[](){}"), " ")
 
 # "(May 2019)" and "(Summer, 2019)" say when something was: one name wants a comma, and none is a month or a season.
 _TIMES = (
@@ -135,7 +138,13 @@ def without_marks(text: str) -> str:
     >>> without_marks("Blur hurts networks [4] (Reed et al., 2016).")
     'Blur hurts networks.'
     """
-    unmarked = _EMPTIED.sub(" ", _MARK.sub("\0", text)).replace("\0", " ")
+    unmarked = text
+    for _ in range(MAX_NESTED):
+        if not _MARK.search(unmarked):
+            break
+        unmarked = _EMPTIED.sub(" ", _MARK.sub("\0", unmarked)).replace("\0", " ")
+    else:
+        unmarked = unmarked.translate(_NO_BRACKETS)
     return _BEFORE_STOP.sub("", " ".join(unmarked.split()))
 
 
@@ -145,7 +154,7 @@ def claim_of(sentence: str) -> str:
     >>> claim_of("Reed et al. (2016) showed that blur hurts networks.")
     'Blur hurts networks.'
     """
-    claim = " ".join(_ABBREVIATED.sub(" ", without_marks(sentence)).split())
+    claim = without_marks(_ABBREVIATED.sub(" ", without_marks(sentence)))
     claim = _HALVES.sub("", claim).replace("( ", "(").strip(" ,;:")
     rest = _INTRODUCTION.sub("", claim)
     return claim if rest == claim or not words(rest) else rest[0].upper() + rest[1:]

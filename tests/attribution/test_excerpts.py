@@ -225,6 +225,22 @@ def test_what_is_said_of_something_else_stays_in_the_claim(text: str) -> None:
     assert read_excerpts(text)[0].claim == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Blur hurts networks [0[0]].",
+        "Blur hurts networks [1, [2, [3]]].",
+        "Blur hurts networks (see [3] Reed et al., 2016).",
+        "Blur hurts networks [e.g. 3].",
+        f"Blur hurts networks {'[0' * 3_000}{']' * 3_000}.",
+    ],
+)
+def test_what_is_left_around_a_mark_is_none_either(text: str) -> None:
+    for one in read_excerpts(text):
+        assert not has_citation_mark(one.claim)
+        assert not has_citation_mark(one.text)
+
+
 def test_authors_who_study_or_propose_something_are_a_mark() -> None:
     text = "Reed and Lee (2016) propose blurred pictures, and later Ho (2020) examined people."
     assert [one.mark for one in read_excerpts(text)] == ["Reed and Lee (2016)", "Ho (2020)"]
