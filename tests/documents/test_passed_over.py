@@ -17,6 +17,7 @@ FILES = "files attached to it were not read: {}"
 NOTES = "page 1 has notes or filled form fields, whose text was not read: {}"
 HIDDEN = "page 1 has layers that are not shown, whose text was read like the rest"
 LOST_UPDATE = "its last update is cut off, so that it was read as it was before"
+BEGUN = b"BT /F1 12 Tf 72 700 Td (alpha) Tj"
 FLATE = "/Filter /FlateDecode"
 CONTENT = b"BT /F1 12 Tf 72 700 Td (alpha) Tj " + b"".join(b"0 -14 Td (line %d) Tj " % i**5 for i in range(40)) + b"ET"
 DEFLATED = zlib.compress(CONTENT)
@@ -26,8 +27,8 @@ SPEC = b"<</Type /Filespec /F (a.xml) /EF <</F 4 0 R>>>>"
 FONTS = "/Font <</F1 6 0 R>>"
 
 
-def lzw(data: bytes, early: int = 1) -> bytes:
-    """Pack as LZW does, with the whole table in use."""
+def lzw(data: bytes, early: int = 1, *, ends: bool = True) -> bytes:
+    """Pack as LZW does, with the whole table in use, and with the mark of its end unless it does not end so."""
     codes, known, piece = [(256, 9)], {bytes([code]): code for code in range(256)}, b""
     for byte in data:
         if (more := piece + bytes([byte])) in known:
@@ -36,7 +37,7 @@ def lzw(data: bytes, early: int = 1) -> bytes:
         codes.append((known[piece], max(9, (len(known) + 1 + early).bit_length())))
         known[more], piece = len(known) + 2, bytes([byte])
     codes.append((known[piece], max(9, (len(known) + 1 + early).bit_length())))
-    codes.append((257, max(9, (len(known) + 2 + early).bit_length())))
+    codes += [(257, max(9, (len(known) + 2 + early).bit_length()))] if ends else []
     bits = "".join(f"{code:0{width}b}" for code, width in codes)
     return bytes(int(bits[at : at + 8].ljust(8, "0"), 2) for at in range(0, len(bits), 8))
 
@@ -87,7 +88,9 @@ def warnings(tmp_path: Path, data: bytes) -> tuple[str, ...]:
         *(stream(CONTENT).replace(b"/Length %d" % len(CONTENT), b"/Length %b" % given) for given in (b"-9", b"9" * 15)),
         stream(lzw(CONTENT), "/Filter /LZWDecode"),
         stream(lzw(CONTENT, 0), "/Filter [/LZWDecode] /DecodeParms [<</EarlyChange 0>>]"),
+        stream(lzw(CONTENT, ends=False), "/Filter /LZWDecode"),
         stream(a85encode(lzw(CONTENT)) + b"~>", "/Filter [/A85 /LZW]"),
+        stream(RUNS, "/Filter /RunLengthDecode"),
         stream(RUNS + b"\xfe \x80", "/Filter /RunLengthDecode"),
         stream(zlib.compress(DEFLATED), "/Filter [/FlateDecode /FlateDecode]"),
         stream(CONTENT + b" BT (a (b (c \\) d) ) e) Tj [(f) -3 (g)] TJ /A <</B (c)>> BDC EMC ET"),
@@ -114,6 +117,10 @@ def test_whole_content_has_no_warning(tmp_path: Path, content: bytes) -> None:
         stream(lzw(CONTENT)[:20] + b"\xff" * 9 + lzw(CONTENT)[20:], "/Filter /LZWDecode"),
         stream(a85encode(lzw(CONTENT)[:150]) + b"~>", "/Filter [/A85 /LZW]"),
         stream(RUNS[: 51 * 4], "/Filter /RunLengthDecode"),
+        stream(
+            bytes([99]) + CONTENT[:100].rpartition(b"(line")[0].rpartition(b"Tj")[0][:97].ljust(98) + b"Tj",
+            "/Filter /RL",
+        ),
         stream(RUNS[: 51 * 4 + 9], "/Filter /RunLengthDecode"),
         stream(zlib.compress(DEFLATED[: len(DEFLATED) // 2]), "/Filter [/FlateDecode /FlateDecode]"),
         stream(zlib.compress(ROWS)[:-40], f"{FLATE} /DecodeParms <</Predictor 15 /Columns 50>>"),

@@ -14,6 +14,7 @@ from quoteweave.documents.sources.pdf_objects.objects import PageObject, PdfObje
 from quoteweave.documents.sources.pdf_objects.unpacking import (
     MAX_HOPS,
     Dictionary,
+    Unpacked,
     dictionary,
     listed,
     name,
@@ -125,6 +126,14 @@ def is_damaged(content: bytes) -> bool:
     return is_cut_off or not set(_AFTER_STRING.findall(bare)) <= OPERATORS | _CONSTANTS
 
 
+def _is_cut(unpacked: Unpacked) -> bool:
+    """Whether something of a stream lacks; of one that does not say where it ends, whether it ends within text."""
+    if not unpacked.is_whole or unpacked.has_end:
+        return not unpacked.is_whole
+    operators = _DELIMITERS.split(_without_strings(unpacked.data) or b"")
+    return is_damaged(unpacked.data) or operators.count(b"BT") != operators.count(b"ET")
+
+
 def _without_strings(content: bytes) -> bytes | None:
     """Content with `<>` in place of each string, without comments and images; None where one of these does not end.
 
@@ -229,7 +238,7 @@ class _ContentReader:
                 self._seen[id(stream)] = stream
                 unpacked = self._objects.unpack(stream)
                 is_known &= unpacked is not None
-                self.is_damaged |= unpacked is not None and not unpacked.is_whole
+                self.is_damaged |= unpacked is not None and _is_cut(unpacked)
                 contents.append(unpacked.data if unpacked else b"")
         content = b"\n".join(contents)
         self.is_damaged |= is_known and is_damaged(content)

@@ -31,6 +31,8 @@ class Unpacked:
 
     data: bytes
     is_whole: bool
+    has_end: bool = True
+    """Whether it says that it ends there; where it does not, only what it holds may show that nothing lacks."""
 
 
 def unpack(stream: PDFStream) -> Unpacked | None:
@@ -47,7 +49,8 @@ def unpack(stream: PDFStream) -> Unpacked | None:
             unpacked = _UNPACKERS[filter_name](found.data, given)
             if unpacked is None:
                 return None
-            found = Unpacked(unpacked.data, found.is_whole and unpacked.is_whole)
+            is_whole, has_end = found.is_whole and unpacked.is_whole, found.has_end and unpacked.has_end
+            found = Unpacked(unpacked.data, is_whole, has_end)
             if resolve(given.get("Predictor", 1)) != 1:  # which is not undone here
                 return None if found.is_whole else found
     except (ValueError, zlib.error):
@@ -115,7 +118,9 @@ def _from_lzw(data: bytes, given: Dictionary) -> Unpacked | None:
         found += piece
         if len(found) > MAX_BYTES:
             return None
-    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole=not data.strip())
+    # Less than a byte is left, of zeros, where no code was cut.
+    is_whole = not data.strip() or (bits < 8 and not held)
+    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole, has_end=False)
 
 
 def _from_run_lengths(data: bytes, _given: Dictionary) -> Unpacked | None:
@@ -129,7 +134,8 @@ def _from_run_lengths(data: bytes, _given: Dictionary) -> Unpacked | None:
         at += 2 + (length if is_copied else 0)
         if len(found) > MAX_BYTES:
             return None
-    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole=not data.strip())
+    is_whole = not data.strip() or at == len(data)
+    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole, has_end=False)
 
 
 _Unpacker = Callable[[bytes, Dictionary], Unpacked | None]
