@@ -306,7 +306,7 @@ def test_words_of_html_within_a_drawing_and_what_was_entered_in_a_form_are_told(
         "<input value=Ada><input type=search value=x><input type=hidden value=token><input type=submit value=Send>"
         "<input value='  '><input placeholder=Name>"
     )
-    assert parse_html(page, images).warnings == ("What these elements show was not read: 2 input, 1 svg.",)
+    assert parse_html(page, images).warnings == ("What these elements show was not read: 3 input, 1 svg.",)
 
 
 def test_a_heading_that_is_a_button_is_a_heading(page: Path, images: ImageStore) -> None:
@@ -321,7 +321,7 @@ def test_a_heading_that_is_a_button_is_a_heading(page: Path, images: ImageStore)
         ("title", "When?"),
         ("paragraph", "Now."),
     ]
-    assert parsed.warnings == ("What these elements show was not read: 1 hidden button.",)
+    assert parsed.warnings == ("What these elements show was not read: 1 button, 1 hidden button.",)
 
 
 def test_words_that_only_some_readers_see_are_told(page: Path, images: ImageStore) -> None:
@@ -408,6 +408,44 @@ def test_words_that_css_writes_are_told(written: str, page: Path, images: ImageS
         assert parse_html(page, images).warnings == (), sheet
 
 
+@pytest.mark.parametrize(
+    ("body", "is_told"),
+    [
+        ("<style>ol.steps, dl { list-style-type: 'Step ' }</style><ol class=steps><li>Row.</ol>", True),
+        ("<ul style='list-style: inside \"Note: \"'><li>Row.</ul>", True),
+        ("<ul><li style='list-style-type: \"Note: \"'>Row.</ul>", True),
+        ("<style>ul { list-style-type: '→ ' } ol { list-style: 'Step ' }</style><ul><li>Row.</ul>", False),
+        ("<ul style='list-style-type: \"– \"'><li style='list-style: square'>Row.</ul>", False),
+    ],
+)
+def test_words_that_css_sets_before_items_are_told(body: str, is_told: bool, page: Path, images: ImageStore) -> None:
+    page.write_text(body)
+    assert parse_html(page, images).warnings == (
+        ("What these elements show was not read: 1 CSS content.",) if is_told else ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "is_told"),
+    [
+        ("document.write('<b>Closed on Sunday</b>');", True),
+        ("document.write(new Date().getFullYear())", True),
+        ("if (late) { document.writeln('It is late'); } run();", True),
+        ("document.write('<script src=\"a.js\"><\\/script>'); run('words');", False),
+        ('document.write(unescape("%3Cscript src=\'" + host + "a.js\'%3E%3C/script%3E"));', False),
+        ("document.write('<div id=\"ad\"></div>')", False),
+    ],
+)
+def test_what_a_script_writes_beside_other_text_is_told(
+    script: str, is_told: bool, page: Path, images: ImageStore
+) -> None:
+    page.write_text(f"<p>Seen.</p><script>{script}</script>")
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen."]
+    told = ("What these elements show was not read: 1 script that writes.",)
+    assert parsed.warnings == (told if is_told else ())
+
+
 def test_a_hostile_style_sheet_is_read_in_time(page: Path, images: ImageStore) -> None:
     for sheet in ("{" * 100_000, "/*" * 100_000, "p::before{content:'a'}" * 20_000, "@media print{" * 50_000):
         page.write_text(f"<style>{sheet}</style><b>Seen.</b>")
@@ -433,7 +471,9 @@ def test_text_of_xhtml_is_read_where_it_is_not_escaped(name: str, start: str, pa
 
 
 def test_a_page_without_such_says_nothing(page: Path, images: ImageStore) -> None:
-    page.write_text("<nav>Home</nav><p>Seen.</p><button>Go</button><script>let x = '<select>'</script>")
+    page.write_text(
+        "<nav>Home</nav><p>Seen.</p><button><svg><path d=M /></svg></button><script>let x = '<select>'</script>"
+    )
     assert parse_html(page, images).warnings == ()
 
 

@@ -15,7 +15,7 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
-from quoteweave.documents.reflow.html_losses import html_losses
+from quoteweave.documents.reflow.html_losses import html_losses, writes_words
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
@@ -53,10 +53,13 @@ _OTHER_NAMES = (
 )
 # What takes what follows for its own, and does not show it as text, until it is closed.
 SWALLOWING = frozenset({*_DROPPED - {"input", "rp", "rt"}, "title", "plaintext"})
-# Fields in which what was entered can be read.
-_FIELDS = frozenset({"", "text", "search", "email", "url", "tel", "number", "date", "time", "month", "datetime-local"})
-# Of what is dropped, what some readers see, or see later: without scripts, or when a script shows it.
-_SEEN_BY_SOME = frozenset({"noscript", "template"})
+# Fields in which what was entered can be read, and buttons, whose value is what stands on them.
+_FIELDS = frozenset(
+    {"", "text", "search", "email", "url", "tel", "number", "date", "time", "month", "datetime-local"}
+    | {"submit", "button", "reset"}
+)
+# Of what is dropped, what is told where words stand in it. Some are seen without scripts, or when a script shows them.
+_TOLD_WITH_WORDS = frozenset({"button", "noscript", "template"})
 # Text in these is none.
 _CODE = frozenset({"script", "style"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -66,6 +69,7 @@ _ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd":
 # A list whose first number has to be counted.
 _REVERSED = lazy_regex(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
 _STYLED = lazy_regex(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
+_MARKED = lazy_regex(r"list-style(?:-type)?\s{0,9}:([^;]*)", re.IGNORECASE)
 _STYLES: Mapping[str, NumberStyle] = {
     **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
     **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
@@ -144,7 +148,7 @@ class _Reader:
         self._dropped: str | None = None  # the open element that is left out with all it holds
         self._dropped_depth = 0
         self._told = False  # whether it was said that words stand in what is left out
-        self._seen_by_some: str | None = None  # what to call the open element that is left out if words stand in it
+        self._if_words: str | None = None  # what to call the open element that is left out if words stand in it
         self._is_code = False  # whether the text within what is left out is a script or a style sheet
         self._rubies = 0  # that are open
 
@@ -157,9 +161,7 @@ class _Reader:
             self._rubies += tag == "ruby"
             if self._is_dropped(tag) or "hidden" in attributes:
                 self._dropped = tag
-                self._seen_by_some = (
-                    "hidden " + tag if "hidden" in attributes else tag if tag in _SEEN_BY_SOME else None
-                )
+                self._if_words = "hidden " + tag if "hidden" in attributes else tag if tag in _TOLD_WITH_WORDS else None
                 is_text = tag == "rt" and not self._rubies  # which browsers show
                 is_missed = tag in _MISSED or is_text or _is_filled(tag, attributes)
                 if self._pictures is not None and is_missed and "hidden" not in attributes:
@@ -190,8 +192,8 @@ class _Reader:
     def data(self, text: str) -> None:
         if self._dropped is None:
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
-        elif self._seen_by_some and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
-            self._pictures.leave_out(self._seen_by_some)
+        elif self._if_words and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
+            self._pictures.leave_out(self._if_words)
             self._told = True
 
     def end(self, tag: str) -> None:
@@ -236,8 +238,10 @@ class _Reader:
         if tag in ("table", "figure"):
             self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
         elif tag in _LISTS:
+            self._tell_marks(attributes)
             self._outline.open_list(_numbering(attributes) if tag == "ol" else None)
         elif tag in _ITEMS:
+            self._tell_marks(attributes)
             self._outline.open_item(_ITEMS[tag], _integer(attributes.get("value", "")), _number_style(attributes))
         elif self._outline.innermost == "table" and tag in _ROW_GROUPS:
             self._outline.open_row_group()
@@ -247,6 +251,12 @@ class _Reader:
             columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
             rows = _MAX_SPAN if attributes.get("rowspan", "").strip() == "0" else rows  # to the end of its group
             self._outline.open_cell(Cell(columns, rows, is_header=tag == "th"))
+
+    def _tell_marks(self, attributes: Mapping[str, str]) -> None:
+        """Tell of words that the style of a list or item sets before its items."""
+        written = _MARKED.search(attributes.get("style", ""))
+        if written and self._pictures and writes_words(written[1]):
+            self._pictures.leave_out("CSS content")
 
     def _end_block(self, tag: str) -> None:
         if tag == self._outline.innermost:
@@ -295,7 +305,7 @@ class _Reader:
 
 
 def _is_filled(tag: str, attributes: Mapping[str, str]) -> bool:
-    """Whether it is a field of a form that shows words, or a box that is ticked."""
+    """Whether it is a field or button of a form that shows words, or a box that is ticked."""
     if tag == "input" and "checked" in attributes:
         return True
     is_field = tag == "input" and attributes.get("type", "").strip().lower() in _FIELDS

@@ -15,7 +15,8 @@ MAX_RULES = 1000
 # Conditions that a rule stands in.
 MAX_AROUND = 10
 # What CSS writes before or after an element, and what of it are no words: characters by their number.
-_WRITTEN = lazy_regex(r"(?<![\w-])content\s*:([^;]*)")
+_WRITTEN = lazy_regex(r"(?<![\w-])(?:content|(?P<marks>list-style(?:-type)?))\s*:([^;]*)")
+_HAS_LETTERS = lazy_regex(r"[^\W_]")
 _NUMBERED = lazy_regex(r"\\[0-9a-f]{1,6}\s?", re.IGNORECASE)
 _HAS_WORDS = lazy_regex(r"""["'][^"']*[^\W_]|\b(?:attr|counters?)\(""")
 _PLACE = lazy_regex(r"::?(?:before|after|marker)\b")
@@ -24,6 +25,13 @@ _NAME = lazy_regex(r"([.#]?)([\w-]+)")
 _FORMULA = lazy_regex(r"<script\s[^>]{0,300}?type\s{0,9}=\s{0,9}[\"']?math/")
 # Where these were put into the page as text already.
 _SET = lazy_regex(r"class\s{0,9}=\s{0,9}[\"']?mathjax")
+
+# What a script writes into the page as it is read, and what of it shows no words: scripts, tags and their escapes.
+_SCRIPT = lazy_regex(r"<script[^>]*>(.*?)</script", re.DOTALL)
+_WRITE = lazy_regex(r"\bdocument\.write(?:ln)?\s*\(")
+_SHOWS_NONE = lazy_regex(r"<script.*?<\\?/script\s*>|<[^>]*>|\bunescape\b", re.DOTALL)
+# Characters of it that are looked at.
+MAX_WRITTEN = 2000
 
 
 def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
@@ -38,6 +46,8 @@ def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
         yield from ("formula in a script" for _ in _FORMULA.finditer(lower))
     if not has_text and "<script" in lower:
         yield "page that scripts write"
+    elif "document.write" in lower:
+        yield from ("script that writes" for written in _SCRIPT.findall(lower) if _writes(written))
 
 
 def _unclosed(lower: str) -> list[str]:
@@ -63,9 +73,16 @@ def _writing_rules(sheet: str) -> Iterator[tuple[str, ...]]:
         *opened, rule = piece.split("{")
         around += opened
         written = _WRITTEN.search(rule)
-        if written and _HAS_WORDS.search(_NUMBERED.sub("", written.group(1))):
-            yield tuple(around[-MAX_AROUND:])
+        if written and writes_words(written[2]):
+            # What begins the items of a list needs no "::marker" to be written.
+            placed = [each.replace(",", "::marker,") + "::marker" for each in around[-1:] if written["marks"]]
+            yield (*around[-MAX_AROUND:], *placed)
         del around[-1:]
+
+
+def writes_words(value: str) -> bool:
+    """Whether a value of CSS holds a string with words, or takes one from elsewhere."""
+    return _HAS_WORDS.search(_NUMBERED.sub("", value)) is not None
 
 
 def _applies(rule: Sequence[str], page: str) -> bool:
@@ -75,6 +92,16 @@ def _applies(rule: Sequence[str], page: str) -> bool:
     for selector in rule[-1].rpartition(";")[2].split(",") if rule else ():
         names = _NAME.findall(_CONDITION.sub(" ", selector))
         if _PLACE.search(selector) and all((name if mark else f"<{name}") in page for mark, name in names):
+            return True
+    return False
+
+
+def _writes(script: str) -> bool:
+    """Whether a script writes anything into the page that may show words; what it loads cannot be known."""
+    for called in islice(_WRITE.finditer(script), MAX_RULES):
+        given = script[called.end() : called.end() + MAX_WRITTEN].partition(");")[0].rpartition(")")
+        written = (given[0] or given[2]).replace("%3c", "<").replace("%3e", ">").replace("\\x3c", "<")
+        if _HAS_LETTERS.search(_SHOWS_NONE.sub("", written)):
             return True
     return False
 
