@@ -128,8 +128,7 @@ class PageReader:
     def read(self, raw: RawPage) -> PageContent:
         """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
         raster, size = raw.picture, raw.size
-        lines, source, is_scan, is_read = self._lines(raster, raw.lines, size)
-        is_garbled_layer = source == "text_layer" and is_garbled(lines)
+        lines, source, is_scan, is_read, is_garbled_layer = self._lines(raw)
         lines = lines if is_garbled_layer else with_bullets(lines)
         layout_elements, left_out = analyse_layout(lines, raster, size)
         page_text = _PageText(
@@ -154,20 +153,21 @@ class PageReader:
             rotation=raw.rotation,
         )
 
-    def _lines(self, raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> "_PageLines":
-        count = count_letters(lines)
-        stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, page_size)
-        scanned = count < MIN_LETTERS or stamped or is_garbled(lines)
-        is_read = scanned and self.ocr is not None and (is_garbled(lines) or not _is_blank_beside(lines, raster))
+    def _lines(self, raw: RawPage) -> "_PageLines":
+        raster, lines, count = raw.picture, raw.lines, count_letters(raw.lines)
+        garbled = raw.is_misread or is_garbled(lines)
+        stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, raw.size)
+        scanned = count < MIN_LETTERS or stamped or garbled
+        is_read = scanned and self.ocr is not None and (garbled or not _is_blank_beside(lines, raster))
         if is_read and self.ocr is not None:
             ocr_lines = self.ocr.read(raster)
             # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
             least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
             better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
             # The few words of a title page are right, and small ones escape OCR.
-            if better or not lines or (count < MIN_LETTERS and is_garbled(lines)):
+            if better or not lines or (count < MIN_LETTERS and garbled):
                 return _PageLines(ocr_lines, "ocr" if ocr_lines else "none", is_scan=True, is_read=True)
-        return _PageLines(lines, "text_layer" if lines else "none", is_scan=scanned, is_read=is_read)
+        return _PageLines(lines, "text_layer" if lines else "none", scanned, is_read, garbled)
 
     def _page_elements(
         self, layout_element: LayoutElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None
@@ -249,6 +249,8 @@ class _PageLines(NamedTuple):
     """Whether the page also becomes an image quote."""
     is_read: bool
     """Whether OCR read it, though its lines may not be used."""
+    is_garbled: bool = False
+    """Whether they are a garbled text layer."""
 
 
 @dataclass(frozen=True, slots=True)

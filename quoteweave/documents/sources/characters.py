@@ -24,6 +24,12 @@ BREAKS = [10, 13]
 # letter is at least; and the share of a page's characters from which on they are all replaced, as its text is no text.
 NO_CONTROLS, MIN_INK, MOSTLY_UNKNOWN = [LINE_END_HYPHEN, 9, 10, 13], 0.1, 0.3
 REPLACEMENT = 0xFFFD
+PRIVATE = (0xE000, 0xF8FF)
+# One character of so many is asked for whether its font says what it is; of a word that is not said, one is asked for.
+ASKED = 4
+# Shares of signs that are letters, of letters that are small, and of small ones that are the most frequent eight of
+# European languages, from which on what fonts do not name is right: TeX's bitmap fonts number letters as ASCII does.
+FREQUENT, TEXT_SHARES = frozenset(map(ord, "senorita")), (0.6, 0.6, 0.45)
 # Accents that stand alone, and the combining characters that do the same to the letter before them.
 ACCENTS = {
     0xB4: "\u0301",
@@ -99,6 +105,36 @@ def count_unknown(characters: Characters) -> tuple[int, int]:
     """Count the letters that are drawn and of which nothing says what they are, and all characters that are drawn."""
     unknown = _is_unknown(characters)
     return int(unknown.sum()), int(np.count_nonzero(unknown | (characters.codes > SPACE)))
+
+
+def count_misread(raw: "FPDF_TEXTPAGE", count: int) -> int:
+    """Count the characters of which the fonts do not say what letters they are, so that others are read.
+
+    pdfium gives them by their number in the font, or some program has numbered them in Unicode's private use area. One
+    by itself is a bullet or a sign of a formula, and what reads as text is taken for right.
+    """
+    import pypdfium2.raw as pdfium
+
+    unicode, has_error = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_HasUnicodeMapError
+    private = range(PRIVATE[0], PRIVATE[1] + 1)
+    if not any(has_error(raw, i) == 1 or unicode(raw, i) in private for i in range(0, count, ASKED)):
+        return 0
+    codes = np.array([unicode(raw, i) for i in range(count)])
+    is_private = (codes >= PRIVATE[0]) & (codes <= PRIVATE[1])
+    unnamed = is_private | np.array([has_error(raw, i) == 1 for i in range(count)])
+    unnamed &= codes > SPACE
+    inked = codes > SPACE
+    in_word = np.append(inked[1:], False) | np.append(False, inked[:-1])
+    found = codes[unnamed & in_word]
+    return 0 if _is_text(found) else len(found)
+
+
+def _is_text(codes: Ints) -> bool:
+    small = codes[(codes >= ord("a")) & (codes <= ord("z"))]
+    letters = len(small) + int(np.count_nonzero((codes >= ord("A")) & (codes <= ord("Z"))))
+    frequent = int(np.count_nonzero(np.isin(small, list(FREQUENT))))
+    parts, wholes = (letters, len(small), frequent), (len(codes), letters, len(small))
+    return all(part >= share * whole for part, whole, share in zip(parts, wholes, TEXT_SHARES, strict=True))
 
 
 def _is_unknown(characters: Characters) -> npt.NDArray[np.bool_]:

@@ -5,7 +5,6 @@ Coordinates come out as the page is shown, in points.
 
 import ctypes
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -17,12 +16,18 @@ import numpy as np
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
-from quoteweave.documents.sources.characters import Floats, count_unknown, read_characters
+from quoteweave.documents.sources.characters import (
+    MOSTLY_UNKNOWN,
+    Floats,
+    count_misread,
+    count_unknown,
+    read_characters,
+)
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.sources.tagged_lines import tagged_lines
 from quoteweave.documents.sources.tags import PageTags
-from quoteweave.documents.sources.text_layer import count_outside, read_runs
+from quoteweave.documents.sources.text_layer import count_outside, count_without_size, read_runs, text_objects
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -41,9 +46,6 @@ MIN_IMAGE = 22.0
 MAX_IMAGES = 1000
 # Pixels that are skipped in a first look at an image.
 STEP = 16
-# pdfium leaves text that is narrower than this out of the text layer. In points, as the size from which on a letter is
-# wider, and the distance from the page's corner from which on its numbers are too coarse to tell.
-NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
 
 
 def render_page(page: "PdfPage", dpi: float) -> Raster:
@@ -72,6 +74,10 @@ class TextLayer:
     """Words that stand outside the page as shown."""
     unknown: int = 0
     """Letters of which nothing says what they are, where they are more than a few."""
+    misread: int = 0
+    """Letters that were read as others for this reason, where they are more than a few."""
+    is_misread: bool = False
+    """Whether these are so many that the text is none."""
 
 
 def read_text_layer(page: "PdfPage") -> TextLayer:
@@ -86,8 +92,10 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
             characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(textpage.raw, characters, shown, page.get_size(), tags))
         outside, (unknown, drawn) = count_outside(characters, page.get_size()), count_unknown(characters)
-        unknown = unknown if unknown > FEW_UNKNOWN * drawn else 0
-        return TextLayer(lines, max(0, count - MAX_CHARACTERS), outside, unknown)
+        misread = count_misread(textpage.raw, min(count, MAX_CHARACTERS))
+        unknown, misread = (found if found > FEW_UNKNOWN * drawn else 0 for found in (unknown, misread))
+        is_misread = misread > MOSTLY_UNKNOWN * drawn
+        return TextLayer(lines, max(0, count - MAX_CHARACTERS), outside, unknown, misread, is_misread)
     finally:
         textpage.close()
 
@@ -111,42 +119,6 @@ def count_undecoded(page: "PdfPage", picture: Raster) -> int:
             count += not bitmap
             pdfium.FPDFBitmap_Destroy(bitmap)
     return count
-
-
-def count_without_size(page: "PdfPage") -> int:
-    """Count the pieces of text that the text layer lacks, as they are drawn in no size, or too far from the page."""
-    import pypdfium2.raw as pdfium
-
-    edges, matrix, size = (ctypes.c_float * 4)(), pdfium.FS_MATRIX(), ctypes.c_float()
-    left, bottom, right, top = (ctypes.pointer(ctypes.c_float.from_buffer(edges, 4 * i)) for i in range(4))
-    count = 0
-    of_page = pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw)
-    for each in _text_objects(*of_page):
-        pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top)
-        if abs(edges[2] - edges[0]) >= NO_WIDTH:
-            continue
-        pdfium.FPDFPageObj_GetMatrix(each, matrix)
-        pdfium.FPDFTextObj_GetFontSize(each, size)
-        # A space has no width either, whatever its size.
-        is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= MIN_SIZE
-        count += not (is_wide and max(map(abs, edges)) < MAX_DISTANCE)
-    return count
-
-
-def _text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
-    """The pieces of text that a page or annotation has, and the forms drawn on it, each drawn by one operation."""
-    import pypdfium2.raw as pdfium
-
-    kind, text, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM
-    unseen = [(get, parent, count)]
-    while unseen:
-        get, parent, count = unseen.pop()
-        for each in (get(parent, i) for i in range(count)):
-            found = kind(each)
-            if found == text:
-                yield each
-            elif found == form:
-                unseen.append((pdfium.FPDFFormObj_GetObject, each, pdfium.FPDFFormObj_CountObjects(each)))
 
 
 def _to_shown(page: "PdfPage") -> Floats:
@@ -212,7 +184,7 @@ class PdfPages:
             label, bookmarks, dropped = self._names(number)
             unread = (*lost, *self._passed_over(number), *self._notes(number, page), *dropped)
             turned = page.get_rotation()
-            return RawPage(number, drawn, layer.lines, label, unread, bookmarks, turned)
+            return RawPage(number, drawn, layer.lines, label, unread, bookmarks, turned, layer.is_misread)
         finally:
             page.close()
 
@@ -325,7 +297,7 @@ def _shows_text(annotation: Any) -> bool:
     import pypdfium2.raw as pdfium
 
     count = pdfium.FPDFAnnot_GetObjectCount(annotation)
-    return next(_text_objects(pdfium.FPDFAnnot_GetObject, annotation, count), None) is not None
+    return next(text_objects(pdfium.FPDFAnnot_GetObject, annotation, count), None) is not None
 
 
 def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
@@ -334,8 +306,12 @@ def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
         yield f"{page} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out"
     if layer.outside:
         yield f"{page} has words {OUTSIDE}: {layer.outside:,}"
+    if layer.is_misread:  # which is told, unless OCR reads it
+        return
     if layer.unknown:
         yield f"{page} has letters that its fonts do not name, which were left out: {layer.unknown:,}"
+    if layer.misread:
+        yield f"{page} has letters that its fonts do not name, which were read as others: {layer.misread:,}"
 
 
 def _without_size(number: int, page: Any) -> tuple[str, ...]:

@@ -46,6 +46,8 @@ class RawPage:
     """The bookmarks of the whole file, given with its first page."""
     rotation: Rotation | None = None
     """The rotation that the file sets, already applied to the picture and all boxes; None where it is not known."""
+    is_misread: bool = False
+    """Whether fonts do not say what most letters of the text layer are, and others stand there."""
 
     @property
     def size(self) -> tuple[float, float]:

@@ -2,12 +2,13 @@
 
 import ctypes
 import itertools
+import math
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from quoteweave.documents.sources.lines import TextRun, Word
 from quoteweave.documents.sources.tags import PageTags, Tag
 
 if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
     from pypdfium2.raw import FPDF_TEXTPAGE
 
 Mask = npt.NDArray[np.bool_]
@@ -49,6 +51,9 @@ HYPHENS = frozenset(map(ord, "-‐‑–−"))
 # What reaches below the line, or does not stand on it, shows not where the line is.
 OFF_THE_LINE = frozenset(map(ord, "gjpqyQ,;()[]{}|/_'\"’”‘“*^°®™:.·…-‐‑–—−"))
 SLASHES = frozenset(map(ord, "/⁄"))
+# pdfium leaves text that is narrower than this out of the text layer. In points, as the size from which on a letter is
+# wider, and the distance from the page's corner from which on its numbers are too coarse to tell.
+NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,42 @@ def count_outside(characters: Characters, page: tuple[float, float]) -> int:
     outside = np.flatnonzero(~_is_visible(characters.hulls[0], page))
     words = (characters.codes[starts[i] : ends[i]].tolist() for i in outside)
     return sum(any(code <= sys.maxunicode and chr(code).isalnum() for code in word) for word in words)
+
+
+def count_without_size(page: "PdfPage") -> int:
+    """Count the pieces of text that the text layer lacks, as they are drawn in no size, or too far from the page."""
+    import pypdfium2.raw as pdfium
+
+    edges, matrix, size = (ctypes.c_float * 4)(), pdfium.FS_MATRIX(), ctypes.c_float()
+    left, bottom, right, top = (ctypes.pointer(ctypes.c_float.from_buffer(edges, 4 * i)) for i in range(4))
+    count = 0
+    of_page = pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw)
+    for each in text_objects(*of_page):
+        pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top)
+        if abs(edges[2] - edges[0]) >= NO_WIDTH:
+            continue
+        pdfium.FPDFPageObj_GetMatrix(each, matrix)
+        pdfium.FPDFTextObj_GetFontSize(each, size)
+        # A space has no width either, whatever its size.
+        is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= MIN_SIZE
+        count += not (is_wide and max(map(abs, edges)) < MAX_DISTANCE)
+    return count
+
+
+def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
+    """The pieces of text that a page or annotation has, and the forms drawn on it, each drawn by one operation."""
+    import pypdfium2.raw as pdfium
+
+    kind, text, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM
+    unseen = [(get, parent, count)]
+    while unseen:
+        get, parent, count = unseen.pop()
+        for each in (get(parent, i) for i in range(count)):
+            found = kind(each)
+            if found == text:
+                yield each
+            elif found == form:
+                unseen.append((pdfium.FPDFFormObj_GetObject, each, pdfium.FPDFFormObj_CountObjects(each)))
 
 
 def _is_visible(hulls: Floats, page: tuple[float, float]) -> Mask:
