@@ -222,10 +222,17 @@ def test_shuffled_letters_private_characters_and_replacements_are_garbled() -> N
         "港口的水深是九米 " * 20,
         "12.5 13.1 88 " * 30,
         "HTTP " * 9,
+        "if (a[i] != b[j]) { return f(x, y) + 1; } " * 9,
+        "Arrival .................... 12 " * 9,
     ]
     for text in (ENGLISH * 2, *texts):
         assert not is_garbled([line(text, 0, 0)]), text
-    for text in (glyph_numbers(ENGLISH * 3), "\ufffd" * 5 + "abc", "\uf0b7\uf0b8\uf0b9 ok"):
+    for text in (
+        glyph_numbers(ENGLISH * 3),
+        "\ufffd" * 5 + "abc",
+        "\uf0b7\uf0b8\uf0b9 ok",
+        "$,)!,%4&274!2*!6,)!6291! " * 9,
+    ):
         assert is_garbled([line(text, 0, 0)]), text
     assert not is_garbled([])
     assert not is_garbled([line("\uf0b7 Text of a list with one odd bullet", 0, 0)])

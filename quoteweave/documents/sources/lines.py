@@ -137,13 +137,15 @@ def is_garbled(lines: Sequence[Line]) -> bool:
     """Whether a text layer is garbled: replacement and private-use characters, or an implausible mix of letters.
 
     Fonts without a character map are often read with a shifted alphabet. In European languages the eight letters of
-    "senorita" are some 60 per cent of all, and in a shuffled alphabet some 30.
+    "senorita" are some 60 per cent of all, and in a shuffled alphabet some 30. Of a subset numbered from 33 on most are
+    read as signs.
     """
     text = "".join(word.text for line in lines for word in line.words)
     odd = sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" for c in text)
     latin = [c for c in text.lower() if "a" <= c <= "z"]
     shuffled = len(latin) >= 150 and sum(c in "senorita" for c in latin) < 0.42 * len(latin)
-    return odd > 0.3 * len(text) or shuffled
+    signs = sum(c.isascii() and not c.isalnum() and c not in "._-" for c in text)
+    return odd > 0.3 * len(text) or shuffled or (len(text) >= 100 and signs > 0.5 * len(text))
 
 
 def with_bullets(lines: Sequence[Line]) -> Sequence[Line]:
