@@ -24,7 +24,7 @@ from quoteweave.collection.collection import Collection  # noqa: E402
 
 WORDS = ("Harbour words before the bomb", "Ferry words after the bomb")
 SECONDS, MEGABYTES = 600, 1500
-LIMITS = ("out of memory", "out of time", "crashes")
+LIMITS, CRASHES = ("out of memory", "out of time"), "crashes"
 
 
 def silent(collection: Collection, bombs: Sequence[str], told: Mapping[str, Sequence[str]]) -> list[str]:
@@ -82,6 +82,7 @@ def main() -> None:
         "added with warnings": len(told),
         "refused": len(refused),
         **{reason: sum(reason in said for said in _reasons(names, told, refused)) for reason in LIMITS},
+        CRASHES: [name for name in names if CRASHES in _reasons([name], told, refused)[0]],
         "neither added nor refused": forgotten,
         "silent drops": dropped,
         "refused with an error of a library": ours,
