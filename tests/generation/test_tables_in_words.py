@@ -45,6 +45,36 @@ def test_two_columns_have_names_where_all_values_are_mere_numbers() -> None:
     assert said("Ship | Merrow\nLength | 189 m\nCrew | 22", "ship", "crew") == "Ship (Merrow) and Crew (22)"
 
 
+def test_one_name_too_few_names_no_column_unless_the_names_are_years() -> None:
+    assert said("Item | Price\nA1 | 3 | 4\nB1 | 5 | 6", "a1") == "A1 (3; 4)"
+    assert said("Item | Price\nA1 | 3 | 4\nB1 | 5 | 6", "a1", "price") == "A1 (3; 4)"
+    assert head_places([["Item", "Price"], ["A1", "3", "4"]]) == (1, {})
+    assert said("2021 | 2020\nA1 | 3 | 4\nB1 | 5 | 6", "a1", "2020") == "A1 (2020: 4)"
+    assert said("2021 | Price\nA1 | 3 | 4\nB1 | 5 | 6", "a1", "price") == "A1 (3; 4)"
+
+
+@pytest.mark.parametrize("first", ["Model", "-"])
+def test_a_name_over_several_columns_is_joined_with_each_name_below_it(first: str) -> None:
+    head = f"Model | Accuracy | Accuracy | Size\n{first} | Test set | Hard subset | Size"
+    table = f"{head}\nAlpha | 82.6 | 76.2 | 7\nBeta | 1 | 2 | 3"
+    assert said(table, "alpha", "test", "set") == "Alpha (Accuracy Test set: 82.6)"
+    assert said(table, "alpha", "hard", "subset") == "Alpha (Accuracy Hard subset: 76.2)"
+    assert said(table, "alpha", "size") == "Alpha (Size: 7)"
+    assert head_places(read_rows(table)) == (2, {1: [(0, 1), (1, 1)], 2: [(0, 2), (1, 2)], 3: [(0, 3), (1, 3)]})
+
+
+def test_a_head_of_three_rows_of_which_two_repeat_names_is_one() -> None:
+    head = "Model | Accuracy | Accuracy\nModel | QuALITY | QuALITY\nModel | 1-shot | 5-shot"
+    header, rows = split_header(read_rows(f"{head}\nAlpha | 82.6 | 76.2\nBeta | 1 | 2"))
+    assert header == ["Model", "Accuracy QuALITY 1-shot", "Accuracy QuALITY 5-shot"]
+    assert rows == [["Alpha", "82.6", "76.2"], ["Beta", "1", "2"]]
+
+
+def test_a_row_of_values_below_a_name_that_spans_is_no_part_of_the_head() -> None:
+    table = "Model | Accuracy | Accuracy\n- | 82.6 | 76.2\nBeta | 1 | 2"
+    assert split_header(read_rows(table))[0] == ["Model", "Accuracy", "Accuracy"]
+
+
 def test_only_lines_of_several_cells_are_rows() -> None:
     assert read_rows("Trade payables ........ | 9 | ...") == [["Trade payables", "9", ""]]
     assert read_rows("Dues of 2021\nGrain | 486 |\n\n a  b | c") == [["Grain", "486", ""], ["a b", "c"]]

@@ -87,19 +87,21 @@ def _are_repeated(cells: Sequence[str]) -> bool:
 def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     """Split a table into its header, in the first or second row, and the rows below; empty without a header.
 
-    A header whose first cell is blank may lack that cell, as in tables without rules. A table of two columns is taken
+    A header whose first cell is blank may lack that cell, as in tables without rules; this is certain of years alone,
+    since "Item | Price" over three cells may name the rows, and two columns at once. A table of two columns is taken
     for names and values without a header, unless all values below the first row are plain numbers. Above the names may
     stand others, each over several columns ("Revenue" and "Profit" over "2023 | 2022 | 2023 | 2022"): then a column has
     both names, and there is no header where it is uncertain which these are. So have columns of which the name above is
     written over each of them ("Winter | Winter" over "1 person | 2 persons"), as in HTML.
     """
-    if spanned := _header_of_spans(rows):
-        return spanned, [_aligned(row, len(spanned)) for row in rows[2:]]
+    if count := _rows_of_spans(rows):
+        spanned = _joined(rows[:count])
+        return spanned, [_aligned(row, len(spanned)) for row in rows[count:]]
     found: list[tuple[int, Sequence[str], Rows]] = []
     for position in range(min(2, len(rows) - 1)):
         names, below = rows[position], rows[position + 1 :]
         width = Counter(map(len, below)).most_common(1)[0][0]
-        named = ["", *names] if len(names) == width - 1 else names
+        named = ["", *names] if _lacks_first(names, width) else names
         if len(named) == width and _is_header(named) and (width > 2 or (position == 0 and _are_numbers(below))):
             found.append((sum(cell not in EMPTY for cell in named[1:]), named, below))
     # Of two header rows, the first may span columns, and then has fewer names.
@@ -109,14 +111,37 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     return header, [_aligned(row, len(header)) for row in body]
 
 
-def _header_of_spans(rows: Rows) -> list[str]:
-    """The names of columns by two rows, of which the first repeats what spans several; empty where they are no such."""
-    if len(rows) < 3 or len(rows[0]) != len(rows[1]) or rows[1][0] not in {*EMPTY, rows[0][0]}:
-        return []
-    above, names = rows[0], rows[1][1:]
+def _lacks_first(names: Sequence[str], width: int) -> bool:
+    """Whether names are surely those of all columns but the first: they are one fewer, and begin with years."""
+    return len(names) == width - 1 and all(YEAR.match(name) or _DATE.search(name) for name in names[:2])
+
+
+def _rows_of_spans(rows: Rows) -> int:
+    """The number of rows of a head of which each but the last repeats what spans several columns; 0 for another head.
+
+    All name the rows as the first does, or not at all.
+    """
+    count = 1
+    while count + 1 < len(rows) and _spans_over(rows[count - 1], rows[count], rows[0][0]):
+        count += 1
+    return count if count > 1 else 0
+
+
+def _spans_over(above: Sequence[str], row: Sequence[str], name: str) -> bool:
+    """Whether a row of names repeats some over columns that the row below it names, as one that `name` stands before.
+
+    Where the row below leaves the first cell blank, it may be of numbers only if it has the same names below each.
+    """
     is_repeated = any(one == other and one not in EMPTY for one, other in pairwise(above[1:]))
-    places = _places_above(above, names) if is_repeated and _is_header(["", *above]) else []
-    return [above[0], *(f"{above[at]} {name}" for at, name in zip(places, names, strict=True))] if places else []
+    if not is_repeated or len(above) != len(row) or row[0] not in {*EMPTY, name} or not _is_header(["", *above]):
+        return False
+    return (row[0] == name not in EMPTY) or _is_header(row) or bool(_places_above(above, row[1:]))
+
+
+def _joined(head: Rows) -> list[str]:
+    """The names of each column in the rows of a head, as one; a name that spans rows is written once."""
+    columns = zip(*head, strict=True)
+    return [" ".join(dict.fromkeys(name for name in names if name not in EMPTY)) for names in columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +223,13 @@ def head_places(rows: Rows) -> tuple[int, dict[int, list[tuple[int, int]]]]:
     Columns are numbered as in the rows below. Without a header the first row names the columns.
     """
     header, body = split_header(rows)
+    if count := _rows_of_spans(rows):
+        return count, {at: [(row, at) for row in range(count)] for at in range(1, len(header))}
     if not header and len(body) == len(rows):
         width = Counter(map(len, rows[1:])).most_common(1)[0][0] if len(rows) > 1 else 0
         lacking = width - len(rows[0]) if rows else 0
-        return 1, {at: [(0, at - lacking)] for at in range(1, width)} if lacking in (0, 1) else {}
+        is_known = lacking == 0 or _lacks_first(rows[0], width)
+        return 1, {at: [(0, at - lacking)] for at in range(1, width)} if is_known else {}
     last = len(rows) - len(body) - 1
     lacking = len(header) - len(rows[last])
     places = {at: [(last, at - lacking)] for at in range(1, len(header))}
