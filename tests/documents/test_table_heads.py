@@ -1,14 +1,16 @@
 """Heads above tables, and the cells of their rows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from made_pages import GREY, canvas, fill, line, paragraph, picture
 
+from quoteweave.core.boxes import hull
 from quoteweave.documents.layout.analyse import analyse_layout
 from quoteweave.documents.layout.blocks import LineBlock
 from quoteweave.documents.layout.tables.aligned import aligned_tables
-from quoteweave.documents.layout.tables.cells import Table, cells_of
+from quoteweave.documents.layout.tables.cells import Table, cells_of, table_of
 from quoteweave.documents.layout.tables.heads import with_heads
 from quoteweave.documents.sources.lines import Line
 
@@ -32,6 +34,21 @@ def headed(above: Sequence[Line], body: Sequence[Sequence[str]] = BODY) -> tuple
     (found,) = with_heads([table], above)
     assert all(each.box[1] >= found.box[1] for each in found.lines)
     return found.rows
+
+
+Rows = tuple[tuple[str, ...], ...]
+
+
+def spread(words: Sequence[tuple[str, float]], top: float) -> Line:
+    """A line of words that begin there."""
+    lines = [line(text, x, top) for text, x in words]
+    return replace(lines[0], words=tuple(one.words[0] for one in lines), box=hull(one.box for one in lines))
+
+
+def centred(text: str, middle: float, top: float) -> Line:
+    """A line with its middle there."""
+    box = line(text, 0, top).box
+    return line(text, middle - (box[2] - box[0]) / 2, top)
 
 
 NUMBERS = (("Net sales", "$ 1,204", "$ 988"), ("Membership fees", "38", "35"), ("Total", "$ 1,242", "$ 1,023"))
@@ -263,3 +280,52 @@ def test_what_the_numbers_are_in_stands_below_their_years(unit: str) -> None:
 def test_a_heading_above_the_years_is_no_part_of_their_names() -> None:
     heading = line("Income and spending of the trust", 50, 64, size=15)
     assert headed([heading, line("2021", 220, 84), line("2020", 330, 84)])[0] == ("", "2021", "2020")
+
+
+SCORES = (("Alpha", "39.5", "35.3"), ("Beta", "55.4", "46.1"), ("Gamma", "82.6", "76.2"))
+
+
+def ruled(head: Sequence[Line], body: Sequence[Sequence[str]] = SCORES, xs: Sequence[float] = (50, 204, 255)) -> Rows:
+    """The rows of a table with this head over that body at 100 points."""
+    (found,) = with_heads([table_of([*head, *rows_at(body, 100, xs)])], [])
+    return found.rows
+
+
+def test_names_that_were_read_as_one_line_are_parted_by_the_columns_below_them() -> None:
+    names = spread([("Test", 190), ("set", 212), ("Hard", 245), ("subset", 269)], 84)
+    assert ruled([line("Model", 50, 84), names]) == (("Model", "Test set", "Hard subset"), *SCORES)
+
+
+def test_a_line_whose_words_stand_close_or_over_one_column_is_one_name() -> None:
+    close = spread([("Test", 200), ("or", 222), ("hard", 234), ("subset", 258)], 84)
+    assert ruled([line("Model", 50, 84), close])[0] == ("Model", close.text)
+    beside = spread([("Test", 190), ("set", 207), ("Hard", 233), ("subset", 420)], 84)
+    assert ruled([line("Model", 50, 84), beside])[0] == ("Model", beside.text)
+
+
+def test_a_name_over_the_middle_of_several_columns_is_a_part_of_the_name_of_each() -> None:
+    low = [line("Test", 202, 84), line("Hard", 253, 84)]
+    above = centred("Accuracy", (low[0].box[0] + low[1].box[2]) / 2, 68)
+    assert ruled([line("Model", 50, 68), above, *low]) == (("Model", "Accuracy Test", "Accuracy Hard"), *SCORES)
+    off = centred("Accuracy", (low[0].box[0] + low[1].box[2]) / 2 + 9, 68)
+    assert not any("Accuracy" in name for name in ruled([line("Model", 50, 68), off, *low])[0][2:])
+
+
+def test_names_over_groups_of_columns_are_parts_of_the_names_of_their_own() -> None:
+    xs = (50, 204, 255, 306, 357)
+    body = [(*row, "1.5", "2.5") for row in SCORES]
+    low = [line(name, x - 2, 84) for name, x in zip(("Test", "Hard", "Test", "Hard"), xs[1:], strict=True)]
+    above = [
+        centred(name, (low[at].box[0] + low[at + 1].box[2]) / 2, 68) for name, at in (("Accuracy", 0), ("Recall", 2))
+    ]
+    names = ("Model", "Accuracy Test", "Accuracy Hard", "Recall Test", "Recall Hard")
+    assert ruled([line("Model", 50, 68), *above, *low], body, xs) == (names, *body)
+
+
+def test_a_name_over_one_of_three_columns_is_no_part_of_the_names_beside_it() -> None:
+    xs = (50, 204, 255, 306, 357, 408, 459)
+    body = [(*row, "1.5", "2.5", "3.5", "4.5") for row in SCORES]
+    low = [line(name, x, 84) for name, x in zip(("Low", "High", "Size", "Cost", "Fast", "Slow"), xs[1:], strict=True)]
+    above = [centred(name, (low[at].box[0] + low[at].box[2]) / 2, 68) for name, at in (("Most", 1), ("Very", 4))]
+    rows = ruled([line("Model", 50, 68), *above, *low], body, xs)
+    assert not any(name.startswith(("Most Low", "Most Size", "Very Cost", "Very Slow")) for row in rows for name in row)

@@ -23,6 +23,7 @@ from quoteweave.documents.layout.tables.columns import (
     places_in,
     texts_of,
 )
+from quoteweave.documents.layout.tables.head_names import names_with_spans, with_names_parted
 from quoteweave.documents.layout.tables.lines_above import LinesAbove
 from quoteweave.documents.layout.tables.parting import (
     MAX_GAP,
@@ -104,13 +105,18 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
 
 
 def _with_head(table: Table, lines: LinesAbove) -> _Headed:
-    rows = rows_of_cells(table.lines)
-    columns = columns_of(rows)
+    read = rows_of_cells(table.lines)
+    columns = columns_of(read)
     if len(columns) < 2 or table.has_grid:
         return _Headed(table)
+    rows = with_names_parted(read, columns)
     # What stands over several columns is the name of a group of rows below their names.
     over = rows[: len(rows) > 1 and stands_over_columns(rows[0], rows[1:])]
     rows = rows[len(over) :]
+    count, names = names_with_spans(rows, columns)
+    if names:
+        below = (cells_under(row, columns) for row in rows[count:])
+        return _Headed(replace(table, rows=(names, *map(texts_of, over), *below)), columns, names)
     own = _rows_of_head(rows, columns)
     head, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not own)
     named = [*head, *own] or [row for row in rows[:1] if names_columns(row, columns)]

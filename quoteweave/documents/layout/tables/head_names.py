@@ -1,0 +1,124 @@
+"""Names in the heads of tables that stand over several columns, or were read as one line over several."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, product, takewhile
+from math import prod
+
+from quoteweave.core.boxes import hull
+from quoteweave.documents.layout.tables.cells import Row, is_data
+from quoteweave.documents.layout.tables.columns import Column, columns_over, middle, places_in
+from quoteweave.documents.sources.lines import Line
+
+# Rows of a head.
+MAX_ROWS = 4
+# Between two names in one line: the least space, in heights of the line, and in spaces between words of a name.
+MIN_SPACE = 0.7
+MIN_WIDER = 2.0
+# Points by which the middle of a name may miss that of the columns that it is over.
+MAX_OFF_MIDDLE = 2.0
+# More ways in which a row of names may stand over the columns leave it uncertain.
+MAX_WAYS = 1000
+
+_Run = range
+"""The columns, from 1, that a name is over; 0 for that of the rows."""
+
+
+def with_names_parted(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
+    """The rows of a table, with a cell for each name above its numbers where several were read as one line.
+
+    Each of these stands over a column of its own, and they are farther apart than the words of one name.
+    """
+    head = _rows_above_numbers(rows)
+    return [*(_names_parted(row, columns) for row in head), *rows[len(head) :]]
+
+
+def _rows_above_numbers(rows: Sequence[Row]) -> Sequence[Row]:
+    return list(takewhile(lambda row: not is_data(row), rows))
+
+
+def _names_parted(row: Row, columns: Sequence[Column]) -> Row:
+    cells = [part for cell in row for part in _parts(cell)]
+    places = places_in(cells, columns)
+    is_sure = None not in places and len(set(places)) == len(places)
+    return cells if is_sure and all(len(columns_over(cell, columns)) == 1 for cell in cells) else row
+
+
+def _parts(cell: Line) -> list[Line]:
+    """The parts of a line between which there is more space than within one of them."""
+    spaces = [right.box[0] - left.box[2] for left, right in pairwise(cell.words)]
+    wide = [space for space in spaces if space >= MIN_SPACE * cell.height]
+    narrow = max((space for space in spaces if space not in wide), default=0.0)
+    if not wide or min(wide) < MIN_WIDER * narrow:
+        return [cell]
+    starts = [0, *(at for at, space in enumerate(spaces, 1) if space in wide), len(cell.words)]
+    parts = (cell.words[start:end] for start, end in pairwise(starts))
+    return [replace(cell, words=words, box=hull(word.box for word in words)) for words in parts]
+
+
+def names_with_spans(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[int, tuple[str, ...]]:
+    """The rows of a head in which names span columns, and the names of each column in all of them, the rows' first.
+
+    0 and no names unless it is certain which columns each name is over: it stands over the middle of these.
+    """
+    head = _rows_above_numbers(rows)
+    if not 1 < len(head) <= MAX_ROWS or len(head) == len(rows):
+        return 0, ()
+    places = places_in(head[-1], columns)
+    if None in places or len(set(places)) < len(places):
+        return 0, ()
+    lowest = {place: cell for place, cell in zip(places, head[-1], strict=True) if place}
+    runs = [
+        *(_runs_of(row, lowest, columns) for row in head[:-1]),
+        [range(place or 0, (place or 0) + 1) for place in places],
+    ]
+    names = [list[str]() for _ in range(len(columns) + 1)]
+    for row, own in zip(head, runs, strict=True):
+        for cell, run in zip(row, own, strict=False):
+            for at in run:
+                names[at].append(cell.text)
+    has_spans = any(len(run) > 1 for own in runs for run in own)
+    return (len(head), tuple(map(" ".join, names))) if has_spans and all(runs) and all(names[1:]) else (0, ())
+
+
+def _runs_of(row: Row, lowest: Mapping[int, Line], columns: Sequence[Column]) -> Sequence[_Run]:
+    """The columns that each name of a row is over; none where that is uncertain.
+
+    `lowest` are the names of columns in the last row of the head.
+    """
+    bounds = [
+        (column.left, *lowest[at].box[::2], column.right) if at in lowest else (column.left, column.right)
+        for at, column in enumerate(columns, 1)
+    ]
+    sides = [(min(bound), max(bound)) for bound in bounds]
+    ways = [list(_ways(cell, sides, lowest)) for cell in row]
+    if prod(map(len, ways)) > MAX_WAYS:
+        return []
+    found = [way for way in product(*ways) if all(left.stop <= right.start for left, right in pairwise(way))]
+    if len(found) > 1:
+        names = [lowest[at].text if at in lowest else "" for at in range(1, len(columns) + 1)]
+        found = [way for way in found if _are_groups([run for run in way if run.start], names)]
+    return found[0] if len(found) == 1 else []
+
+
+def _ways(cell: Line, sides: Sequence[tuple[float, float]], lowest: Mapping[int, Line]) -> Iterator[_Run]:
+    """The columns that a name may be over."""
+    over = [at for at, (left, right) in enumerate(sides, 1) if cell.box[0] < right and left < cell.box[2]]
+    if cell.box[2] <= sides[0][0]:
+        yield range(1)
+    elif len(over) == 1 and over[0] not in lowest:
+        yield range(over[0], over[0] + 1)
+    else:
+        for first in range(1, len(sides) + 1):
+            for last in range(first, len(sides) + 1):
+                off = abs(middle(cell) - (sides[first - 1][0] + sides[last - 1][1]) / 2)
+                run = range(first, last + 1)
+                is_named = first == last or all(at in lowest for at in run)
+                if off <= MAX_OFF_MIDDLE and is_named and all(at in run for at in over):
+                    yield run
+
+
+def _are_groups(runs: Sequence[_Run], names: Sequence[str]) -> bool:
+    """Whether several runs of one length are all of the columns, and each has the same names of these."""
+    own = [names[run.start - 1 : run.stop - 1] for run in runs]
+    return len(own) > 1 and sum(map(len, own)) == len(names) and all(each == own[0] for each in own)
