@@ -1,8 +1,8 @@
 """Checks passages against a claim by the gate's rules, and says how sure it is that they are its source.
 
 Where the user names a model, it confirms that passages support the claim. The rules of the gate look up what a claim
-says: numbers, dates and names. Contraries are told by English words (`attribution.contraries`). Whether the rest is
-said of the same thing, in whatever language, they cannot tell.
+says: numbers, dates and names. Contraries are told by English words (`gate.contraries.opposite_words`). Whether the
+rest is said of the same thing, in whatever language, they cannot tell.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple, get_args
 
-from quoteweave.attribution.contraries import CONTRARY_REASONS, Contrary, find_contrary
 from quoteweave.attribution.records import Candidate, Outcome, Rejection
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
@@ -20,8 +19,9 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, Contrary, find_contrary
 from quoteweave.generation.gate.facts import read_sentence, stated_words
-from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK
+from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK, is_of_words
 from quoteweave.generation.relevance import coverage, words_with_headings
 from quoteweave.generation.sentences import sentence_texts
 
@@ -79,6 +79,9 @@ _REWORDED = (
     ("the document that it cites", "the passage's document"),
     ("It cites an image whose", "The passage is an image whose"),
     ("Either it or what it cites", "Either the claim or the passage"),
+    ("Of it and what it cites", "Of the claim and the passage"),
+    ("What it cites", "The passage"),
+    ("one of its words", "a word of the claim"),
     ("what it cites", "the passage"),
 )
 
@@ -145,18 +148,19 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     share = coverage(weights, closest.held)
     covered = min(1.0, coverage(weights, closest.held.union(words_with_headings(hit.quote))))
     reason, lacking = _reworded(citation.reason, claim), False
-    if citation.verdict == "supported":
+    has_other_words = is_of_words(citation)
+    if citation.verdict == "supported" or has_other_words:
         reason, difference = None, _Difference.of(claim, closest, weights)
-        if share < SUPPORTED_COVERAGE or difference.instead is not None:
-            reason, lacking = difference.in_words, True
+        if has_other_words or share < SUPPORTED_COVERAGE or difference.instead is not None:
+            reason, lacking = difference.in_words if difference.missing else _reworded(citation.reason, claim), True
     elif citation.reason == NOTHING_TO_CHECK and covered >= LIKELY_COVERAGE and share < 1:
         reason = f"{reason} {_Difference.of(claim, closest, weights).in_words}"
     verdict = "unchecked" if lacking else citation.verdict
     contrary: Contrary | None = None
     if verdict != "unsupported" and hit.quote.kind == "text":
-        contrary = find_contrary(claim, hit.quote.all_text(), weights)
+        contrary = find_contrary(claim, sentence_texts(hit.quote.all_text()), weights)
     if contrary is not None:
-        verdict, reason, lacking = "unsupported", CONTRARY_REASONS[contrary], False
+        verdict, reason, lacking = "unsupported", _reworded(CONTRARY_REASONS[contrary], claim), False
     update = {"verdict": verdict, "reason": reason}
     answer = with_citations(checked, [citation.model_copy(update=update)])
     return CheckedPassage(hit, answer, covered, closest.text, lacking, contrary)

@@ -13,14 +13,20 @@ from quoteweave import Collection, LexicalRetriever, add, attribute
 from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer
 from quoteweave.attribution.attribute import Attributor
 from quoteweave.attribution.checked_passages import DENIED, check_passage
-from quoteweave.attribution.contraries import CONTRARY_REASONS, Contrary
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.records import Filter, Hit, Quote
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.gate.contraries.opposite_words import Contrary
 from quoteweave.pipeline.answer_page.render import render_answers, view_answered
 from quoteweave.pipeline.search import Search
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "attribution.md").read_text("utf-8")
+
+CONTRARIES: dict[Contrary, str] = {
+    "direction": "Of the claim and the passage one says that something rises, and the other that it falls.",
+    "opposite_word": "The passage has the opposite of a word of the claim.",
+    "denial": "Of the claim and the passage one denies what the other says.",
+}
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +84,8 @@ def test_a_number_alone_does_not_show_that_a_passage_says_what_is_claimed(tmp_pa
     ("claim", "outcome", "reason"),
     [
         ("Oats rose by 12 % in the mild winter of 2019.", "supported", None),
-        ("Oats fell by 12 % in the mild winter of 2019.", "not_found", CONTRARY_REASONS["direction"]),
-        ("Oats fell in the mild winter.", "not_found", CONTRARY_REASONS["direction"]),
+        ("Oats fell by 12 % in the mild winter of 2019.", "not_found", CONTRARIES["direction"]),
+        ("Oats fell in the mild winter.", "not_found", CONTRARIES["direction"]),
         (
             "Barley rose by 12 % in the mild winter of 2019.",
             "likely",
@@ -123,7 +129,7 @@ def test_what_is_said_of_something_else_or_the_other_way_round_is_not_supported(
 def test_the_contrary_is_no_source_whatever_else_both_say(tmp_path: Path, claim: str, passage: str) -> None:
     with make_collection(tmp_path, {"a.md": [passage]}) as made:
         (found,) = attribute(made, claim)
-    assert (found.outcome, found.reason) == ("not_found", CONTRARY_REASONS["direction"])
+    assert (found.outcome, found.reason) == ("not_found", CONTRARIES["direction"])
 
 
 @pytest.mark.parametrize(
@@ -176,7 +182,7 @@ def test_what_the_passage_denies_or_says_by_the_opposite_word_has_no_source(
 ) -> None:
     with make_collection(tmp_path, {"a.md": [passage, "Rye was rare."]}) as made:
         (found,) = attribute(made, claim)
-    assert (found.outcome, found.reason) == ("not_found", CONTRARY_REASONS[contrary])
+    assert (found.outcome, found.reason) == ("not_found", CONTRARIES[contrary])
     assert found.candidates[0].rejection == "contrary"
 
 
@@ -207,7 +213,7 @@ def test_a_passage_that_says_the_contrary_outweighs_one_that_is_less_close(tmp_p
     ]
     with make_collection(tmp_path, {"a.md": texts}) as made:
         (found,) = attribute(made, "The memory of the old harbour crane grows linearly with each lift.")
-    assert (found.outcome, found.reason) == ("not_found", CONTRARY_REASONS["direction"])
+    assert (found.outcome, found.reason) == ("not_found", CONTRARIES["direction"])
 
 
 def test_numbers_of_a_table_are_not_said_to_be_in_place_of_words() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.generation.gate.exchanged_words import MAX_WORDS, find_exchange
+from quoteweave.generation.gate.contraries.exchanged_words import MAX_WORDS, find_exchange
 
 EXCHANGED = [
     ("Stroke reduced the risk of aspirin.", "Aspirin reduced the risk of stroke by 12% in women.", "Stroke", "aspirin"),

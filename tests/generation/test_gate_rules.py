@@ -30,7 +30,7 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("The storm came in February 2023.", "The storm of 17 February came. It was the worst of 2023."),
         ("The train leaves at 3:40 pm.", "The train leaves at 15:40."),
         ("Loading rose from 300 to 420 tonnes.", "It raised the rate of loading from 300–420 tonnes an hour; it rose."),
-        ("Sample H7–3 came from a birch.", "A birch twig was bagged as sample H7-3."),
+        ("Sample H7–3 was a birch twig.", "A birch twig was bagged as sample H7-3."),
         ("The crew said “the last rod bent”.", "The crew said: the last\nrod bent."),
         ("Calls reached 1,204 in the port.", "The port: calls reached l,2O4 in all."),
         ("Grain reached 547 thousand tonnes.", "Grain, in thousand tonnes: 547"),
@@ -191,7 +191,7 @@ def test_what_a_number_counts_must_occur() -> None:
 
 def test_one_counts_nothing() -> None:
     said = "One consequence of the fog was that 12 ships stayed in the harbour."
-    assert verdict(said, "In fog, 12 ships stayed in the harbour.") == "supported"
+    assert verdict(said, "A consequence of the fog: 12 ships stayed in the harbour.") == "supported"
 
 
 def test_numbers_alone_do_not_bear_out_other_words() -> None:

@@ -217,7 +217,7 @@ def has_opposite_word(question: str, text: str) -> bool:
 def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
     asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], keep_stop_words=True))
-    pairs = [pair for pair in _opposites() if bool(asked & pair[0]) != bool(asked & pair[1])]
+    pairs = [pair for pair in opposite_words() if bool(asked & pair[0]) != bool(asked & pair[1])]
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
 
@@ -240,7 +240,7 @@ def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[st
 
 
 @cache
-def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
+def opposite_words() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Pairs of sets of words with opposite meanings, as `core.text.tokens.words` stems them."""
     pairs = (pair for each in question_languages() for pair in each.get("opposites", ()))
     return [

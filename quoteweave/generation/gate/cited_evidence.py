@@ -59,6 +59,10 @@ class CitedEvidence:
         """The sentences of the quotes, in their order."""
         return [part.text for text in self.texts for part in split_sentences(text)]
 
+    def has_sentence(self, text: str) -> bool:
+        """Whether a text has the words of a whole sentence of the quotes, in their order; signs are not compared."""
+        return any(_words_in_order(text) == _words_in_order(one) for one in self.sentences)
+
     @cached_property
     def scales(self) -> frozenset[Decimal]:
         """The scales that tables state for their numbers: 1000 for `in thousand tonnes`."""
@@ -182,6 +186,11 @@ def _digits(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
     return frozenset(words(text))
+
+
+@lru_cache(maxsize=1024)
+def _words_in_order(text: str) -> tuple[str, ...]:
+    return tuple(words(text, stem=False, keep_stop_words=True))
 
 
 def _columns(text: str) -> list[str]:

@@ -3,16 +3,19 @@
 Numbers with their units, dates, times, codes and quoted words are looked up. The verdict is
 
 - `unsupported` where one of them does not occur, and does not follow from what does, where two numbers have changed
-  places (`gate.exchanged_words`), or where one is said of another year (`gate.amounts_of_years`);
+  places (`contraries.exchanged_words`), or where one is said of another year (`contraries.amounts_of_years`);
 - `unchecked` where one is calculated from others, where there is nothing to look up, where the quotes lack a name, what
-  a number counts, or most words of the sentence, where two words have changed places, or where either a clause or the
-  closest sentence of the quotes is negated and the other is not;
-- `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `MIN_WORDS` of
-  them, occur in its quotes, all but a tenth.
+  a number counts, or a word of the sentence, also as a known synonym (`contraries.word_differences`); where they have
+  another word in its place, the opposite of a word or direction, or one of two clauses denies or doubts what the other
+  says (`contraries.opposite_words`); where a number has another bound, sign or version
+  (`contraries.qualified_numbers`), or where two words have changed places;
+- `supported` otherwise. A sentence without numbers or the like is supported where it has at least `MIN_WORDS` words,
+  under the same conditions.
 
 What this cannot see: which number belongs to what, except to which year; names exchanged for each other, except within
-one sentence; a verb replaced by another one; most negations; signs and directions. Errors of these kinds are never
-reported as `unsupported`, and some of them are found `supported`. An entailment model sees more (`check_with_model`).
+one sentence; a word that the quotes have for something else; opposites, bounds and doubts in other languages. Errors of
+these kinds are never reported as `unsupported`, and some of them are found `supported`. A true sentence in other words
+than its quotes is often `unchecked`. An entailment model sees more (`check_with_model`).
 """
 
 import re
@@ -27,11 +30,26 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.amounts_of_years import find_other_year
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
+from quoteweave.generation.gate.contraries.amounts_of_years import find_other_year
+from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
+from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
+from quoteweave.generation.gate.contraries.qualified_numbers import (
+    OtherNumber,
+    find_other_bound,
+    find_other_sign,
+    find_other_version,
+    shown_directions,
+)
+from quoteweave.generation.gate.contraries.word_differences import (
+    find_doubt,
+    find_lacked_word,
+    find_other_amount,
+    find_other_preposition,
+    find_replaced_word,
+)
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
-from quoteweave.generation.gate.exchanged_words import Exchange, find_exchange
 from quoteweave.generation.gate.facts import Facts, code_key, normalize_notation, read_sentence
 
 MIN_SAME_LANGUAGE = 0.2
@@ -39,14 +57,16 @@ MIN_SAME_LANGUAGE = 0.2
 MIN_WORDS = 4
 """Least words of a sentence without numbers, to be judged by its words."""
 MIN_OVERLAP_ALONE = 0.9
-"""Share of its words that must then occur in its quotes."""
+"""Share of its words that must then occur in its quotes, before known synonyms are looked for."""
 MIN_OVERLAP = 0.4
-"""Share of the words that must occur, for a sentence whose numbers all occur."""
+"""The same for a sentence whose numbers all occur."""
 SMALL_COUNT = 12
 """A number in words up to this may be the answer's own count of things."""
 
 NOTHING_TO_CHECK = "It states nothing that can be checked."
 """The reason where a sentence has nothing to look up, and its words are too few or occur too seldom to tell."""
+
+_LACKS, _HAS_OTHER = "What it cites lacks its word ", "It says otherwise than what it cites: "
 
 _NEGATION = lazy_regex(
     r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
@@ -56,27 +76,6 @@ _NEGATION = lazy_regex(
 _JOINED = lazy_regex(
     r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
-)
-MAX_BOUND = 40
-"""Most characters before a number in which its bound is looked for."""
-# "Over" and "under" may be said of time and place, so that they only show that what is cited has a bound.
-_BOUND = lazy_regex(
-    r"\b(?:(?P<more>more than|at least)|less than|fewer than|at most|up to) [$€£¥]?(?P<number>\d+(?:[.,]\d+)*)", re.I
-)
-_OF_MORE, _OF_LESS = (
-    (lazy_regex(rf"(?:{before})\s*[$€£¥]?$", re.I), lazy_regex(rf"\s?%?(?:{behind})", re.I))
-    for before, behind in (
-        (
-            r"\b(?:more than|at least|over|above|beyond|(?:great|high|larg|long)er than|exceed(?:s|ed|ing)?"
-            r"|not? less than|in excess of|minimum of)|[>≥]",
-            r"\+|\sor (?:more|above|over|higher|longer)\b",
-        ),
-        (
-            r"\b(?:less than|fewer than|at most|up to|under|below|(?:low|small|short)er than|not? more than|maximum of"
-            r"|nearly|almost|within|to)|[<≤–-]",
-            r"\sor (?:less|fewer|below|under|lower|shorter)\b",
-        ),
-    )
 )
 _CLAUSES = lazy_regex(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 _NAME = lazy_regex(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
@@ -122,6 +121,12 @@ def is_factual(text: str) -> bool:
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False
     return has_figures(statement) or (len(words(statement)) >= MIN_WORDS and _NAME.search(statement) is not None)
+
+
+def is_of_words(citation: Citation) -> bool:
+    """Whether all that can be looked up occurs in what is cited, and it was not found for its words alone."""
+    reason = citation.reason or ""
+    return reason.startswith((_LACKS, _HAS_OTHER))
 
 
 def has_figures(statement: str) -> bool:
@@ -246,11 +251,11 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
         return contrary
     share = _word_overlap(statement, evidence)
     if _has_checkable_facts(facts):
-        numbers_alone = _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
-        return _SUPPORTED if share >= MIN_OVERLAP else numbers_alone
-    if len(_content_words(statement)) >= MIN_WORDS and share >= MIN_OVERLAP_ALONE:
-        return _SUPPORTED
-    return _Finding("unchecked", NOTHING_TO_CHECK)
+        if share < MIN_OVERLAP:
+            return _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
+    elif len(_content_words(statement)) < MIN_WORDS or share < MIN_OVERLAP_ALONE:
+        return _Finding("unchecked", NOTHING_TO_CHECK)
+    return _said_otherwise(statement, facts, evidence) or _SUPPORTED
 
 
 def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
@@ -262,11 +267,50 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     if other := find_other_year(statement, evidence.sentences):
         reason = f"What it cites has {other.amount} for {other.year}, and for {other.said_year} {other.instead}."
         return _Finding("unsupported", reason)
-    if bound := _lacking_bound(statement, evidence):
-        return _Finding("unchecked", f"It has “{bound}”, what it cites the number alone.")
-    if _negations_differ(statement, evidence):
-        return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
-    return None
+    if number := _qualified_otherwise(statement, evidence):
+        return _Finding("unchecked", _instead(*number))
+    if evidence.has_sentence(statement):
+        return None
+    if contrary := find_contrary(statement, evidence.sentences, dict.fromkeys(words(statement), 1.0)):
+        return _Finding("unchecked", CONTRARY_REASONS[contrary])
+    return next(_denials(statement, evidence), None)
+
+
+def _denials(statement: str, evidence: CitedEvidence) -> Iterator[_Finding]:
+    """Yield a finding for each clause that is denied, or doubted, where its closest part of what is cited is not."""
+    for clause, cited in _compared_clauses(statement, evidence):
+        if _is_negated(clause) != _is_negated(cited):
+            yield _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
+        elif doubt := find_doubt(clause, cited):
+            yield _Finding("unchecked", f"What it cites says “{doubt}”, and it does not.")
+
+
+def _qualified_otherwise(statement: str, evidence: CitedEvidence) -> OtherNumber | None:
+    return (
+        find_other_bound(statement, evidence.texts)
+        or find_other_sign(statement, evidence.sentences)
+        or find_other_version(statement, evidence.texts)
+    )
+
+
+def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding | None:
+    """The finding where what is cited lacks a word of the statement, or has another word or number in its place."""
+    if evidence.has_sentence(statement):
+        return None
+    content_words, shown = _content_words(statement), shown_directions(statement, evidence.sentences)
+    closest = evidence.closest_sentences(content_words)
+    amounts = [amount for amount in facts.amounts if not amount.year]
+    if amounts and (amount := find_other_amount(content_words, amounts, closest)) is not None:
+        return _Finding("unchecked", f"What it cites says this of {amount}.")
+    other = find_other_preposition(statement, evidence.sentences) or find_replaced_word(statement, closest, shown)
+    if other is not None:
+        return _Finding("unchecked", f"{_HAS_OTHER}“{other.said}” for “{other.cited}”.")
+    lacked = find_lacked_word(statement, evidence.words | shown, evidence.texts)
+    return None if lacked is None else _Finding("unchecked", f"{_LACKS}“{lacked}”.")
+
+
+def _instead(said: str, cited: str) -> str:
+    return f"It has “{said}” where what it cites has “{cited}”."
 
 
 def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
@@ -285,22 +329,8 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
     return None
 
 
-def _lacking_bound(statement: str, evidence: CitedEvidence) -> str:
-    """A number with its bound, "more than 12", that what is cited has but without one of that side; "" for none."""
-    for match in _BOUND.finditer(statement):
-        before, behind = _OF_MORE if match["more"] else _OF_LESS
-        number = re.compile(rf"(?<![\d.,]){re.escape(match['number'])}(?![\d]|[.,]\d)")
-        found = [(text, *one.span()) for text in evidence.texts for one in number.finditer(text)]
-        if found and not any(
-            before.search(text[max(0, start - MAX_BOUND) : start]) or behind.match(text, end)
-            for text, start, end in found
-        ):
-            return match[0]
-    return ""
-
-
-def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:
-    """Whether a clause is negated and the closest part of the closest sentence of the quotes is not, or the reverse.
+def _compared_clauses(statement: str, evidence: CitedEvidence) -> Iterator[tuple[str, str]]:
+    """The clauses of a statement, each with the closest part of the closest sentence of the quotes.
 
     "Each received 20 milligrams" is what "Each received 20 milligrams, and none fell ill" says.
     """
@@ -309,10 +339,7 @@ def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:
         if len(content_words) > 1:
             sentences = evidence.closest_sentences(content_words)
             parts = _JOINED.split(min(sentences, key=len, default=""))
-            closest = max(parts, key=lambda part: len(content_words & _content_words(part)))
-            if _is_negated(clause) != _is_negated(closest):
-                return True
-    return False
+            yield clause, max(parts, key=lambda part: len(content_words & _content_words(part)))
 
 
 def _is_negated(text: str) -> bool:

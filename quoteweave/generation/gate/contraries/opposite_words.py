@@ -1,4 +1,4 @@
-"""Says whether a passage states the contrary of a claim: the other direction, an opposite word, or a denial.
+"""Says whether sentences state the contrary of a claim: the other direction, an opposite word, or a denial.
 
 It is told by English words, denials also by those of other languages. Only sentences that otherwise say what the claim
 says are compared with it, so that what is said of something else is not taken for its contrary; for opposite
@@ -9,17 +9,17 @@ decimal.
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Literal, get_args
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_analysis import opposite_words, words_alike
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
 from quoteweave.generation.gate.facts import read_sentence
 from quoteweave.generation.languages import Language, function_words
 from quoteweave.generation.relevance import coverage
-from quoteweave.generation.sentences import sentence_texts
 
 MIN_COVERAGE = 0.6
 """Least share of what else the claim says, weighed by rarity, in a sentence that may state its contrary."""
@@ -29,12 +29,12 @@ something else."""
 MIN_SHARED = 2
 """Least words that a sentence shares with a claim beside an amount that both have."""
 Contrary = Literal["direction", "opposite_word", "denial"]
-"""How a passage states the contrary of a claim."""
+"""How what is cited states the contrary of a claim."""
 CONTRARY_REASONS: Mapping[Contrary, str] = MappingProxyType(
     {
-        "direction": "Of the claim and the passage one says that something rises, and the other that it falls.",
-        "opposite_word": "The passage has the opposite of a word of the claim.",
-        "denial": "Of the claim and the passage one denies what the other says.",
+        "direction": "Of it and what it cites one says that something rises, and the other that it falls.",
+        "opposite_word": "What it cites has the opposite of one of its words.",
+        "denial": "Of it and what it cites one denies what the other says.",
     }
 )
 
@@ -56,14 +56,13 @@ _OPPOSITES = (
     ("stronger strengthen strengthens strengthened", "weaker weaken weakens weakened"),
     ("earlier earliest", "later latest"),
     ("warmer hotter", "colder cooler"),
-    ("maximum highest largest", "minimum lowest smallest"),
+    ("highest largest", "lowest smallest"),
     (
         "allow allows allowed permit permits permitted",
         "forbid forbids forbidden prohibit prohibits prohibited ban bans banned",
     ),
     ("profit profits", "loss losses"),
     ("include includes included", "exclude excludes excluded omit omits omitted"),
-    ("enable enables enabled", "disable disables disabled"),
     ("accept accepts accepted", "reject rejects rejected refuse refuses refused"),
     ("succeed succeeds succeeded", "fail fails failed"),
     ("positive positively", "negative negatively"),
@@ -71,7 +70,7 @@ _OPPOSITES = (
 )
 _PREFIXED = {
     "un": "able safe stable likely known certain available supported successful changed affected related necessary"
-    " usual paid install lock reliable",
+    " usual paid reliable",
     "in": "active complete correct dependent effective efficient valid visible sufficient consistent accurate"
     " significant compatible direct accessible",
     "im": "possible perfect proper mobile",
@@ -82,11 +81,102 @@ _PREFIXED = {
     "non": "linear toxic",
 }
 """Words by the prefix that makes them their opposite; what only looks like one, as in "import", is in no list."""
-_PAIRS = tuple(
-    tuple(frozenset(words(side, keep_stop_words=True)) for side in pair)
-    for pair in (
-        *_OPPOSITES,
-        *((word, f"{prefix}{word}") for prefix, listed in _PREFIXED.items() for word in listed.split()),
+OPPOSITE_PREPOSITIONS = (
+    ("before", "after", "within"),
+    ("before", "since"),
+    ("until", "from", "after", "since"),
+    ("above", "below"),
+    ("over", "under"),
+    ("above", "under"),
+    ("over", "below"),
+    ("inside", "outside"),
+    ("with", "without"),
+    ("up", "down"),
+)
+"""Prepositions of which each says the contrary of the others: "before breakfast", "after breakfast"."""
+_PAIRS = (
+    *(
+        tuple(frozenset(words(side, keep_stop_words=True)) for side in pair)
+        for pair in (
+            *_OPPOSITES,
+            *((word, f"{prefix}{word}") for prefix, listed in _PREFIXED.items() for word in listed.split()),
+        )
+    ),
+    # Of prepositions, "in" and "out", what they stand before tells more (`contraries.word_differences`).
+    *(pair for pair in opposite_words() if STOP_WORDS.isdisjoint(frozenset().union(*pair))),
+)
+DIRECTIONS = _PAIRS[0]
+"""The words by which something rises, and those by which it falls."""
+# Of which each says what the others do, in any form; words of one side of a pair of opposites do, too.
+_ALIKE = tuple(
+    frozenset(words(group))
+    for group in (
+        "close closes closed closing shut shuts shutting",
+        "open opens opened opening",
+        "average mean",
+        "carry carries carried transport transports transported convey conveyed",
+        "happen happens happened occur occurs occurred",
+        "last lasts lasted continue continues continued",
+        "end ends ended finish finishes finished conclude concludes concluded",
+        "show shows showed shown",
+        "find finds found",
+        "seat seats seated",
+        "say says said tell tells told",
+        "lend lends lent loan loans loaned",
+        "see sees saw seen",
+        "hire hires hired employ employs employed recruit recruits recruited",
+        "dismiss dismisses dismissed fire fired",
+        "acquire acquires acquired buy buys bought purchase purchases purchased",
+        "strike strikes struck hit hits",
+        "catch catches caught",
+        "lie lies lay lain",
+        "fly flies flew flown",
+        "speak speaks spoke spoken",
+        "eat eats ate eaten",
+        "drive drives drove driven",
+        "begin begins began begun beginning start starts started",
+        "think thinks thought believe believes believed",
+        "big large",
+        "little small",
+        "major main principal",
+        "firm company business enterprise",
+        "staff employee employees personnel worker workers",
+        "nation country",
+        "percentage share proportion",
+        "kid kids child children",
+        "illness disease",
+        "road street",
+        "yearly annual annually",
+        "monthly month months",
+        "daily day days",
+        "weekly week weeks",
+        "hourly hour hours",
+        "length long",
+        "width wide",
+        "height high tall",
+        "depth deep",
+        "age old aged",
+        "weight weigh weighs weighed",
+        "growth grow grows grew grown growing",
+        "choice choose chooses chose chosen",
+        "sale sales sell sells sold",
+        "payment pay pays paid",
+        "belief believe believes believed",
+        "death deaths die dies died dead",
+        "birth born",
+        "flight fly flies flew flown",
+        "success succeed succeeds succeeded successful successfully",
+        "failure fail fails failed",
+        "arrival arrive arrives arrived",
+        "departure depart departs departed",
+        "approval approve approves approved",
+        "decision decide decides decided",
+        "proof prove proves proved proven",
+        "loss losses lose loses lost losing",
+        "gift give gives gave given",
+        "entry entrance enter",
+        "dead died die",
+        "approximately approximate",
     )
 )
 # "More than 40" says nothing of a direction, and what does not rise need not fall.
@@ -102,6 +192,9 @@ _DENIALS = lazy_regex(
     r"\b(?:nicht|kein(?:e[mnrs]?)?|niemals|pas|jamais|aucune?|non|nessun[ao]?|niet|geen|nooit|nunca|não|nenhuma?)\b"
     r"(?!\s+(?:\d|(?:nur|allein|mehr|weniger|seulement|solo|soltanto|alleen|meer|só|apenas)\b))",
     re.IGNORECASE,
+)
+_BELOW_NOUGHT = frozenset(
+    words("below minus negative negatively deficit deficits lost lose loses losing", keep_stop_words=True)
 )
 _GOES_UP, _GOES_DOWN = (lazy_regex(rf"\b(?:go|goes|going|went|gone) {way}\b", re.IGNORECASE) for way in ("up", "down"))
 _CHANGED_BY = lazy_regex(
@@ -135,13 +228,13 @@ _CLAUSES = lazy_regex(
 )
 
 
-def find_contrary(claim: str, text: str, weights: Mapping[str, float]) -> Contrary | None:
-    """Return how a text states the contrary of a claim, or None where it does not.
+def find_contrary(claim: str, sentences: Sequence[str], weights: Mapping[str, float]) -> Contrary | None:
+    """Return how sentences state the contrary of a claim, or None where they do not.
 
-    `weights` are those of the claim's words. The text does not state the contrary where another of its sentences says
-    the same as the claim.
+    `weights` are those of the claim's words. The sentences do not state the contrary where another of them says the
+    same as the claim.
     """
-    claim, sentences = _plain(claim), [_plain(one) for one in sentence_texts(text)]
+    claim, sentences = _plain(claim), [_plain(one) for one in sentences]
     own, rising = _said(claim), _PAIRS[0]
     near = _near(_without(weights, rising), sentences)
     in_near = [_opposed(own, _said(one), rising) for one in near]
@@ -156,6 +249,31 @@ def find_contrary(claim: str, text: str, weights: Mapping[str, float]) -> Contra
     return "denial" if _is_contrary([_by_clauses(claim, one, weights, _differ) for one in near]) else None
 
 
+def says_less(text: str) -> bool:
+    """Whether a text says that something falls, is lost or lies below nought, as a minus before its number does."""
+    said = frozenset(words(_plain(text), keep_stop_words=True))
+    return not said.isdisjoint(_PAIRS[0][1] | _BELOW_NOUGHT)
+
+
+def is_said_alike(word: str, held: Set[str]) -> bool:
+    """Whether one of these words may say what a word does, both as `words` stems them: "decline" for "fell".
+
+    >>> is_said_alike("fell", {"declin"}), is_said_alike("allow", {"forbidden"})
+    (True, False)
+    """
+    return not _said_alike(word).isdisjoint(held)
+
+
+@lru_cache(maxsize=4096)
+def _said_alike(word: str) -> frozenset[str]:
+    sides = [(one, other) for pair in _PAIRS for one, other in (pair, pair[::-1]) if word in one]
+    groups = (group for group in _ALIKE if word in group)
+    return words_alike(word).union(*groups, *(own for own, _ in sides)) - frozenset().union(
+        *(other for _, other in sides)
+    )
+
+
+@lru_cache(maxsize=1024)  # of the sentences of a quote for each sentence that cites it
 def _plain(sentence: str) -> str:
     """A sentence with its denials as words of their own, and without words that look like one and deny nothing."""
     plain = _WITH_NO.sub("without", _NOT.sub(" not", " ".join(sentence.split())))
@@ -178,7 +296,12 @@ def _is_contrary(found: Sequence[bool | None]) -> bool:
 def _near(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
     """The sentences that have most of these words, by their weights."""
     least = MIN_COVERAGE * math.fsum(weights.values())
-    return [one for one in sentences if coverage(weights, words(one)) >= least > 0]
+    return [one for one in sentences if coverage(weights, _words_of(one)) >= least > 0]
+
+
+@lru_cache(maxsize=1024)
+def _words_of(sentence: str) -> tuple[str, ...]:
+    return tuple(words(sentence))
 
 
 def _said(sentence: str) -> frozenset[str]:

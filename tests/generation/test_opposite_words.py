@@ -2,12 +2,13 @@
 
 import pytest
 
-from quoteweave.attribution.contraries import find_contrary
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.gate.contraries.opposite_words import find_contrary
+from quoteweave.generation.sentences import sentence_texts
 
 
 def contrary_of(claim: str, passage: str) -> str | None:
-    return find_contrary(claim, passage, dict.fromkeys(words(claim), 1.0))
+    return find_contrary(claim, sentence_texts(passage), dict.fromkeys(words(claim), 1.0))
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import combinations
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
 
@@ -38,8 +40,6 @@ _ORIGINS = frozenset({"from", "von", "de"})
 _MARKS = frozenset(":()") | _LISTING
 # What stands between two names of one thing: "Paris is the capital of France".
 _SAME = frozenset({"is", "are", "was", "were", "be", "been", "equals", "equal", "equalled"})
-# Of which each says the contrary of the other: "before breakfast and after dinner".
-_OPPOSITES = (("before", "after"), ("above", "below"), ("over", "under"), ("with", "without"), ("up", "down"))
 
 _Words = tuple[str, ...]
 
@@ -164,7 +164,7 @@ class _Comparison:
         Before a pronoun they are converses: what is above the mill and below the castle has "above it the castle".
         """
         own, its = self._landmarks
-        for pair in (tuple(map(_folded, opposites)) for opposites in _OPPOSITES):
+        for pair in _opposite_pairs():
             if all(text.has_before_noun(word) for text in (self._said, self._cited) for word in pair):
                 here = [_place(self._said.at(word), own, set()) for word in pair]
                 there = [_place(self._cited.at(word), its, set()) for word in pair]
@@ -340,6 +340,11 @@ def _listed(text: _Text, first: _Part, second: _Part) -> bool:
 
 def _is_content(word: str) -> bool:
     return word not in _MARKS and word not in STOP_WORDS
+
+
+@cache
+def _opposite_pairs() -> list[tuple[str, str]]:
+    return [(_folded(one), _folded(other)) for group in OPPOSITE_PREPOSITIONS for one, other in combinations(group, 2)]
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,228 @@
+"""Find a number that a sentence has with another bound, sign or version than its evidence: "over 12", "−5", "2.10".
+
+Bounds are told by English words. "Over" and "under" may be said of time and place, so that they are no bound where the
+other text has the number alone, and are compared only with each other.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import STOP_WORDS
+from quoteweave.core.text.units import find_unit
+from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount, read_amounts, value_of
+from quoteweave.generation.gate.contraries.opposite_words import DIRECTIONS, says_less
+from quoteweave.generation.gate.facts import normalize_notation
+
+MAX_BOUND = 40
+"""Most characters before a number in which its bound is looked for."""
+
+_BEFORE, _BEHIND = r"(?:{})\s*(?:the\s|an?\s)?[$€£¥]?$", r"(?:\s?(?:%|[^\W\d]+))?(?:{})"
+_MORE = (
+    r"\b(?:more than|at least|(?:great|high|larg|long)er than|not? (?:less|fewer|lower) than|in excess of|minimum of"
+    r"|(?<!not )exceed(?:s|ed|ing)?|not below|not under)|[>≥]"
+)
+_LESS = (
+    r"\b(?:less than|fewer than|at most|up to|(?:low|small|short)er than|not? (?:more|greater|higher) than"
+    r"|maximum of|not exceed(?:ing)?|not above|not over|nearly|almost)|[<≤]"
+)
+_SURE = tuple(lazy_regex(_BEFORE.format(before), re.I) for before in (_MORE, _LESS))
+_LIKE = tuple(
+    lazy_regex(_BEFORE.format(before), re.I)
+    for before in (rf"{_MORE}|\b(?:over|above|beyond)", rf"{_LESS}|\b(?:under|below|within)")
+)
+_SPANS_TO = lazy_regex(r"(?:\bto|[–-])\s*[$€£¥]?$", re.I)
+# Of a span, "10-12", no single number is said; a date has three parts, and a fiscal year two.
+_BEHIND_DASH, _BEFORE_DASH = (
+    lazy_regex(r"(?<![\d-])\d[\d.,]* ?%?- ?[$€£¥]?$"),
+    lazy_regex(r" ?%?- ?[$€£¥]?\d[\d.,]*(?![\d-])"),
+)
+_BETWEEN = lazy_regex(r"\bbetween\b[^.;]*\band\s*[$€£¥]?$|\b(?:from|between)\s[$€£¥]?$", re.I)
+_BEHIND_NUMBER_TO = lazy_regex(r"(?<!\bfrom )(?<![\w.,$€£¥])[$€£¥]?\d[\d.,]*\sto\s[$€£¥]?$", re.I)
+_BEFORE_TO = lazy_regex(r"\s?(?:%|[^\W\d]+)?\s(?:to|and|through)\s[$€£¥]?\d", re.I)
+_YEAR = lazy_regex(r"(?:1[5-9]|2[01])\d\d")
+_WITH_MORE, _WITH_LESS = (
+    lazy_regex(_BEHIND.format(behind), re.I)
+    for behind in (r"\+|\sor (?:more|above|over|higher|longer)\b", r"\sor (?:less|fewer|below|under|lower|shorter)\b")
+)
+_BOUND_WORDS = lazy_regex(rf"(?:{_MORE}|{_LESS}|\b(?:over|under|above|below))\s*[$€£¥]?$", re.I)
+_BOUNDS = lazy_regex(
+    rf"(?:{_MORE}|{_LESS})(?=\s*(?:the\s|an?\s)?[$€£¥]?\d)|\bor (?:more|less|fewer|higher|lower)\b", re.I
+)
+_NUMBER = lazy_regex(r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)*)(?!\w)")
+# A minus, not a dash between two numbers or words; "(45)" of money or beside a scale or in a cell is one, too.
+_SIGNED = lazy_regex(r"(?:^|[\s(|:=$€£~])[-+][$€£¥]?$")
+_MAY_BE_SIGN = lazy_regex(r"(?<!\w)[-+][$€£¥]?\d|\([$€£¥]? ?\d[\d.,]*\)")
+_FROM_TO = lazy_regex(r"\bfrom\s[^\d]{0,20}\d[^.;]{0,30}?\sto\s[^\d]{0,20}\d", re.I)
+_BRACKETED = lazy_regex(
+    r"[$€£¥]\s?\((?P<money>[\d.,]+)\)|\(\s?[$€£¥]\s?(?P<inside>[\d.,]+)\)|\((?P<scaled>[\d.,]+)\)"
+    r"(?=\s?(?:%|thousand|million|billion|€|EUR\b|\||$))|(?<=\| )\((?P<cell>[\d.,]+)\)",
+    re.I | re.M,
+)
+_VERSION = lazy_regex(
+    r"(?<!\w)(?P<label>[^\W\d_]+)\.?\s+v?(?P<number>\d+(?:\.\d+)+)"
+    r"(?![\w%]|[.,]\d|\s?[%°])(?=\s?(?P<behind>[^\W\d]*))"
+)
+
+
+class OtherNumber(NamedTuple):
+    """A number as a sentence has it, and as its evidence does."""
+
+    said: str
+    cited: str
+
+
+def find_other_bound(statement: str, texts: Sequence[str]) -> OtherNumber | None:
+    """Return a number that texts have only with another bound, or none of the bound that a statement gives it."""
+    statement = _in_digits(statement)
+    for number in _NUMBER.finditer(statement):
+        if _YEAR.fullmatch(number["number"]) and not _SAYS_BOUND.search(statement):
+            continue
+        own = _Bounded(statement, number)
+        digits = ",?".join(map(re.escape, number["number"].replace(",", "")))
+        same = re.compile(rf"(?<![\w.,]){digits}(?!\d|[.,]\d)")
+        its = [_Bounded(text, one) for text in map(_in_digits, texts) for one in same.finditer(text)]
+        if its and not any(map(own.agrees, its)):
+            return OtherNumber(own.written, its[0].written)
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _in_digits(text: str) -> str:
+    """A text in one notation, with whole numbers in digits."""
+    return _IN_WORDS.sub(lambda found: str(value_of(found[0].casefold())), normalize_notation(text))
+
+
+_IN_WORDS = lazy_regex(rf"(?<![\w-]){NUMBER_WORDS}(?![\w-])", re.I)
+_SAYS_BOUND = lazy_regex(rf"{_MORE}|{_LESS}", re.I)
+
+
+class _Bounded:
+    """A number where it stands in a text, with its bound."""
+
+    def __init__(self, text: str, number: re.Match[str]) -> None:
+        before = text[max(0, number.start() - MAX_BOUND) : number.start()]
+        behind = [one.match(text, number.end()) is not None for one in (_WITH_MORE, _WITH_LESS)]
+        sure = [one.search(before) is not None for one in _SURE]
+        like = [one.search(before) is not None for one in _LIKE]
+        self.is_sure_more, self.is_sure_less = map(bool.__or__, sure, behind)
+        self.is_more, self.is_less = map(bool.__or__, like, behind)
+        self._ends_span = _SPANS_TO.search(before) is not None
+        joined = _BETWEEN.search(before) or _BEFORE_TO.match(text, number.end())
+        self._is_of_span = self._ends_span or joined is not None
+        start, end = number.span()
+        ends = [one.match(text, end) for one in (_BEFORE_DASH, _WITH_MORE, _WITH_LESS)]
+        starts = [one.search(before) for one in (_BEHIND_DASH, _BEHIND_NUMBER_TO)]
+        self._is_of_dash = any((ends[0], *starts))
+        starts.append(_BOUND_WORDS.search(before) if any(like) else None)
+        start -= max((len(before) - one.start() for one in starts if one), default=0)
+        self.written = text[start : max((one.end() for one in ends if one), default=end)]
+
+    def agrees(self, other: "_Bounded") -> bool:
+        """Whether the other is this number with this bound, or one that may be meant by it."""
+        if self.is_more or self.is_less:
+            same = (self.is_more and other.is_more) or (self.is_less and (other.is_less or other._ends_span))
+            is_bounded = self.is_sure_more or self.is_sure_less or other.is_more or other.is_less
+            return same or not is_bounded
+        if other._is_of_dash and not (self._is_of_span or self._is_of_dash):
+            return False
+        return not (other.is_sure_more or other.is_sure_less)
+
+
+def without_bounds(text: str) -> str:
+    """A text without the words that are bounds of its numbers."""
+    return _BOUNDS.sub(" ", text)
+
+
+def find_other_sign(statement: str, sentences: Sequence[str]) -> OtherNumber | None:
+    """Return a number that sentences have with another sign alone, where what has no minus does not say it in words."""
+    if not any(_MAY_BE_SIGN.search(normalize_notation(text)) for text in (statement, *sentences)):
+        return None
+    for said in _signed(statement):
+        found = [(one, text) for text in sentences for one in _signed(text) if said.amount.same(one.amount)]
+        agree = (
+            (one.sign < 0) == (said.sign < 0) or says_less(statement if one.sign < 0 else text) for one, text in found
+        )
+        if found and not any(agree):
+            return OtherNumber(said.written, found[0][0].written)
+    return None
+
+
+def shown_directions(statement: str, sentences: Sequence[str]) -> frozenset[str]:
+    """The words by which a statement may say, of numbers, that they rise or fall, since their signs or values show it.
+
+    "Grain fell by 6.9 %" for the cell "-6.9 %", and "grain fell from 318 to 296".
+    """
+    rises, falls = DIRECTIONS
+    shown = frozenset[str]()
+    for first, second in pairwise(read_amounts(normalize_notation(statement)) if _FROM_TO.search(statement) else ()):
+        shown |= falls if second.value < first.value else rises
+    if any(_MAY_BE_SIGN.search(normalize_notation(text)) for text in sentences):
+        signs = [
+            one.sign
+            for said in _signed(statement)
+            for text in sentences
+            for one in _signed(text)
+            if said.amount.same(one.amount)
+        ]
+        shown |= (falls if -1 in signs else frozenset()) | (rises if 1 in signs else frozenset())
+    return shown
+
+
+class _Signed(NamedTuple):
+    amount: Amount
+    sign: int
+    """-1 behind a minus or in an accountant's brackets, 1 behind a plus, else 0."""
+
+    @property
+    def written(self) -> str:
+        return f"−{self.amount.text}" if self.sign < 0 else self.amount.text
+
+
+@lru_cache(maxsize=1024)  # asked of each number of each sentence that cites a quote
+def _signed(text: str) -> tuple[_Signed, ...]:
+    """The amounts of a text with their signs; none that are written in words, and no years."""
+    signed = _BRACKETED.sub(lambda found: f"-{found[0].translate(_NO_BRACKETS)}", normalize_notation(text))
+    amounts = read_amounts(signed) if any(map(str.isdigit, signed)) else ()
+    return tuple(_Signed(one, _sign(signed, one)) for one in amounts if not one.in_words and not one.year)
+
+
+_NO_BRACKETS = str.maketrans("", "", "()")
+
+
+def _sign(text: str, amount: Amount) -> int:
+    """The sign that an amount has wherever it is written."""
+    found = {
+        0 if sign is None else -1 if "-" in sign[0] else 1
+        for before in _places(text, amount.text)
+        for sign in [_SIGNED.search(before)]
+    }
+    return found.pop() if len(found) == 1 else 0
+
+
+def _places(text: str, written: str) -> Iterator[str]:
+    """What stands before each place at which a number is written."""
+    at = text.find(written)
+    while at >= 0:
+        if not text[at - 1 : at].isdigit():
+            yield text[max(0, at - MAX_BOUND) : at]
+        at = text.find(written, at + 1)
+
+
+def find_other_version(statement: str, texts: Sequence[str]) -> OtherNumber | None:
+    """Return a number of a version or part, "Version 2.10", that texts have with other zeros at its end: "Version 2.1".
+
+    Both stand behind the same word; one with a unit is no version.
+    """
+    for said in _VERSION.finditer(statement):
+        label, number = said["label"].casefold(), said["number"]
+        if label in STOP_WORDS or number.count(".") != 1 or find_unit(said["behind"]) is not None:
+            continue
+        its = [one for text in texts for one in _VERSION.finditer(text) if one["label"].casefold() == label]
+        alike = [one for one in its if one["number"].count(".") == 1 and float(one["number"]) == float(number)]
+        if alike and not any(one["number"] == number for one in alike):
+            return OtherNumber(said[0], alike[0][0])
+    return None

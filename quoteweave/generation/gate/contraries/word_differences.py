@@ -1,0 +1,216 @@
+"""Find the words of a sentence that its evidence lacks, has others for, or says with a doubt.
+
+A sentence may have all numbers and names of its evidence and say another thing of them: "lost 1,058 calls" for
+"received 1,058 calls", "after meals" for "before meals", "it paid" for "it denied that it paid". Words do not tell
+which of such sentences are true, so that these findings only say that a sentence was not found.
+"""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from difflib import SequenceMatcher
+from functools import cache
+from typing import NamedTuple
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.units import SCALES, find_unit
+from quoteweave.generation.gate.amounts import NUMBER_WORDS, ORDINALS, Amount
+from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS, is_said_alike
+from quoteweave.generation.gate.contraries.qualified_numbers import without_bounds
+from quoteweave.generation.gate.dates import MONTHS
+from quoteweave.generation.gate.facts import normalize_notation, read_sentence
+
+MAX_WORDS = 100
+"""Words of a sentence beyond which it is not compared word by word."""
+MAX_REPLACED = 3
+"""Most words that stand in place of others."""
+
+_WORD = lazy_regex(r"[^\W_]+(?:[.,:]\d+)*")
+_OF_AMOUNT = lazy_regex(
+    r"\b(?:amount(?:s|ed|ing)? to|total(?:s|l?ed|l?ing)?|reach(?:es|ed|ing)|st(?:ands?|ood) at|c(?:omes?|ame) to"
+    r"|number(?:s|ed|ing)?)"
+    r"(?= (?:(?:about|around|approximately|roughly|nearly|almost|a total of|only|just) )?"
+    r"(?:(?:EUR|USD|GBP|CHF|JPY) )?[-$€£¥]?\d)",
+    re.I,
+)
+# What sentences say of their source, and of how exact a number is, which takes nothing from it.
+_FRAME = frozenset(
+    words(
+        "according source sources document documents report reports reported text quote quotes passage page figure"
+        " table chart section article paper author authors state states stated say says said mention mentions mentioned"
+        " note notes noted show shows shown describe describes described indicate indicates indicated specify specifies"
+        " specified explain explains see context information data approximately roughly around total overall altogether"
+        " also additionally furthermore moreover however therefore thus specifically namely respectively compared"
+        " comparison relative value values amount number count figure currently equal equals"
+    )
+)
+_NUMBERS = lazy_regex(
+    rf"(?:{NUMBER_WORDS}|hundred|percent(?:age)?|per|cent|points?|{'|'.join(SCALES)})s?|[ap]m"
+    rf"|(?:half|halves|quarters|{'|'.join(f'{one}s' for one in ORDINALS)})",
+    re.I,
+)
+_MONTHS = frozenset(name[:end].casefold() for name in MONTHS for end in (3, 4, None))
+_HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u00ad]\s+(?=[a-zß-ÿ])")
+# What a text with such a word says need not be so. Of months, "May" has a capital.
+_DOUBT = lazy_regex(
+    r"\b(?:(?i:den(?:y|ies|ied|ying)|denial|doubt(?:s|ed|ing|ful)?|disput(?:es?|ed|ing)|reject(?:s|ed|ing)?"
+    r"|refus(?:es?|ed|ing)|refut(?:es?|ed|ing)|fail(?:s|ed|ing)? to|unlikely|false(?:ly)?|untrue|alleg(?:es?|ed|edly)"
+    r"|abandon(?:s|ed|ing)?|cancel(?:s|l?ed|l?ing)|prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|would|could|might|unless"
+    r"|if|plan(?:s|ned|ning)? to|propos(?:es?|ed|als?)|intend(?:s|ed|ing)? to|expect(?:s|ed|ing)?|projected"
+    r"|forecast(?:s|ed)?|predict(?:s|ed)?|hop(?:es?|ed|ing) to"
+    r"|aim(?:s|ed|ing)? to|instead of|rather than|lack(?:s|ed|ing)?)|may)\b"
+)
+_ALLOWS = lazy_regex(r"\b(?:may|can|could|might|would|allow\w*|permit\w*|entitle\w*|possib\w+|up to)\b")
+
+
+class OtherWord(NamedTuple):
+    """What a sentence says, and what its evidence says in place of it."""
+
+    said: str
+    cited: str
+
+
+def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> str | None:
+    """Return a word of a statement that is not among the words `held` of what it cites, nor said by another of them.
+
+    Numbers, units and dates are looked up elsewhere; words that only say that a source says something count as held.
+    """
+    more: frozenset[str] | None = None
+    for written in _WORD.findall(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
+        if not _tells(written) or all(stem in held or is_said_alike(stem, held) for stem in words(written)):
+            continue
+        more = _more_words(texts) if more is None else more
+        if not more.issuperset(words(written)) and _negations().isdisjoint(words(written)):
+            return str(written)
+    return None
+
+
+def _more_words(texts: Sequence[str]) -> frozenset[str]:
+    """The words of texts that a line's end parts, and their stop words."""
+    joined = [_HYPHENATED.sub("", text) for text in texts]
+    return frozenset(word for text in joined for word in words(text, keep_stop_words=True))
+
+
+@cache
+def _negations() -> frozenset[str]:
+    """Words by which a sentence denies, which are compared clause by clause."""
+    return frozenset(words("cannot nobody nothing nowhere none never neither nor", keep_stop_words=True))
+
+
+def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]) -> OtherWord | None:
+    """Return a word of a statement where all of these sentences have another one between the same words.
+
+    None of the words that are `shown` to be true by numbers.
+    """
+    own = _Read(statement)
+    if not sentences or len(own.written) > MAX_WORDS:
+        return None
+    found = [next(_replaced(own, _Read(sentence), shown), None) for sentence in sentences]
+    return found[0] if all(found) else None
+
+
+class _Read:
+    """A sentence as words, each as written and as `words` stems it, without articles."""
+
+    def __init__(self, text: str) -> None:
+        found = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
+        self.written = [word for word in found if word.casefold() not in _UNNOTICED]
+        self.stems = ["".join(words(word, keep_stop_words=True)) for word in self.written]
+
+
+_UNNOTICED = frozenset({"a", "an", "the", "percent"})
+
+
+def _replaced(own: _Read, its: _Read, shown: Set[str]) -> Iterator[OtherWord]:
+    if len(its.written) > MAX_WORDS:
+        return
+    codes = SequenceMatcher(None, own.stems, its.stems, autojunk=False).get_opcodes()
+    for at, (kind, start, end, first, last) in enumerate(codes):
+        if kind != "replace" or max(end - start, last - first) > MAX_REPLACED or len(codes) == 1:
+            continue
+        around = [codes[place] for place in (at - 1, at + 1) if 0 <= place < len(codes)]
+        said = [
+            word
+            for word in range(start, end)
+            if _tells(own.written[word]) and own.stems[word] not in {*its.stems, *shown}
+        ]
+        cited = [word for word in range(first, last) if _tells(its.written[word]) and its.stems[word] not in own.stems]
+        alike = any(is_said_alike(own.stems[word], {its.stems[other] for other in cited}) for word in said)
+        if said and cited and not alike and all(one[0] == "equal" for one in around):
+            yield OtherWord(own.written[said[0]], its.written[cited[0]])
+
+
+def _tells(word: str) -> bool:
+    """Whether a word says something by itself, which is not looked up elsewhere."""
+    folded = word.casefold()
+    return not (
+        folded in STOP_WORDS
+        or any(map(str.isdigit, word))
+        or find_unit(word) is not None
+        or _NUMBERS.fullmatch(folded)
+        or folded.removesuffix(".") in _MONTHS
+        or not _FRAME.isdisjoint(words(word))
+    )
+
+
+def find_other_preposition(statement: str, sentences: Sequence[str]) -> OtherWord | None:
+    """Return a preposition, "before meals", where all sentences have its opposite before the same word."""
+    for preposition, word in _prepositions(_Read(statement)):
+        its = [
+            one for one, other in (pair for text in sentences for pair in _prepositions(_Read(text))) if other == word
+        ]
+        opposites = [one for one in its if frozenset({one, preposition}) in _opposite_prepositions()]
+        if opposites and preposition not in its:
+            return OtherWord(f"{preposition} {word}", f"{opposites[0]} {word}")
+    return None
+
+
+def _prepositions(read: _Read) -> Iterator[tuple[str, str]]:
+    """The prepositions of a sentence that have an opposite, each with the word that it stands before."""
+    known = frozenset().union(*_opposite_prepositions())
+    for at, word in enumerate(read.written):
+        if word.casefold() in known:
+            behind = next((one for one in read.written[at + 1 : at + 4] if one.casefold() not in STOP_WORDS), None)
+            if behind is not None:
+                yield word.casefold(), behind.casefold()
+
+
+@cache
+def _opposite_prepositions() -> frozenset[frozenset[str]]:
+    return frozenset(
+        frozenset({one, other}) for pair in OPPOSITE_PREPOSITIONS for one in pair for other in pair if one != other
+    )
+
+
+def find_other_amount(content_words: Set[str], amounts: Sequence[Amount], closest: Sequence[str]) -> str | None:
+    """Return the amount that sentences with all content words of a statement have, where they have none of its own.
+
+    What does not end as a sentence may be a part of a table or chart, whose numbers stand elsewhere.
+    """
+    found = [one.text for text in closest for one in read_sentence(text).amounts if not one.year]
+    for sentence in closest:
+        its = [one for one in read_sentence(sentence).amounts if not one.year]
+        has_own = any(_may_be_same(one, other) for one in amounts for other in its)
+        if not its or has_own or not sentence.endswith(".") or not content_words <= set(words(sentence)):
+            return None
+    return found[0] if found else None
+
+
+def _may_be_same(amount: Amount, other: Amount) -> bool:
+    """Whether two amounts are equal, or have the same digits: the scale of one may stand elsewhere."""
+    return amount.same(other) or _digits(amount) == _digits(other)
+
+
+def _digits(amount: Amount) -> str:
+    return "".join(filter(str.isdigit, amount.text)) or amount.text
+
+
+def find_doubt(clause: str, cited: str) -> str | None:
+    """Return a word by which what is cited denies or doubts what a clause says without one: "denied", "would", "if"."""
+    found = _DOUBT.search(cited)
+    if found is None or _DOUBT.search(clause) or (found[0] in _POSSIBLE and _ALLOWS.search(clause)):
+        return None
+    return found[0]
+
+
+_POSSIBLE = frozenset({"may", "could", "might", "would"})

@@ -1,0 +1,183 @@
+"""The contrary of what is cited is never supported, and what its own words say is."""
+
+import pytest
+from builders import make_context, make_quote
+from made_gate_answers import built, verdict
+
+from quoteweave.generation.gate import check_citations
+
+
+def reason(sentence: str, quote: str) -> str | None:
+    context = make_context(quote)
+    (citation,) = check_citations(built(f"{sentence[:-1]} [1].", context), context).citations
+    return citation.reason
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("The port lost 1,058 vessel calls.", "The port received 1,058 vessel calls."),
+        ("The board approved the 2020 plan for 12 ships.", "The board rejected the 2020 plan for 12 ships."),
+        ("The plant closed in May 2020.", "The plant opened in May 2020."),
+        ("The lease ends on 1 May 2024.", "The lease begins on 1 May 2024."),
+        ("Children take 2 tablets daily.", "Adults take 2 tablets daily."),
+        ("Exactly 30 people attended.", "About 30 people attended."),
+        # The other word stands elsewhere in what is cited.
+        ("The port lost 1,058 vessel calls.", "The port received 1,058 vessel calls. It lost 3 cranes."),
+        ("Exports reached 40 tonnes.", "Imports reached 40 tonnes. Exports are not known."),
+    ],
+)
+def test_a_word_that_is_lacking_where_its_number_is_told_leaves_a_sentence_unchecked(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "unchecked"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("Sales fell by 10 % in 2023.", "Sales rose by 10 % in 2023."),
+        ("The drug increased deaths by 20 %.", "The drug reduced deaths by 20 %."),
+        ("Costs were $3 million higher than in 2021.", "Costs were $3 million lower than in 2021."),
+        (
+            "Operating profit was $45 million in 2022.",
+            "Operating loss was $45 million in 2022, after a profit in 2021.",
+        ),
+        ("Smoking is forbidden on floor 3.", "Smoking is allowed on floor 3. It is forbidden in the lift."),
+        ("The vaccine was ineffective in 95 % of patients.", "The vaccine was effective in 95 % of patients."),
+        ("The minimum load is 300 kg.", "The maximum load is 300 kg, the minimum load is 20 kg."),
+        ("The southern pier is 210 metres long.", "The northern pier is 210 metres long, the southern one 90."),
+    ],
+)
+def test_the_opposite_of_a_word_is_not_supported(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) in ("unchecked", "unsupported")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("Take 2 tablets after meals.", "Take 2 tablets before meals."),
+        ("Store it above 25 °C.", "Store it below 25 °C."),
+        ("Payment is due after 30 days.", "Payment is due within 30 days."),
+        ("The permit of 2021 is valid from 30 June 2025.", "The permit of 2021 is valid until 30 June 2025."),
+        ("Room 12 is reached without a key.", "Room 12 is reached with a key."),
+    ],
+)
+def test_an_opposite_preposition_before_the_same_word_is_not_supported(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "unchecked"
+    assert verdict(quote, sentence) == "unchecked"
+    assert verdict(quote, quote) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "outcome"),
+    [
+        ("Temperature was 5 °C.", "Temperature was −5 °C.", "unchecked"),
+        ("Temperature was -5 °C.", "Temperature was 5 °C.", "unchecked"),
+        ("Temperature was -5 °C.", "Temperature was −5 °C.", "supported"),
+        ("The balance changed by -150 units.", "The balance changed by +150 units.", "unchecked"),
+        ("The result was $45 million.", "The result was $(45) million.", "unchecked"),
+        ("The result was a loss of $45 million.", "The result, a loss, was $(45) million.", "supported"),
+        ("Sales fell by 7 %.", "Sales changed by -7 %.", "supported"),
+        ("The rate was 4.1 % in 2018-19.", "The rate was 4.1 % in 2018-19.", "supported"),
+        ("Grain fell by 6.9 %.", "Group | Change\nGrain | –6.9%\nFish | +11.0%", "supported"),
+        ("Grain rose by 6.9 %.", "Group | Change\nGrain | –6.9%\nFish | +11.0%", "unchecked"),
+        ("Fish rose by 11.0 %.", "Group | Change\nGrain | –6.9%\nFish | +11.0%", "supported"),
+        ("Grain fell from 318 to 296.", "Grain | 318 | 296", "supported"),
+        ("Grain rose from 318 to 296.", "Grain | 318 | 296", "unchecked"),
+    ],
+)
+def test_a_sign_is_part_of_a_number(sentence: str, quote: str, outcome: str) -> None:
+    assert verdict(sentence, quote) == outcome
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "outcome"),
+    [
+        ("Over 12 % of ships were late.", "Under 12 % of ships were late.", "unchecked"),
+        ("12 % of ships were late.", "More than 12 % of ships were late.", "unchecked"),
+        ("Twelve ships were late.", "More than twelve ships were late.", "unchecked"),
+        ("More than 12 ships were late.", "More than twelve ships were late.", "supported"),
+        ("Children over 12 pay half.", "Children under 12 pay half.", "unchecked"),
+        ("30 people attended.", "Up to 30 people attended.", "unchecked"),
+        ("1204 people attended.", "Fewer than 1,204 people attended.", "unchecked"),
+        ("12 million people live there.", "10-12 million people live there.", "unchecked"),
+        ("10 to 12 million people live there.", "10-12 million people live there.", "supported"),
+        ("Over 12 % of ships were late.", "More than 12 % of ships were late.", "supported"),
+        ("No fewer than 12 ships were late.", "At least 12 ships were late.", "unchecked"),  # "no" is read as a denial
+        ("The ship sank with 12 people.", "The ship, over 20 years old, sank with 12 people.", "supported"),
+    ],
+)
+def test_a_bound_is_part_of_a_number(sentence: str, quote: str, outcome: str) -> None:
+    assert verdict(sentence, quote) == outcome
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("Version 2.10 fixes it.", "Version 2.1 fixes it."),
+        ("Python 3.1 has 12 of the functions.", "Python 3.10 has 12 of the functions."),
+    ],
+)
+def test_the_number_of_a_version_is_no_decimal(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "unchecked"
+    assert verdict(sentence, sentence) == "supported"
+    assert verdict("The pump weighs 2.10 kg.", "The pump weighs 2.1 kg.") == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("The company paid $5 million.", "The company denied that it paid $5 million."),
+        ("The company paid $5 million.", "The company refused to say whether it paid $5 million."),
+        ("The grant of $5 million was lost.", "Without it, the grant of $5 million would be lost."),
+        ("The crew reached 8,000 metres.", "The crew failed to reach 8,000 metres."),
+        ("Revenue was $5 million in 2025.", "The firm expects revenue of $5 million in 2025."),
+        ("The pump stops at 5 bar.", "The pump stops at 5 bar if the valve is open."),
+    ],
+)
+def test_what_is_denied_or_doubted_is_not_said(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "unchecked"
+    assert verdict(quote, quote) == "supported"
+
+
+def test_a_number_of_another_sentence_with_all_words_is_not_supported() -> None:
+    quote = "Revenue was $5 million. Costs were $3 million."
+    assert verdict("Costs were $5 million.", quote) == "unchecked"
+    assert verdict("Costs were $3 million.", quote) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("Calls dropped by 12 %.", "Calls fell by 12 %."),
+        ("In 2012 the museum bought 14 paintings.", "The museum buys few. 14 paintings were bought in 2012."),
+        ("According to the report, the hall seats 500 people.", "The hall seats 500 people."),
+        ("Exports fell by 3 %.", "Imports rose by 5 % while exports fell by 3 %."),
+        ("The temperature reached 40 °C.", "The tem-\nperature reached 40 °C."),
+        ("The dam is 12 metres high.", "The height of the dam is 12 metres."),
+        ("Employees can take 25 days of leave.", "Employees may take 25 days of leave."),
+        ("The pump runs at 40 bar.", "If the filter is blocked, replace it. The pump runs at 40 bar."),
+    ],
+)
+def test_what_says_the_same_in_known_words_is_supported(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "said"),
+    [
+        ("Sales fell by 10 %.", "Sales rose by 10 %.", "one says that something rises, and the other that it falls"),
+        ("The port sank 58 ships.", "The port received 58 ships.", "“sank” for “received”"),
+        ("It was 5 °C.", "It was −5 °C.", "“5 °C” where what it cites has “−5 °C”"),
+        ("Over 12 % came.", "Under 12 % came.", "“Over 12” where what it cites has “Under 12”"),
+        ("30 pupils sit here.", "20 to 30 pupils sit here.", "“30” where what it cites has “20 to 30”"),
+        ("It paid $5 million.", "The firm denied that it paid $5 million.", "“denied”"),
+    ],
+)
+def test_the_reason_names_what_differs(sentence: str, quote: str, said: str) -> None:
+    assert said in (reason(sentence, quote) or "")
+
+
+def test_tables_are_read_for_words_too() -> None:
+    table = make_quote("Group | 2022 | 2023\nGrain | 512 | 547", layout="table")
+    assert verdict("Grain came to 547.", table) == "supported"
+    assert verdict("Coal came to 547.", table) != "supported"
