@@ -59,6 +59,8 @@ def test_the_opposite_of_a_word_is_not_supported(sentence: str, quote: str) -> N
         ("Payment is due after 30 days.", "Payment is due within 30 days."),
         ("The permit of 2021 is valid from 30 June 2025.", "The permit of 2021 is valid until 30 June 2025."),
         ("Room 12 is reached without a key.", "Room 12 is reached with a key."),
+        ("Prices rose to 5 %.", "Prices rose by 5 %."),
+        ("Wait until the light is off for 5 s.", "Wait until the light is on for 5 s."),
     ],
 )
 def test_an_opposite_preposition_before_the_same_word_is_not_supported(sentence: str, quote: str) -> None:
@@ -132,6 +134,10 @@ def test_the_number_of_a_version_is_no_decimal(sentence: str, quote: str) -> Non
         ("The crew reached 8,000 metres.", "The crew failed to reach 8,000 metres."),
         ("Revenue was $5 million in 2025.", "The firm expects revenue of $5 million in 2025."),
         ("The pump stops at 5 bar.", "The pump stops at 5 bar if the valve is open."),
+        ("The firm pays 5 % dividends.", "The firm ceased to pay 5 % dividends."),
+        ("300 jobs were lost.", "It is a myth that 300 jobs were lost."),
+        ("The bank lost $5 million.", "The bank almost lost $5 million."),
+        ("The 12 ships were late.", "Few of the 12 ships were late."),
     ],
 )
 def test_what_is_denied_or_doubted_is_not_said(sentence: str, quote: str) -> None:
@@ -143,6 +149,17 @@ def test_a_number_of_another_sentence_with_all_words_is_not_supported() -> None:
     quote = "Revenue was $5 million. Costs were $3 million."
     assert verdict("Costs were $5 million.", quote) == "unchecked"
     assert verdict("Costs were $3 million.", quote) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "outcome"),
+    [
+        ("The rate is 5 % a year.", "The rate is 5 % a month.", "unchecked"),
+        ("The rate is 5 % a month.", "The rate is 5 % a month in all 3 years.", "supported"),
+    ],
+)
+def test_the_period_behind_a_number_is_part_of_what_is_said(sentence: str, quote: str, outcome: str) -> None:
+    assert verdict(sentence, quote) == outcome
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,8 @@ OPPOSITE_PREPOSITIONS = (
     ("inside", "outside"),
     ("with", "without"),
     ("up", "down"),
+    ("on", "off"),
+    ("in", "out"),
 )
 """Prepositions of which each says the contrary of the others: "before breakfast", "after breakfast"."""
 _PAIRS = (

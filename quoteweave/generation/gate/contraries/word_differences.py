@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.core.text.units import SCALES, find_unit
+from quoteweave.core.text.units import MAX_SYMBOL, SCALES, find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, ORDINALS, Amount
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS, is_said_alike
 from quoteweave.generation.gate.contraries.qualified_numbers import without_bounds
@@ -58,7 +58,9 @@ _DOUBT = lazy_regex(
     r"|abandon(?:s|ed|ing)?|cancel(?:s|l?ed|l?ing)|prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|would|could|might|unless"
     r"|if|plan(?:s|ned|ning)? to|propos(?:es?|ed|als?)|intend(?:s|ed|ing)? to|expect(?:s|ed|ing)?|projected"
     r"|forecast(?:s|ed)?|predict(?:s|ed)?|hop(?:es?|ed|ing) to"
-    r"|aim(?:s|ed|ing)? to|instead of|rather than|lack(?:s|ed|ing)?)|may)\b"
+    r"|aim(?:s|ed|ing)? to|instead of|rather than|lack(?:s|ed|ing)?"
+    r"|ceas(?:es?|ed|ing)|stop(?:s|ped|ping)? [a-z]+ing|rumou?r(?:s|ed)?|claim(?:s|ed)? that|myth|supposed(?:ly)?"
+    r"|reportedly|hardly|scarcely|barely|almost|nearly|few of|short of)|may)\b"
 )
 _ALLOWS = lazy_regex(r"\b(?:may|can|could|might|would|allow\w*|permit\w*|entitle\w*|possib\w+|up to)\b")
 
@@ -76,13 +78,30 @@ def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> st
     Numbers, units and dates are looked up elsewhere; words that only say that a source says something count as held.
     """
     more: frozenset[str] | None = None
-    for written in _WORD.findall(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
-        if not _tells(written) or all(stem in held or is_said_alike(stem, held) for stem in words(written)):
+    for before, written, behind in _in_threes(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
+        tells = _tells(written) or (_is_period(written) and not any(map(_is_number, (before, behind))))
+        if not tells or all(stem in held or is_said_alike(stem, held) for stem in words(written)):
             continue
         more = _more_words(texts) if more is None else more
         if not more.issuperset(words(written)) and _negations().isdisjoint(words(written)):
             return str(written)
     return None
+
+
+def _in_threes(text: str) -> Iterator[tuple[str, str, str]]:
+    """The words of a text, each with the one before and the one behind it, "" where there is none."""
+    written = _WORD.findall(text)
+    return zip(["", *written], written, [*written[1:], ""], strict=False)
+
+
+def _is_period(word: str) -> bool:
+    """Whether a word is a unit of time, by which another number may be told: "5 % a month"."""
+    unit = find_unit(word)
+    return unit is not None and unit.dimension in ("time", "months") and len(word) > MAX_SYMBOL
+
+
+def _is_number(word: str) -> bool:
+    return word[:1].isdigit() or _NUMBERS.fullmatch(word) is not None
 
 
 def _more_words(texts: Sequence[str]) -> frozenset[str]:
@@ -175,10 +194,18 @@ def _prepositions(read: _Read) -> Iterator[tuple[str, str]]:
                 yield word.casefold(), behind.casefold()
 
 
+# "Up from 3 to 9" is "down from 9 to 3", so that these are compared by the word behind them alone.
+_OF_CHANGES = ("by", "to", "from")
+
+
 @cache
 def _opposite_prepositions() -> frozenset[frozenset[str]]:
     return frozenset(
-        frozenset({one, other}) for pair in OPPOSITE_PREPOSITIONS for one in pair for other in pair if one != other
+        frozenset({one, other})
+        for pair in (*OPPOSITE_PREPOSITIONS, _OF_CHANGES)
+        for one in pair
+        for other in pair
+        if one != other
     )
 
 
