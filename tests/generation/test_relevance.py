@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from quoteweave.generation.relevance import MISSING_NAME, adjacency, coverage, overlap, question_terms, weigh_terms
+from quoteweave.generation.relevance import (
+    MISSING_NAME,
+    adjacency,
+    coverage,
+    overlap,
+    question_terms,
+    subject_terms,
+    weigh_terms,
+)
 
 
 def test_the_words_that_only_ask_are_left_out() -> None:
@@ -84,3 +92,9 @@ def test_neighbours_and_overlap() -> None:
 def test_how_to_answer_is_not_what_is_asked() -> None:
     question = "How many ships came to Merrow? Answer in percentage terms, round to 2 decimal places."
     assert question_terms(question).terms == ("ship", "came", "merrow")
+
+
+def test_a_question_of_one_endless_word_is_read_once() -> None:
+    """Tried from each letter anew, 100,000 of them would take an hour."""
+    assert subject_terms(question_terms(f"Why {'x' * 100_000}?")) == ["x" * 100_000]
+    assert subject_terms(question_terms("Who hires part-time staff?")) == ["hire", "part", "time", "staff"]
