@@ -71,7 +71,9 @@ _ANOTHER = lazy_regex(
 _VALID = lazy_regex(r"(?P<what>.*?)\s+(?:is|are|was|were|remains?|stays?)\s+valid\b", re.IGNORECASE)
 _BEHIND_HEAD = lazy_regex(r"\s(?:of|for|in|to|with|from|on|at)\s", re.IGNORECASE)
 _CLAUSE_END = lazy_regex(r"[,;.](?=\s)")
-COMPOUND = lazy_regex(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)++")  # from each beginning once: linear in a word's length
+COMPOUND = lazy_regex(
+    r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)++"
+)  # from each beginning once: linear in a word's length
 _AND_OR_COMMA = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 
 NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})

@@ -72,6 +72,9 @@ _NAMED_PART = lazy_regex(
 )
 # "Lines 1, 2 and " before 6.
 _OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o|e)\W++)?+)*"
+_OF_DEGREE = lazy_regex(
+    r"\b(extra|ultra|super|double|triple|semi|half|non|mini|twin)[\s-]+([^\W\d_]{3,})\b", re.IGNORECASE
+)
 _NUMBERED = lazy_regex(
     r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
 )
@@ -100,8 +103,17 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     which = _ASKS_WHICH.match(asked)
     if which is not None and _leaves_open_which(re.escape(which[1]), text):
         return True
+    if any(_is_of_other_degree(degree, word, statement) for degree, word in _OF_DEGREE.findall(asked)):
+        return True
     numbered = () if statement.is_row else _NUMBERED.findall(asked)
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
+
+
+def _is_of_other_degree(degree: str, word: str, statement: Statement) -> bool:
+    """Whether a statement has a word without what goes before it in the question: "Large", for "extra large"."""
+    told = statement.text
+    has_word = re.search(rf"\b{re.escape(word)}\b", told, re.IGNORECASE) is not None
+    return has_word and re.search(rf"\b{degree}[\s-]*{re.escape(word)}", told, re.IGNORECASE) is None
 
 
 def _leaves_open_which(noun: str, text: str) -> bool:

@@ -315,8 +315,11 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
     if _ENDS_IN_AND.search(nouns):
         return bool(thing & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing))
     own = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
-    if _WHO.search(own) and thing & _alike(heads(_ENDS_NOUNS.split(_WHO.sub("", own))[-1]), thing):
-        return True  # "She is in charge of entries, which"
+    before_which = _WHO.sub("", own) if _WHO.search(own) else ""
+    nearest = _ENDS_NOUNS.split(before_which)[-1]
+    is_of = before_which.removesuffix(nearest).casefold().endswith((" of", " of your", " of the"))
+    if nearest and not is_of and thing & _alike(heads(nearest), thing):
+        return True  # "She takes the entries, which"; not "6 per cent of your salary, which"
     named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", own)))
     if not words(named) or _ENDS_IN_PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
         return True
