@@ -153,8 +153,8 @@ def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
 
     >>> with_phrases_as_words("How can I sign up?", ["Register here."])
     'How can I register?'
-    >>> with_phrases_as_words("How can I sign up?", ["Whoever signs up, or has signed up, pays."])
-    'How can I sign up?'
+    >>> with_phrases_as_words("When do I hand in receipts?", ["Receipts are handed in on Fridays."])
+    'When do I hand in receipts?'
     """
     pattern, word_of = _phrases()
     if not pattern.search(question):
