@@ -124,7 +124,7 @@ def test_what_it_is_may_stand_in_the_sentence_before() -> None:
         ("What is the total crew of all boats?", "is 10"),
         ("What is the total crew of the four boats?", "is 10"),
         ("What is the total crew of the five boats?", None),
-        ("What is the average price of all boats?", "is 74"),
+        ("What is the average price of all boats?", "is € 74"),
         ("How much does the Eider cost?", "Eider (Price: € 89)"),
     ],
 )
