@@ -32,7 +32,7 @@ MMLONGBENCH, MMDOCIR = "mmlongbench", "mmdocir"
 _SOURCES = re.compile(r"^This is from .*", re.MULTILINE)
 _LABEL = re.compile(
     r"\b(?:pages?|slides?|fig(?:ure)?s?|tables?|charts?|sections?|chapters?)\.? ?#?\d[\d.]*"
-    r"(?:\s*(?:, ?and\b|,|and\b|[–-])\s*\d[\d.]*)*",
+    r"(?:\s*(?:, ?and\b|,|and\b|[–-])\s*\d[\d.]*)*|\(\d+ in the file\)",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[^\W_]+(?:[.,'][^\W_]+)*")
@@ -133,7 +133,7 @@ def says(text: str, gold: str, answer_format: str) -> bool:
     """Whether the words of an answer hold the gold answer as whole tokens, of a list each of its items.
 
     Left aside are marks, those of images with their summaries, the closing sentence that names pages, and labels such
-    as "Table 2" and "page 12", whose numbers are no answer. Case does not count, nor commas in numbers.
+    as "Table 2" and "page 12 (14 in the file)", whose numbers are no answer. Neither case counts nor commas in numbers.
     """
     told = _tokens(_LABEL.sub(" ", _SOURCES.sub(" ", without_marks(text))))
     items = _items(gold) if answer_format == "list" else [gold]
