@@ -218,9 +218,10 @@ class AnswerCriteria:
 
     def _is_own_quantity(self, statement: Statement) -> bool:
         """Whether cells give the quantity asked for of what the document is about: "Weight", in a kettle's manual."""
-        known = self._subject.keys() <= self._document_words(statement)
-        named = self._quantity.named if self._quantity is not None else frozenset[str]()
-        return known and bool(statement.cells) and all(named.issuperset(words(row.name)) for row in statement.cells)
+        if self._quantity is None or not statement.cells:
+            return False
+        named = all(self._quantity.named.issuperset(words(row.name)) for row in statement.cells)
+        return named and self._subject.keys() <= self._document_words(statement)
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which is not said in each of its sentences.

@@ -10,6 +10,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
 from quoteweave.core.text.question_words import listed_words, verbs_of
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.times import WITHIN
 from quoteweave.generation.gate.dates import MONTHS
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
@@ -25,10 +26,11 @@ _TIME = (
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}|{_MONTH}|(?:noon|midday|midnight|dusk)\b"
     r"|(?:the\s+)?(?:end|start|beginning|middle|\w+(?:st|nd|rd|th))\s+(?:of\b|day|week|month|quarter|semester|term|year))"
 )
-_WITHIN = r"|\bwithin\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:hour|day|week|month)s\b"
+_OR_WITHIN = rf"|{WITHIN}\b"
 _BEFORE_TIME = {
     asked: lazy_regex(
-        rf"(?:\b(?:{told})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}{_WITHIN if asked == 'by' else ''}", re.IGNORECASE
+        rf"(?:\b(?:{told})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}{_OR_WITHIN if asked == 'by' else ''}",
+        re.IGNORECASE,
     )
     for asked, told in {
         "by": "by|until|till|before|latest|later than|is|due|deadline|expir\\w+|ends?",

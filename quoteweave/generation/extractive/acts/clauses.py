@@ -170,7 +170,11 @@ class Act:
     def is_done_to(self, thing: Set[str]) -> bool:
         """Whether it may be done to a thing, given by the stems of its noun; a pronoun may stand for any."""
         listed, of_whom = _LISTED.match(self.behind), _WHOM.match(self.subject)
-        if listed and not self.is_passive and any(thing & _alike(heads(one), thing) for one in _items(listed[0])):
+        if (
+            listed
+            and not self.is_passive
+            and any(thing & _alike(heads(one), thing) for one in _AND_OR_COMMA.split(listed[0]))
+        ):
             return not thing & _alike(heads(self.doer), thing)
         nouns = _ENDS_NOUNS.split(self.behind)[0]
         if self.is_passive or (of_whom and not words(nouns)):
@@ -306,10 +310,6 @@ def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -
     return "present" if is_now or is_duty or helpers & {"is", "are", "do", "does", "must"} else "past"
 
 
-def _items(listed: str) -> list[str]:
-    return _AND_OR_COMMA.split(listed)
-
-
 def is_headed(nouns: str, thing: Set[str]) -> bool:
     """Whether nouns name a thing by their head: "the new tower of the church" a tower; a pronoun may stand for it."""
     if _ENDS_IN_AND.search(nouns):
@@ -317,7 +317,7 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
     own = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
     before_which = _WHO.sub("", own) if _WHO.search(own) else ""
     nearest = _ENDS_NOUNS.split(before_which)[-1]
-    is_of = before_which.removesuffix(nearest).casefold().endswith((" of", " of your", " of the"))
+    is_of = before_which.removesuffix(nearest).casefold().endswith(" of")
     if nearest and not is_of and thing & _alike(heads(nearest), thing):
         return True  # "She takes the entries, which"; not "6 per cent of your salary, which"
     named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", own)))

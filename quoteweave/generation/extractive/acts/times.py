@@ -45,20 +45,21 @@ _WHEN_WAS = lazy_regex(
 )
 
 
+_NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 # Times that are no dates: days of the week, the 25th, "after 30 days", "from the eighth day", "9 to 13", "the last day
 # of each month", "within 14 days of the request". Not "within six months", which tells how long something may take.
 _TIME_OF_ITS_OWN = lazy_regex(
     rf"\b(?:{WEEKDAY}s?|weekdays|weekends|the\s+\d{{1,2}}(?:st|nd|rd|th)(?!\s+century)(?!\s+(?!of\b|day\b)[^\W\d_])"
-    r"|(?:after|from)\s+(?:the\s+\w+th\s+day|(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)"
-    r"\s+(?:hour|day|week|month|year)s)"
+    rf"|(?:after|from)\s+(?:the\s+\w+th\s+day|{_NUMBER}\s+(?:hour|day|week|month|year)s)"
     r"|the\s+(?:first|last)\s+(?:working\s+)?day\b|(?:from|at|until)\s+(?:noon|midday|midnight|dusk|dawn|sunset|sunrise)\b"
     r"|the\s+\w+(?:\s+working)?\s+day\s+of\s+(?:the|each|every)\s+(?:month|quarter|term|year|week)"
     r"|\d{1,2}(?:[.:]\d\d)?\s*(?:to|until|–|-)\s*\d{1,2}(?:[.:]\d\d)?(?=\s*(?:[,;.)]|$)|\s+(?:and|or|on|daily|every)\b))",
     re.IGNORECASE,
 )
-_WITHIN = r"\bwithin\s+(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:hour|day|week|month)s"
-_WITHIN_TIME_OF = lazy_regex(rf"{_WITHIN}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
-_WITHIN_TIME = lazy_regex(_WITHIN, re.IGNORECASE)
+WITHIN = rf"\bwithin\s+{_NUMBER}\s+(?:hour|day|week|month)s"
+"""A pattern of how soon something is to be done."""
+_WITHIN_TIME_OF = lazy_regex(rf"{WITHIN}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
+_WITHIN_TIME = lazy_regex(WITHIN, re.IGNORECASE)
 _ASKS_DEADLINE = lazy_regex(r"\b(?:due|must|ha(?:s|ve)\s+to|by\s+when|deadline)\b", re.IGNORECASE)
 _CENTURY = lazy_regex(r"\bin\s+the\s+(?:early\s+|late\s+)?\d{1,2}(?:st|nd|rd|th)\s+century\b", re.IGNORECASE)
 _SPAN = lazy_regex(
@@ -82,9 +83,9 @@ def tells_time_of_its_own(told: str, asked: str) -> bool:
     if _ASKS_DEADLINE.search(asked) and _WITHIN_TIME.search(told):
         return True
     rest = _HAS_WEEKDAY.sub(" ", told) if _HAS_WEEKDAY.search(asked) else told
-    asked_words = set(words(asked))
-    within = (asked_words.isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(told))
-    return _TIME_OF_ITS_OWN.search(rest) is not None or any(within)
+    return _TIME_OF_ITS_OWN.search(rest) is not None or any(
+        set(words(asked)).isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(told)
+    )
 
 
 def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
@@ -92,9 +93,10 @@ def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
 
     "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.
     """
-    span, subject = _SPAN.match(told), frozenset(subject_terms(question))
-    if question.analysis.asks != "date" or span is None or len(read_evidence(span["dates"]).dates) < BOTH:
+    span = _SPAN.match(told) if question.analysis.asks == "date" else None
+    if span is None or len(read_evidence(span["dates"]).dates) < BOTH:
         return frozenset()
+    subject = frozenset(subject_terms(question))
     is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(heads(span["what"]))
     return subject & _BOUNDS if is_of_it else frozenset()
 

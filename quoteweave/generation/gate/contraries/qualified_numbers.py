@@ -52,6 +52,8 @@ _BOUND_WORDS = lazy_regex(rf"(?:{_MORE}|{_LESS}|\b(?:over|under|above|below))\s*
 _BOUNDS = lazy_regex(
     rf"(?:{_MORE}|{_LESS})(?=\s*(?:the\s|an?\s)?[$€£¥]?\d)|\bor (?:more|less|fewer|higher|lower)\b", re.I
 )
+_SAYS_BOUND = lazy_regex(rf"{_MORE}|{_LESS}", re.I)
+_IN_WORDS = lazy_regex(rf"(?<![\w-]){NUMBER_WORDS}(?![\w-])", re.I)
 _NUMBER = lazy_regex(r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)*)(?!\w)")
 # A minus, not a dash between two numbers or words; "(45)" of money or beside a scale or in a cell is one, too.
 _SIGNED = lazy_regex(r"(?:^|[\s(|:=$€£~])[-+][$€£¥]?$")
@@ -62,6 +64,7 @@ _BRACKETED = lazy_regex(
     r"(?=\s?(?:%|thousand|million|billion|€|EUR\b|\||$))|(?<=\| )\((?P<cell>[\d.,]+)\)",
     re.I | re.M,
 )
+_NO_BRACKETS = str.maketrans("", "", "()")
 _VERSION = lazy_regex(
     r"(?<!\w)(?P<label>[^\W\d_]+)\.?\s+v?(?P<number>\d+(?:\.\d+)+)"
     r"(?![\w%]|[.,]\d|\s?[%°])(?=\s?(?P<behind>[^\W\d]*))"
@@ -94,10 +97,6 @@ def find_other_bound(statement: str, texts: Sequence[str]) -> OtherNumber | None
 def _in_digits(text: str) -> str:
     """A text in one notation, with whole numbers in digits."""
     return _IN_WORDS.sub(lambda found: str(value_of(found[0].casefold())), normalize_notation(text))
-
-
-_IN_WORDS = lazy_regex(rf"(?<![\w-]){NUMBER_WORDS}(?![\w-])", re.I)
-_SAYS_BOUND = lazy_regex(rf"{_MORE}|{_LESS}", re.I)
 
 
 class _Bounded:
@@ -188,9 +187,6 @@ def _signed(text: str) -> tuple[_Signed, ...]:
     signed = _BRACKETED.sub(lambda found: f"-{found[0].translate(_NO_BRACKETS)}", normalize_notation(text))
     amounts = read_amounts(signed) if any(map(str.isdigit, signed)) else ()
     return tuple(_Signed(one, _sign(signed, one)) for one in amounts if not one.in_words and not one.year)
-
-
-_NO_BRACKETS = str.maketrans("", "", "()")
 
 
 def _sign(text: str, amount: Amount) -> int:

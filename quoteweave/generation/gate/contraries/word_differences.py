@@ -50,6 +50,9 @@ _NUMBERS = lazy_regex(
     re.I,
 )
 _MONTHS = frozenset(name[:end].casefold() for name in MONTHS for end in (3, 4, None))
+_UNNOTICED = frozenset({"a", "an", "the", "percent"})
+# "Up from 3 to 9" is "down from 9 to 3", so that these are compared by the word behind them alone.
+_OF_CHANGES = ("by", "to", "from")
 _HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u00ad]\s+(?=[a-zß-ÿ])")
 # What a text with such a word says need not be so. Of months, "May" has a capital.
 _DOUBT = lazy_regex(
@@ -62,6 +65,7 @@ _DOUBT = lazy_regex(
     r"|ceas(?:es?|ed|ing)|stop(?:s|ped|ping)? [a-z]+ing|rumou?r(?:s|ed)?|claim(?:s|ed)? that|myth|supposed(?:ly)?"
     r"|reportedly|hardly|scarcely|barely|almost|nearly|few of|short of)|may)\b"
 )
+_POSSIBLE = frozenset({"may", "could", "might", "would"})
 _ALLOWS = lazy_regex(r"\b(?:may|can|could|might|would|allow\w*|permit\w*|entitle\w*|possib\w+|up to)\b")
 
 
@@ -84,7 +88,7 @@ def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> st
             continue
         more = _more_words(texts) if more is None else more
         if not more.issuperset(words(written)) and _negations().isdisjoint(words(written)):
-            return str(written)
+            return written
     return None
 
 
@@ -137,9 +141,6 @@ class _Read:
         self.stems = ["".join(words(word, keep_stop_words=True)) for word in self.written]
 
 
-_UNNOTICED = frozenset({"a", "an", "the", "percent"})
-
-
 def _replaced(own: _Read, its: _Read, shown: Set[str]) -> Iterator[OtherWord]:
     if len(its.written) > MAX_WORDS:
         return
@@ -174,10 +175,10 @@ def _tells(word: str) -> bool:
 
 def find_other_preposition(statement: str, sentences: Sequence[str]) -> OtherWord | None:
     """Return a preposition, "before meals", where all sentences have its opposite before the same word."""
-    for preposition, word in _prepositions(_Read(statement)):
-        its = [
-            one for one, other in (pair for text in sentences for pair in _prepositions(_Read(text))) if other == word
-        ]
+    own = list(_prepositions(_Read(statement)))
+    cited = [pair for text in sentences for pair in _prepositions(_Read(text))] if own else []
+    for preposition, word in own:
+        its = [one for one, other in cited if other == word]
         opposites = [one for one in its if frozenset({one, preposition}) in _opposite_prepositions()]
         if opposites and preposition not in its:
             return OtherWord(f"{preposition} {word}", f"{opposites[0]} {word}")
@@ -192,10 +193,6 @@ def _prepositions(read: _Read) -> Iterator[tuple[str, str]]:
             behind = next((one for one in read.written[at + 1 : at + 4] if one.casefold() not in STOP_WORDS), None)
             if behind is not None:
                 yield word.casefold(), behind.casefold()
-
-
-# "Up from 3 to 9" is "down from 9 to 3", so that these are compared by the word behind them alone.
-_OF_CHANGES = ("by", "to", "from")
 
 
 @cache
@@ -238,6 +235,3 @@ def find_doubt(clause: str, cited: str) -> str | None:
     if found is None or _DOUBT.search(clause) or (found[0] in _POSSIBLE and _ALLOWS.search(clause)):
         return None
     return found[0]
-
-
-_POSSIBLE = frozenset({"may", "could", "might", "would"})
