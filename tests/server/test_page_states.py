@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from live_server import LiveServer, Serve
@@ -161,6 +162,34 @@ def test_a_follow_up_is_shown_as_it_was_understood_at_once_and_when_it_is_opened
     seen.page.get_by_role("button", name="Earlier conversations").click()
     seen.page.get_by_role("dialog").get_by_text("How many vessel calls", exact=False).first.click()
     seen.page.locator(".turn .understood", has_text=understood).wait_for()
+
+
+HELD_OPEN = """
+const send = window.fetch;
+window.fetch = async (...asked) => {
+  const response = await send(...asked);
+  if (!String(asked[0]).endsWith("/answers")) return response;
+  const { readable, writable } = new TransformStream();
+  response.body.pipeTo(writable, { preventClose: true });
+  return new Response(readable, response);
+};
+"""
+"""Keeps the connection of an answer open after its last event, as a slow proxy may."""
+
+
+def test_a_question_asked_at_once_after_an_answer_belongs_to_its_conversation(live: LiveServer, visit: Visit) -> None:
+    seen = visit(live.url)
+    seen.page.add_init_script(HELD_OPEN)
+    seen.open()
+    first = seen.ask("How many vessel calls did the port receive in 2022?")
+    seen.ask("And in 2023?")
+    assert [first.get_by_text("You stopped").count(), seen.page.locator(".turn").count()] == [0, 2]
+    conversation = parse_qs(urlsplit(seen.page.url).query)["conversation"]
+    kept = live.client.get(f"/v1/conversations/{conversation[0]}").json()["turns"]
+    assert [turn["question"] for turn in kept] == [
+        "How many vessel calls did the port receive in 2022?",
+        "And in 2023?",
+    ]
 
 
 def test_what_a_search_could_not_do_is_noted_on_its_answer(live: LiveServer, visit: Visit) -> None:

@@ -65,9 +65,7 @@ export class Conversation {
       this.asking = null;
       this.onBusy(false);
     }
-    if (!this.turns.includes(turn)) return;
-    if (turn.conversation) this.id = turn.conversation;
-    this.#address();
+    if (this.turns.includes(turn)) this.#address();
   }
 
   /** Stops the answer that is being written. */
@@ -108,6 +106,9 @@ export class Conversation {
         this.viewer.open(place, { from: /** @type {HTMLElement} */ (document.activeElement) });
       },
       again: (of, model) => this.ask(of.question, model),
+      kept: (of) => {
+        if (of.conversation && this.turns.includes(of)) this.id = of.conversation;
+      },
     });
     this.turns.push(turn);
     this.element.append(turn.element);

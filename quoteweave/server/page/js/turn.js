@@ -13,7 +13,7 @@ import { makeSources } from "./sources.js";
 /** @typedef {import("./records.js").Context} Context */
 /** @typedef {{collection: string, show: (turn: Turn, place: number, chip: HTMLElement | null) => void,
  *   showHit: (place: import("./records.js").Place) => void, card: import("./marks.js").Card,
- *   again: (turn: Turn, model?: string) => void}} Surroundings */
+ *   again: (turn: Turn, model?: string) => void, kept: (turn: Turn) => void}} Surroundings */
 
 const STATUS = { answered: "Answered", located: "Places to look at", abstained: "Not answered" };
 
@@ -65,8 +65,9 @@ export class Turn {
       let kept = /** @type {string | null} */ (null);
       const opened = (/** @type {Headers} */ headers) => (kept = headers.get("x-conversation-id"));
       for await (const { type, data } of stream(`${base(this.around.collection)}/answers`, { method: "POST", body, signal, opened })) {
-        if (type === "answer") this.conversation = kept;
+        if (type === "answer") this.#keep(kept);
         this.#take(type, data);
+        if (type === "answer") break; // it is the last event: a connection that stays open is nothing to wait for
       }
       if (!this.answer) throw new Problem({ title: "The answer is not complete", detail: "The server ended before the answer was checked. What had arrived is shown." });
     } catch (error) {
@@ -75,6 +76,12 @@ export class Turn {
       this.element.classList.remove("writing");
       this.element.removeAttribute("aria-busy");
     }
+  }
+
+  /** Says which conversation keeps the answer before it is shown: the next question belongs there. @param {string | null} conversation */
+  #keep(conversation) {
+    this.conversation = conversation;
+    this.around.kept(this);
   }
 
   /** @param {string} type @param {any} data */
