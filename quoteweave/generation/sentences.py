@@ -2,7 +2,7 @@
 
 A sentence ends
 - at `.`, `!`, `?` or `…` (with the brackets, quotation marks and footnote numbers (`⁶`, `FN⁶`) after it, German `“` and
-  `«` included) when white space follows and no lower-case letter, but for a name with a digit (`v2`). After an
+  `«` included) when white space follows and no lower-case letter, but for one of a name (`v2`, `read_all`). After an
   abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only where the next word is one
   that usually begins a sentence, after `a.m.` where it is none of time (`EST`, `Monday`). The number that opens an item
   (`3.`) is no sentence.
@@ -74,7 +74,8 @@ _OF_TIME = lazy_regex(
     r"[A-Z]{1,2}[SD]?T|UTC|Eastern|Central|Mountain|Pacific|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|"
     r"Nov|Dec)[a-z]*"
 )
-_VERSION = lazy_regex(r"[a-z]{1,2}\d+")
+# Names that begin with a small letter wherever they stand: "v2", "read_all", "useState".
+_SMALL_NAME = lazy_regex(r"[a-z]{1,2}\d++(?![^\W_])|[a-z][a-z\d]*+[_A-Z]")
 _OPENERS = (
     "The This These Those That It In On At He She We They However But And If When For As There Then Our Its His Her"
 )
@@ -185,7 +186,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     following = _NEXT_WORD.match(text, match.end())
     word = following[1] if following else ""
     opening = _OPENING.match(text, start)
-    goes_on = word[:1].islower() and not _VERSION.fullmatch(word)
+    goes_on = word[:1].islower() and not _SMALL_NAME.match(text, following.start(1) if following else 0)
     if goes_on or (opening is not None and opening.end() > match.start()):
         return False
     if not match[0].startswith(".") or match[0].startswith(".."):

@@ -28,6 +28,7 @@ def cut(text: str) -> list[str]:
         ["So it was held.FN⁶", "The Code has it in § 5 m².", "It says so."],
         ["It closes at 4 p.m.", "Bob said so.", "It opens at 9 a.m. Monday, or 5 p.m. EST or on 3 May."],
         ["See v1.", "v2 is new.", "It has approx. k2 parts."],
+        ["Call read_all.", "read_all returns rows, cf. read_one.", "mRNA is short.", "useState is not, e.g. here."],
         ["Is it? yes! it is.", "Good."],
         ["In 2019.", "In 2020."],
         ["Peat was at 9 C.", "Six stations stood 20 m apart.", "The air had 12 C.", "Snow fell."],
