@@ -67,6 +67,31 @@ def test_what_readers_do_not_see_is_left_out(hidden: str) -> None:
     assert said(f"<p>before</p>{hidden}<p>after</p>") == [("paragraph", "before"), ("paragraph", "after")]
 
 
+NEXT, UP = '<a href="b.html">Cranes</a>', '<a href="i.html">Index</a>'
+
+
+@pytest.mark.parametrize(
+    ("html", "layouts"),
+    [
+        (f"<p>Next: {NEXT}, Up: {UP}</p><h2>Ports</h2><p>They grew.</p>", "header title paragraph"),
+        (f"<h1>Ports</h1><p>They grew.</p><div>{NEXT} | {UP}</div>", "title paragraph footer"),
+        (f"<h1>Ports</h1><p>{NEXT} {UP}</p><p>They grew.</p><p>See {NEXT}.</p>", "title header paragraph paragraph"),
+        (f"<p>They grew.</p><p>{NEXT} {UP}</p><p>They shrank.</p>", "paragraph paragraph paragraph"),
+        (f"<p>Grain is the topic of {NEXT} and {UP} of all.</p><p>They grew.</p>", "paragraph paragraph"),
+        (f"<h1>Ports</h1><p>{NEXT} {UP}</p><p>{UP} {NEXT}</p>", "title paragraph paragraph"),
+    ],
+    ids=["above", "below", "below the title", "within the text", "a sentence", "nothing else"],
+)
+def test_lines_of_links_around_a_page_are_no_evidence(html: str, layouts: str, page: Path, images: ImageStore) -> None:
+    page.write_text(html, "utf-8")
+    assert [quote.layout for quote in parse_html(page, images).quotes] == layouts.split()
+
+
+def test_the_sign_by_which_a_heading_can_be_linked_to_is_none_of_its_words() -> None:
+    html = "<h2>Ports<a href='#ports'> ¶</a></h2><p>Grain <a href='#1'>#</a>, <a href='#2'>#2</a></p>"
+    assert said(html) == [("title", "Ports"), ("paragraph", "Grain , #2")]
+
+
 def test_entities_are_not_resolved() -> None:
     html = '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/hostname">]><p>a &x; b</p>'
     assert "&x;" in " ".join(text for _, text in said(html))

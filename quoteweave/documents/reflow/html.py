@@ -2,12 +2,13 @@
 
 The page is read once, as a stream of tags and text, so that neither deep nesting nor huge elements cost more than their
 length. Nothing is fetched, no entity is resolved beyond HTML's own, and scripts, styles, navigation and
-form controls are left out; so is what browsers hide, but words in it are told.
+form controls are left out; so is what browsers hide, but words in it are told. Lines of links that the page begins or
+ends with are headers and footers, which are kept and not searched.
 """
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +28,9 @@ MIN_FIGURE_PIXELS = 32
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE)
 _SPACE = lazy_regex(r"\s+")
 _WORD = lazy_regex(r"[^\W_]")
+# Share of the letters of a line of links that stand in links: "Next: Ports, Previous: Grain, Up: Index".
+_LINKED = 0.6
+_PERMALINKS = frozenset({"¶", "#", "§", "🔗", "\uf0c1"})
 _DISPLAY_MATH = lazy_regex(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
 
 _DROPPED_NAMES = (
@@ -95,7 +99,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     pictures = LinkedImages(path.parent, images)
     blocks = html_blocks(text, name=path.name, pictures=pictures)
     return paginate_blocks(
-        blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
+        mark_link_bars(blocks), name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
     )
 
 
@@ -126,6 +130,23 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
     return title + outline.blocks
 
 
+def mark_link_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
+    """Make headers and footers of the lines of links that a page begins or ends with: "Next: Ports, Up: Index".
+
+    A page of nothing but links keeps them as what it says.
+    """
+    bars = [block.is_links or (block.layout == "title" and block.level == 1) for block in blocks]
+    if all(bars):
+        return list(blocks)
+    first, last = bars.index(False), len(bars) - bars[::-1].index(False)
+    return [
+        block.model_copy(update={"layout": "header" if place < first else "footer"})
+        if block.is_links and not first <= place < last
+        else block
+        for place, block in enumerate(blocks)
+    ]
+
+
 def _read(encoded: bytes, outline: BlockCollector, pictures: LinkedImages | None) -> "tuple[BlockCollector, _Reader]":
     from lxml import etree
 
@@ -144,6 +165,10 @@ class _Reader:
         self._outline = outline
         self._pictures = pictures
         self._text: list[str] = []
+        self._links = 0  # that the paragraph has
+        self._linked = 0  # letters and digits of the paragraph within them
+        self._is_link = False
+        self._link_start: int | None = None  # where the text of a link within the page begins
         self._role: str | None = None  # the open element that says what its text is
         self._dropped: str | None = None  # the open element that is left out with all it holds
         self._dropped_depth = 0
@@ -192,6 +217,7 @@ class _Reader:
     def data(self, text: str) -> None:
         if self._dropped is None:
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
+            self._linked += len(_WORD.findall(text)) if self._is_link else 0
         elif self._if_words and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
             self._pictures.leave_out(self._if_words)
             self._told = True
@@ -209,6 +235,8 @@ class _Reader:
         elif tag not in _INLINE:
             self._end_paragraph()
             self._end_block(tag)
+        elif tag == "a":
+            self._end_link()
         if tag == self._role:
             self._end_paragraph()
             self._role = None
@@ -222,6 +250,10 @@ class _Reader:
             self._text.append("\n")
         elif tag == "img":
             self._picture(attributes)
+        elif tag == "a":
+            self._is_link = "href" in attributes
+            self._links += self._is_link
+            self._link_start = len(self._text) if attributes.get("href", "").startswith("#") else None
         elif tag == "math":
             if attributes.get("display") == "block" and self._role is None:
                 self._end_paragraph()
@@ -266,6 +298,12 @@ class _Reader:
         elif tag in _CELLS:
             self._outline.close_cell()
 
+    def _end_link(self) -> None:
+        """Leave out the sign by which a heading can be linked to, "Ports¶": it belongs to no word."""
+        if self._link_start is not None and "".join(self._text[self._link_start :]).strip() in _PERMALINKS:
+            del self._text[self._link_start :]
+        self._is_link, self._link_start = False, None
+
     def _picture(self, attributes: Mapping[str, str]) -> None:
         addresses = _addresses(attributes)
         picture = self._pictures.at_one_of(addresses) if self._pictures and addresses else None
@@ -287,6 +325,7 @@ class _Reader:
             text = "\n".join(" ".join(line.split()) for line in joined.split("\n")).strip()
         if text:
             self._add_text(text)
+        self._links, self._linked, self._link_start = int(self._is_link), 0, None
         self._outline.end_paragraph()
 
     def _add_text(self, text: str) -> None:
@@ -301,7 +340,8 @@ class _Reader:
         elif formula := text if self._role == "math" else _display_math(text):
             self._outline.add(FlowBlock(layout="equation", text=formula))
         else:
-            self._outline.add_paragraph(text)
+            is_links = self._links > 1 and self._linked >= _LINKED * len(_WORD.findall(text)) > 0
+            self._outline.add_paragraph(text, is_links=is_links)
 
 
 def _is_filled(tag: str, attributes: Mapping[str, str]) -> bool:

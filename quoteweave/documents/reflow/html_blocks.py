@@ -316,8 +316,8 @@ class BlockCollector:
         """A picture; it follows the paragraph or list that it stands in."""
         self._figures.append(figure)
 
-    def add_paragraph(self, text: str) -> None:
-        """A paragraph; within a list, a part of its item."""
+    def add_paragraph(self, text: str, *, is_links: bool = False) -> None:
+        """A paragraph, which may be a line of links; within a list, a part of its item."""
         if self._lists:
             item, line = self._lists[-1].item, text.replace("\n", " ")
             written = "  " * min(len(self._lists) - 1, _MAX_INDENT) + self._marker + line
@@ -330,7 +330,7 @@ class BlockCollector:
             self._lines.append((item, written))
             self._marker = " " * len(self._marker)
         else:
-            self.add(FlowBlock(layout="paragraph", text=text))
+            self.add(FlowBlock(layout="paragraph", text=text, is_links=is_links and self.innermost == "page"))
 
     def add(self, block: FlowBlock) -> None:
         """Add a block that stays separate even within a list; its heading is that of its item."""

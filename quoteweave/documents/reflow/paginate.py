@@ -135,6 +135,7 @@ class FlowBlock(Record):
     level: int = Field(default=1, description="of a title; 1 is the highest")
     caption: str | None = Field(default=None, description="of a table or picture")
     heading: str | None = Field(default=None, description="the title that it stands under, if that is no block itself")
+    is_links: bool = Field(default=False, description="whether it is a line of links")
     image: str | None = Field(default=None, description="the stored picture")
     size: tuple[int, int] | None = Field(default=None, description="width and height of the picture, pixels")
 
