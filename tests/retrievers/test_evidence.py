@@ -531,6 +531,13 @@ def test_what_is_nowhere_as_asked_is_found_in_another_spelling(asked: str, writt
     assert told(tmp_path / "2", quotes, f"Where is {asked}?", "spelling") == []
 
 
+def test_a_spelling_that_is_seldom_used_is_no_better_evidence_than_the_one_asked(tmp_path: Path) -> None:
+    quotes = [made_quote("A license.", page=page) for page in range(4)]
+    with make_collection(tmp_path, {"a.pdf": [*quotes, made_quote("A licence.", page=4)]}) as collection:
+        total = evidence(collection, "Where is the license?").total
+    assert total[4] < total[:4].min()
+
+
 @pytest.mark.parametrize(
     ("asked", "written"), [("licence", "a license"), ("colors", "the coloured map"), ("organised", "organized in May")]
 )

@@ -154,7 +154,10 @@ class LiteralMatches:
         for word, parts in (*_variants(text), *self._other_spellings(text, within)):
             quotes = self._on_pages_without(words(word), self._quotes_with_spelling(parts, within))
             if len(quotes):
-                np.maximum(gained, SPELLING * self._rarity(self._pages(quotes), within), out=gained)
+                # As rare as the word in both spellings: one that is seldom used is no better evidence for that.
+                pages, asked = self._pages(quotes), self._pages(self._index.quotes_with(words(word)))
+                rarity = self._rarity(np.maximum(pages, asked), within)
+                np.maximum(gained, SPELLING * pages * rarity, out=gained)
                 sources[f"{word} = {('-' if word.isalpha() else ' ').join(parts)}"] = quotes
         return gained, sources
 
