@@ -245,11 +245,10 @@ def weigh_terms(
     the sentences.
     """
     held = [frozenset(sentence) for sentence in sentences]
-    most = math.log((len(held) + 1) / 0.5)
     weights, subject = {}, set(subject_terms(question))
     for term in question.terms:
         frequency = sum(term in sentence for sentence in held)
-        among = math.log((len(held) + 1) / (frequency + 0.5)) / most
+        among = _rarity_among(len(held), frequency)
         missing = frequency == 0 and term in question.names
         light = term in light_words() and term not in subject
         weights[term] = (
@@ -261,6 +260,25 @@ def weigh_terms(
         )
     total = math.fsum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
+
+
+def weights_among(quotes: Collection[frozenset[str]], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the weights of a question's words for one document, of whose quotes these are the words.
+
+    The name of a document, and what it is about, tell it from others, and do not tell which of its places answers: each
+    word weighs as much as the mean of 1 and its rarity among the quotes. The sum for the words that they have stays.
+    """
+    counts = {word: sum(word in own for own in quotes) for word in weights}
+    rarer = {
+        word: weights[word] * (1 + _rarity_among(len(quotes), count)) / 2 for word, count in counts.items() if count
+    }
+    scale = math.fsum(map(weights.__getitem__, rarer)) / (math.fsum(rarer.values()) or 1.0)
+    return {word: rarer[word] * scale if word in rarer else weight for word, weight in weights.items()}
+
+
+def _rarity_among(count: int, frequency: int) -> float:
+    """How rare a word is that so many of `count` texts have: 1 where none has it."""
+    return math.log((count + 1) / (frequency + 0.5)) / math.log((count + 1) / 0.5)
 
 
 def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:

@@ -137,6 +137,17 @@ class LexicalIndex:
         """
         return self._fields[field].bm25([self._ids(token) for token in tokens], b, within)
 
+    def scores_in_documents(
+        self, field: str, tokens: Sequence[str], documents: Sequence[int], *, b: float = B
+    ) -> "list[Scores]":
+        """BM25 of the quotes or pages of each document, in order, as `scores` gives it where these alone are searched.
+
+        `documents` are their positions, ascending.
+        """
+        of = self.quotes_of_document if field == "quotes" else self.pages_of
+        ids = [self._ids(token) for token in tokens]
+        return self._fields[field].bm25_of_ranges(ids, b, [of(document) for document in documents])
+
     def document_scores(self, tokens: Sequence[str]) -> "Scores":
         """BM25 of every document (d,), as all words of its pages."""
         return self._fields["pages"].grouped([self._ids(token) for token in tokens], self._pages_by_document)
@@ -277,6 +288,11 @@ class LexicalIndex:
     def pages_of(self, document: int) -> slice:
         """Positions of the pages of a document, given its own position."""
         return slice(*self.document_of.searchsorted([document, document + 1]).tolist())
+
+    def quotes_of_document(self, document: int) -> slice:
+        """Positions of the quotes of a document, given its own position."""
+        pages = self.pages_of(document)
+        return slice(*self.page_of.searchsorted([pages.start, pages.stop]).tolist())
 
     def quotes_of(self, page: int) -> "Positions":
         """Positions of the quotes of a page, in order."""

@@ -86,6 +86,32 @@ class Field:
                 np.add.at(scores, positions, gains.astype(np.float32))
         return scores
 
+    def bm25_of_ranges(self, tokens: Sequence[Ids], b: float, ranges: Sequence[slice]) -> "list[Scores]":
+        """Scores of the items of each range, as `bm25` gives them where these alone are searched.
+
+        Ranges are not empty, and ascend without overlaps.
+        """
+        import numpy as np
+
+        starts, stops = (np.array([getattr(each, end) for each in ranges], dtype=np.int64) for end in ("start", "stop"))
+        sizes = stops - starts
+        firsts = sizes.cumsum() - sizes  # of each range in what is computed for all
+        lengths = np.concatenate([self._lengths[each] for each in ranges]).astype(np.float64)
+        counted = np.add.reduceat(np.sign(lengths), firsts) if self._sparse else sizes
+        mean = np.add.reduceat(lengths, firsts) / np.maximum(counted, 1)
+        saturation = K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1).repeat(sizes))
+        scores = np.zeros(len(lengths), dtype=np.float32)
+        for ids, times in Counter(tokens).items():
+            positions, counts = self._found(ids)
+            begin, end = positions.searchsorted(starts), positions.searchsorted(stops)
+            having = end - begin
+            among = np.log(1 + (sizes - having + 0.5) / (having + 0.5))
+            idf = (times / 2 * (inverse_frequency(self._size, len(positions)) + among)).repeat(having)
+            found = np.arange(len(idf)) + (begin - (having.cumsum() - having)).repeat(having)
+            own, often = positions[found] + (firsts - starts).repeat(having), counts[found]
+            scores[own] += (idf * often / (often + saturation[own])).astype(np.float32)
+        return np.split(scores, firsts[1:])
+
     def grouped(self, tokens: Sequence[Ids], groups: "Groups") -> "Scores":
         """BM25 (g,) of the groups to which items belong, each as one long item."""
         import numpy as np

@@ -55,6 +55,20 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
         yield made
 
 
+@pytest.mark.parametrize("field", ["quotes", "pages", "outline"])
+def test_documents_are_scored_as_if_each_were_searched_alone(field: str, tmp_path: Path) -> None:
+    pages = [made_quote(text, page=page) for page, text in enumerate(["grain by rail", "grain, grain", "a ship"])]
+    titled = [made_quote("Grain", page=0, layout="title"), *pages]
+    with make_collection(tmp_path, {"a": ["grain by ship"], "b": titled, "c": ["rail"]}) as collection:
+        index = lexical.current_lexical_index(collection)
+        of = index.document_of[index.page_of] if field == "quotes" else index.document_of
+        asked = ["grain", "rail", "grain", "crane"]
+        for documents in ([0, 1, 2], [0, 2], [1]):
+            for document, found in zip(documents, index.scores_in_documents(field, asked, documents), strict=True):
+                alone = index.scores(field, asked, within=of == document)[of == document]
+                np.testing.assert_allclose(found, alone, rtol=1e-6)
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["grain", "timber", "!", None])), max_size=8))
 def test_after_any_changes_what_is_found_is_what_is_there(steps: list[tuple[str, str | None]]) -> None:

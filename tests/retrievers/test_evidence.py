@@ -52,6 +52,19 @@ def test_pages_are_referred_to_by_their_place(question: str, pages: list[int], t
     assert told(tmp_path, PLAIN, question, "reference") == pages
 
 
+def test_what_a_document_is_about_decides_for_none_of_its_pages(tmp_path: Path) -> None:
+    manual = ["jq is small", "To build it, run make", "jq, more of jq", "jq and jq", "jq mail", "jq ends"]
+    documents = {name: [f"{name} is built by make", "To build it"] for name in ("tmux.pdf", "wget.pdf", "sed.pdf")}
+    pages = [made_quote(text, page=page) for page, text in enumerate(manual)]
+    with make_collection(tmp_path, {"jq.pdf": pages, **documents}) as collection:
+        index = lexical.current_lexical_index(collection)
+        found = evidence(collection, "How do I build jq?")
+        own = index.pages_of(int(index.document_of[int(found.total.argmax())]))
+        assert found.total[own].argmax() == 1
+        assert (found.total[own] > 0).all()
+        np.testing.assert_allclose(sum(found.parts.values()), found.total, rtol=1e-5)
+
+
 def test_words_of_grammar_of_another_language_do_not_outweigh_a_reference(tmp_path: Path) -> None:
     quotes = [*PLAIN[:4], made_quote("oak", page=4), made_quote("O que mostra? Que sera.", page=0)]
     quotes.sort(key=lambda quote: quote.page)

@@ -30,7 +30,14 @@ from quoteweave.generation.extractive.statements import (
 )
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import heading_of, parts_of
-from quoteweave.generation.relevance import QuestionTerms, coverage, quote_words, subject_terms, words_with_headings
+from quoteweave.generation.relevance import (
+    QuestionTerms,
+    coverage,
+    quote_words,
+    subject_terms,
+    weights_among,
+    words_with_headings,
+)
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
 from quoteweave.generation.sentences import sentence_texts, text_of
 
@@ -119,8 +126,17 @@ def find_places(
     pages = _pages(question, context, besides, leading)
     best = max((hits[0][1].score for hits in pages), default=0.0)
     introducing = context.introduced.keys() if question.analysis.asks == "steps" else ()
-    fits = {id(hit): _fit(hit, question, weights, best, introducing) for hits in pages for _, hit in hits}
-    sections = [(_share(hits, best, leading), own) for hits in pages for own in _sections(hits, fits, weights)]
+    by_document = _weights_by_document(context, weights)
+    fits = {
+        id(hit): _fit(hit, question, by_document[hit.quote.document], best, introducing)
+        for hits in pages
+        for _, hit in hits
+    }
+    sections = [
+        (_share(hits, best, leading), own)
+        for hits in pages
+        for own in _sections(hits, fits, by_document[hits[0][1].quote.document])
+    ]
     pages = [own for _, own in sections]
     fittest = [max(own, key=lambda one: fits[id(one[1])]) for own in pages]
     worth = [PAGE_WEIGHT * share + fits[id(hit)] for (share, _), (_, hit) in zip(sections, fittest, strict=True)]
@@ -132,6 +148,7 @@ def find_places(
     places, ranked = list[LocatedQuote](), _without_copies(ranked, [hit.quote for _, hit in fittest])
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = first if first and at == ranked[0] else fittest[at]
+        weights = by_document[hit.quote.document]
         matches = _matches(hit.quote, question, weights)
         number, hit = _introduced_instead(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
         excerpt = _excerpt(hit.quote, context, question, weights, most, sentence_scores)
@@ -142,6 +159,14 @@ def find_places(
         more = _introduced(hit.quote, number, context) if introduces(excerpt) else ""
         places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, introduced=more))
     return places
+
+
+def _weights_by_document(context: Context, weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """The weights of a question's words within each document."""
+    held: dict[str, list[frozenset[str]]] = {}
+    for hit in context.hits:
+        held.setdefault(hit.quote.document, []).append(frozenset(quote_words(hit.quote)))
+    return {document: weights_among(quotes, weights) for document, quotes in held.items()}
 
 
 def _without_copies(ranked: Sequence[int], fittest: Sequence[Quote]) -> list[int]:

@@ -19,6 +19,7 @@ page only. The parts add up to `PageEvidence.total`, and `search --explain` repo
 | other names | BM25 of another name of a term, where that stands as an exact phrase; less than for the one asked |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
+| among its pages | what its words are worth in its own document (`retrievers.pages.own_document`); may be below 0 |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
 
 Quotations, amounts and spellings are looked for by `retrievers.pages.literal_matches`, terms and acronyms by
@@ -51,6 +52,7 @@ from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
+from quoteweave.retrievers.pages.own_document import BEST_QUOTE, OUTLINE, score_within_documents
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
 from quoteweave.retrievers.pages.terminology import Sources, Terminology, TermMatches
 from quoteweave.retrievers.terms.terms import TermExpansion, Terms
@@ -63,8 +65,6 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
-BEST_QUOTE = 0.5
-OUTLINE = 0.4
 REFERENCE = 1.0
 PICTURE_TYPE = 0.2
 FRONT = 0.7
@@ -190,6 +190,7 @@ class EvidenceScorer:
         self._add_terminology(evidence, tokens)
         if documents is not None:
             evidence.add("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
+            self._add_own_document(evidence, tokens)
         evidence.seeds = self.page_feedback.seeds(evidence.total)
         evidence.add("page feedback", self._page_feedback(evidence))
         return evidence
@@ -242,6 +243,14 @@ class EvidenceScorer:
             return None
         scores = self.index.document_scores(tokens)[self.index.document_of]
         return scores if within is None else scores * within
+
+    def _add_own_document(self, evidence: PageEvidence, tokens: Sequence[str]) -> None:
+        """Add what pages are worth among those of their own documents, and order the quotes of these anew."""
+        parts = evidence.parts
+        by_words = parts["words"] + parts["best quote"] + parts["outline"]
+        own = score_within_documents(self.index, tokens, evidence.total, by_words, evidence.quote_scores)
+        evidence.add("among its pages", own.gained)
+        evidence.quote_scores, evidence.best_quote = own.quote_scores, self.index.best_on_pages(own.quote_scores)
 
     def _references(self, evidence: PageEvidence) -> "tuple[Scores, Sources]":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n).

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Most words of the question to show for each part.
 WORDS_SHOWN = 8
-# Parts with fewer points are left out.
+# Parts with fewer points, more or less than none, are left out.
 MIN_SHOWN = 0.01
 
 
@@ -69,14 +69,17 @@ def _is_found(name: PlaceName, evidence: PageEvidence, index: LexicalIndex, with
 
 
 def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:
-    """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index."""
+    """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index.
+
+    The last may be below 0: what words are worth less within the document than in the collection.
+    """
     page = scorer.index.page(quote.document, quote.page)
     if page is None:
         return ()
     found = [
         Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, scorer, page))
         for part, points in evidence.parts.items()
-        if points[page] >= MIN_SHOWN
+        if abs(points[page]) >= MIN_SHOWN
     ]
     return tuple(sorted(found, key=lambda reason: -reason.points))
 
@@ -90,6 +93,8 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
         return _matching(
             index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quote_scores.__getitem__), question
         )
+    if part == "among its pages":
+        return f"its words tell it {'more' if evidence.parts[part][page] > 0 else 'less'} from others of its document"
     if part == "page feedback":
         return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page, evidence.sides, evidence.within))
     if part == "beside a term":
