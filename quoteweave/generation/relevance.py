@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import Quote, Record
+from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
     analyse_question,
@@ -262,12 +262,20 @@ def weigh_terms(
     return {term: weight / total for term, weight in weights.items()}
 
 
-def weights_among(quotes: Collection[frozenset[str]], weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights of a question's words for one document, of whose quotes these are the words.
+def weights_by_document(hits: Iterable[Hit], weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return the weights of a question's words for the quotes of each document, by its name.
 
-    The name of a document, and what it is about, tell it from others, and do not tell which of its places answers: each
-    word weighs as much as the mean of 1 and its rarity among the quotes. The sum for the words that they have stays.
+    What a document is about tells it from others, and does not tell which of its places answers: within a document a
+    word's weight is multiplied by the mean of 1 and its rarity among the quotes found. Of the words that these have,
+    the sum of weights stays.
     """
+    held: dict[str, list[frozenset[str]]] = {}
+    for hit in hits:
+        held.setdefault(hit.quote.document, []).append(frozenset(quote_words(hit.quote)))
+    return {document: _weights_among(quotes, weights) for document, quotes in held.items()}
+
+
+def _weights_among(quotes: Collection[frozenset[str]], weights: Mapping[str, float]) -> dict[str, float]:
     counts = {word: sum(word in own for own in quotes) for word in weights}
     rarer = {
         word: weights[word] * (1 + _rarity_among(len(quotes), count)) / 2 for word, count in counts.items() if count

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
 from quoteweave.core.protocols import Generator
-from quoteweave.core.records import Hit, Query, Quote
+from quoteweave.core.records import Hit, Layout, Query, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.generator import NOTHING_FOUND, TABLES_DIFFER, ExtractiveGenerator
 from quoteweave.generation.extractive.selection import keep_best_document
@@ -784,6 +784,22 @@ def test_several_sections_of_a_document_without_pages_are_shown() -> None:
     ]
     paged = [one.model_copy(update={"has_pages": True}) for one in (cleaning, storing, other)]
     assert ask("Who sells the filter of the pump?", context(paged)).text.count("\n- ") == 1
+
+
+def test_of_a_manual_the_place_is_shown_that_is_about_more_than_its_subject() -> None:
+    def of(section: str, text: str, layout: Layout = "paragraph") -> Quote:
+        return quote(text, document="README.md", section=section, layout=layout, has_pages=False)
+
+    quotes = [
+        of("Mail", "Write to the list of jq, which is what jq reads, about jq."),
+        of("Help", "The manual of jq has a page on jq itself."),
+        of("Contents", "Building from source\nNightly releases\nMail\nHelp\nSupport for jq", "list"),
+        of("Nightly releases", "They lie in download/nightly/."),
+    ]
+    given = context(quotes).model_copy(update={"titles": {"README.md": "jq"}})
+    answer = ask("Where are the nightly releases of jq?", given)
+    assert answer.status == "located"
+    assert answer.text.splitlines()[2].startswith("- “Nightly releases”")
 
 
 def test_the_end_on_the_next_page_belongs_to_the_last_sentence_alone() -> None:

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from builders import make_context, make_quote
 
 from quoteweave.generation.relevance import (
     MISSING_NAME,
@@ -12,6 +13,7 @@ from quoteweave.generation.relevance import (
     question_terms,
     subject_terms,
     weigh_terms,
+    weights_by_document,
 )
 
 
@@ -74,6 +76,16 @@ def test_rare_words_and_missing_names_weigh_more() -> None:
     }
     assert weights == pytest.approx({term: weight / sum(raw.values()) for term, weight in raw.items()})
     assert coverage(weights, ["due", "grain", "other"]) == pytest.approx(1 - weights["rotterdam"])
+
+
+def test_what_all_quotes_of_a_document_have_weighs_less_in_it() -> None:
+    hits = make_context(*(make_quote(text, document="manual.md") for text in ("jq builds", "jq")), "grain").hits
+    found = weights_by_document(hits, {"jq": 0.5, "build": 0.25, "windows": 0.25})
+    often, once = (math.log(3 / (count + 0.5)) / math.log(3 / 0.5) for count in (2, 1))
+    jq, build = 0.5 * (1 + often) / 2, 0.25 * (1 + once) / 2
+    own = {"jq": 0.75 * jq / (jq + build), "build": 0.75 * build / (jq + build), "windows": 0.25}
+    assert found["manual.md"] == pytest.approx(own)
+    assert found["report.pdf"] == pytest.approx({"jq": 0.5, "build": 0.25, "windows": 0.25})
 
 
 def test_a_question_without_words_is_covered_by_nothing() -> None:

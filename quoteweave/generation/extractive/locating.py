@@ -13,7 +13,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record, copy_key
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.mentions import labels_in
+from quoteweave.core.text.mentions import heading_names, labels_in
 from quoteweave.core.text.question_analysis import CONTACT, interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
@@ -27,6 +27,7 @@ from quoteweave.generation.extractive.statements import (
     is_headed_by,
     place_phrase,
     position_in_document,
+    title_words,
 )
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import heading_of, parts_of
@@ -35,7 +36,7 @@ from quoteweave.generation.relevance import (
     coverage,
     quote_words,
     subject_terms,
-    weights_among,
+    weights_by_document,
     words_with_headings,
 )
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
@@ -64,8 +65,8 @@ MIN_IN_SECTION = 0.5
 """Least share of the question's weight in a quote, with its headings, of a further section of a virtual page."""
 REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
-HEADING_PENALTY = 0.2
-"""Penalty for a heading or caption, which only introduces what is elsewhere."""
+HEADING_PENALTY, CONTENTS_PENALTY = 0.2, 0.5
+"""Penalties for a heading or caption, and for a table of contents, which only introduce what is elsewhere."""
 MIN_ROW_SHARE = 0.5
 """Share of the best row's score that another row of a table needs to be included."""
 MIN_UNMATCHED_SHARE = 0.7
@@ -123,20 +124,11 @@ def find_places(
     `weights` are of the question's words, `besides` ids of quotes that are shown already, `sentence_scores` additional
     scores of sentences, by quote id and index from 0. Quotes with ids in `leading` come first, each by itself.
     """
-    pages = _pages(question, context, besides, leading)
+    pages, by_document = _pages(question, context, besides, leading), weights_by_document(context.hits, weights)
     best = max((hits[0][1].score for hits in pages), default=0.0)
-    introducing = context.introduced.keys() if question.analysis.asks == "steps" else ()
-    by_document = _weights_by_document(context, weights)
-    fits = {
-        id(hit): _fit(hit, question, by_document[hit.quote.document], best, introducing)
-        for hits in pages
-        for _, hit in hits
-    }
-    sections = [
-        (_share(hits, best, leading), own)
-        for hits in pages
-        for own in _sections(hits, fits, by_document[hits[0][1].quote.document])
-    ]
+    hits = [(hit, by_document[hit.quote.document]) for on_page in pages for _, hit in on_page]
+    fits = {id(hit): _fit(hit, question, context, own, best) for hit, own in hits}
+    sections = [(_share(hits, best, leading), own) for hits in pages for own in _sections(hits, fits, by_document)]
     pages = [own for _, own in sections]
     fittest = [max(own, key=lambda one: fits[id(one[1])]) for own in pages]
     worth = [PAGE_WEIGHT * share + fits[id(hit)] for (share, _), (_, hit) in zip(sections, fittest, strict=True)]
@@ -148,8 +140,7 @@ def find_places(
     places, ranked = list[LocatedQuote](), _without_copies(ranked, [hit.quote for _, hit in fittest])
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = first if first and at == ranked[0] else fittest[at]
-        weights = by_document[hit.quote.document]
-        matches = _matches(hit.quote, question, weights)
+        matches = _matches(hit.quote, question, by_document[hit.quote.document])
         number, hit = _introduced_instead(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
         excerpt = _excerpt(hit.quote, context, question, weights, most, sentence_scores)
         if excerpt and any(excerpt == place.excerpt for place in places):
@@ -159,14 +150,6 @@ def find_places(
         more = _introduced(hit.quote, number, context) if introduces(excerpt) else ""
         places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, introduced=more))
     return places
-
-
-def _weights_by_document(context: Context, weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """The weights of a question's words within each document."""
-    held: dict[str, list[frozenset[str]]] = {}
-    for hit in context.hits:
-        held.setdefault(hit.quote.document, []).append(frozenset(quote_words(hit.quote)))
-    return {document: weights_among(quotes, weights) for document, quotes in held.items()}
 
 
 def _without_copies(ranked: Sequence[int], fittest: Sequence[Quote]) -> list[int]:
@@ -203,11 +186,12 @@ def _apart(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[str]) -> 
 
 
 def _sections(
-    hits: Sequence[tuple[int, Hit]], fits: Mapping[int, float], weights: Mapping[str, float]
+    hits: Sequence[tuple[int, Hit]], fits: Mapping[int, float], by_document: Mapping[str, Mapping[str, float]]
 ) -> list[list[tuple[int, Hit]]]:
     """The hits of a page, or those of a virtual one by their headings: of the best quote's, and of others about it."""
     if hits[0][1].quote.has_pages:
         return [list(hits)]
+    weights = by_document[hits[0][1].quote.document]
     sections: dict[str, list[tuple[int, Hit]]] = {}
     for number, hit in sorted(hits, key=lambda one: -fits[id(one[1])]):
         sections.setdefault(" ".join((hit.quote.heading or "").split()), []).append((number, hit))
@@ -303,18 +287,16 @@ def _introduced(quote: Quote, number: int, context: Context) -> str:
     return " ".join(found)
 
 
-def _fit(
-    hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float, introducing: Collection[str]
-) -> float:
+def _fit(hit: Hit, question: QuestionTerms, context: Context, weights: Mapping[str, float], best: float) -> float:
+    """How well a hit fits beside the others of its page."""
     quote, analysis = hit.quote, question.analysis
     held = frozenset(quote_words(quote))
     fit = coverage(weights, held) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
-    fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS) - (
-        HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
-    )
-    headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" and not quote.has_pages else 0.0
-    fit += HEADING_BONUS * headed if headed >= MIN_IN_HEADING else 0.0
-    fit += INTRODUCED_BONUS if quote.id in introducing else 0.0
+    fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS)
+    fit -= HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
+    fit -= CONTENTS_PENALTY if any(name.kind == "contents" for name in heading_names(quote.section or "")) else 0.0
+    fit += INTRODUCED_BONUS if analysis.asks == "steps" and quote.id in context.introduced else 0.0
+    fit += _headed(quote, weights, title_words(context, quote.document))
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.picture_types) else set()
     if quote.layout in shown.union(analysis.picture_types):
         fit += KIND_BONUS
@@ -323,6 +305,15 @@ def _fit(
     if analysis.labels and quote.kind == "image" and set(analysis.labels) & set(labels_in((quote.caption or "")[:40])):
         fit += REFERENCE_BONUS
     return fit
+
+
+def _headed(quote: Quote, weights: Mapping[str, float], title: frozenset[str]) -> float:
+    """The bonus for a text by its heading, which with the document's title says what it is about."""
+    heading = frozenset(words(quote.section or ""))
+    if quote.kind != "text" or quote.has_pages or heading.isdisjoint(weights):
+        return 0.0
+    headed = coverage(weights, heading | title)
+    return HEADING_BONUS * headed if headed >= MIN_IN_HEADING else 0.0
 
 
 def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> tuple[str, ...]:
