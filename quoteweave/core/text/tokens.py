@@ -50,6 +50,8 @@ _RUN = lazy_regex(f"[{_UNSPACED}]")
 _MARKS = lazy_regex(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
+# What files of any content are called.
+_NAMES_OF_ANY = frozenset({"readme", "index"})
 _SYMBOLS = lazy_regex(r"(?:[^\w\s]|_)+")
 WORD = lazy_regex(r"\w[\w'’-]*")
 """A word as people write it, whole: "well-built", "o'clock"."""
@@ -104,12 +106,15 @@ def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> lis
 
 @lru_cache(maxsize=1024)
 def name_words(document: str) -> tuple[str, ...]:
-    """The words of a document's name, without its folder and suffix.
+    """The words of a document's name, without its suffix and folder; of the folder where it alone says what it is.
 
     >>> name_words("reports/annual report.pdf")
     ('annual', 'report')
+    >>> name_words("timber/README.md")
+    ('timber',)
     """
-    return tuple(words(PurePosixPath(document).stem))
+    path = PurePosixPath(document)
+    return tuple(words(path.parent.name if path.stem.casefold() in _NAMES_OF_ANY and path.parent.name else path.stem))
 
 
 def _words_of(folded: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cache
-from pathlib import PurePosixPath
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis
@@ -199,7 +198,7 @@ def gives_contact(text: str, subject: Set[str]) -> bool:
 def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a clause about what the question is about names a colour that the question does not."""
     asked, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
-    subject -= set(words(f"{statement.quote.section or ''} {PurePosixPath(statement.quote.document).stem}"))
+    subject -= {*words(statement.quote.section or ""), *name_words(statement.quote.document)}
     clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
     told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & listed_words("colours")
     return bool(told - asked) and not statement.is_row

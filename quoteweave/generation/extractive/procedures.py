@@ -14,14 +14,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import with_words_alike
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.acts.instructions import are_instructions
 from quoteweave.generation.extractive.asked_headings import asks_otherwise, is_about_something_else, known_of_manual
@@ -178,7 +177,7 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
     subject, found = set(subject_terms(question)), list[tuple[float, Procedure]]()
     for score, one in _denied_lists(context, limit):
         quote = one.quotes[0]
-        above = words(f"{one.heading}\n{quote.section or ''}\n{PurePosixPath(quote.document).stem}")
+        above = (*words(f"{one.heading}\n{quote.section or ''}"), *name_words(quote.document))
         rest = subject - with_words_alike(frozenset(above), subject)
         steps = tuple(step for step in one.steps if rest <= with_words_alike(frozenset(words(step.text)), rest))
         if steps:
