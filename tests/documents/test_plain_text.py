@@ -113,6 +113,28 @@ def test_other_lines_in_capitals_are_no_headings(file: Path, line: str) -> None:
     assert {layout for layout, _, _ in layouts(file, f"The port grew.\n\n{line}\n\nIt shrank.")} == {"paragraph"}
 
 
+def test_lines_with_marks_below_are_headings_with_levels_by_their_marks(file: Path) -> None:
+    text = "Ports\n=====\nThey grew.\n\n----\nQuay\n----\n\nIt is long.\n\nCrane 2\n~~~~~\nNew.\n\nEnd\n===\n"
+    assert layouts(file, text) == [
+        ("title", "Ports", None),
+        ("paragraph", "They grew.", "Ports"),
+        ("title", "Quay", "Ports"),
+        ("paragraph", "It is long.", "Quay"),
+        ("title", "Crane 2", "Quay"),
+        ("paragraph", "New.", "Crane 2"),
+        ("title", "End", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Port  Calls\n----  -----\nTolland  3", "12\n30\n--\n42", "They grew.\n-", "A line that says much\n---", "=-=-=-"],
+    ids=["a table", "a sum", "one mark", "a short rule", "several marks"],
+)
+def test_other_lines_of_marks_make_no_heading(file: Path, text: str) -> None:
+    assert layouts(file, text) == [("paragraph", text, None)]
+
+
 def test_nothing_is_a_heading_at_the_end_or_where_all_is_in_capitals(file: Path) -> None:
     assert layouts(file, "The port grew.\n\nTHE END")[1][0] == "paragraph"
     assert layouts(file, "The port.\n\nGALE WARNING\n\nWIND NORTH, SEA ROUGH ALL OVER\n\nEND")[1][0] == "paragraph"
@@ -120,10 +142,10 @@ def test_nothing_is_a_heading_at_the_end_or_where_all_is_in_capitals(file: Path)
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
-def test_every_character_but_space_is_in_exactly_one_quote(file: Path, text: str) -> None:
+def test_every_character_but_space_and_marks_below_headings_is_in_exactly_one_quote(file: Path, text: str) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    joined = "".join(quote.text for quote in parse_text(file).quotes)
-    assert "".join(joined.split()) == "".join(text.split())
+    joined, marks = "".join(quote.text for quote in parse_text(file).quotes), str.maketrans("", "", "=~^*#+-")
+    assert "".join(joined.translate(marks).split()) == "".join(text.translate(marks).split())
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -101,6 +101,7 @@ _SAMPLE = 100_000
 # A heading in capitals: words and what joins them, and, besides, brackets with what is not in capitals.
 _CAPITALS = lazy_regex(r"(?=.{3,80}\Z)[\w&'’\"“”(][\w \t&'’\"“”(),.:/–—-]*[\w)'’\"“”?!]")
 _MAX_TITLE = 80
+_UNDERLINE = lazy_regex(r"([=~^*#+-])\1+")
 _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
 # What a line opens with that says one thing of another: "Serves: 10".
@@ -108,7 +109,7 @@ _LABEL = lazy_regex(r"[^:\n]{1,60}:(?:\s|\Z)")
 
 
 def parse_text(path: Path) -> ParsedDocument:
-    """Parse a plain text file: its paragraphs, and headings in capitals, become text quotes on virtual pages.
+    """Parse a plain text file: its paragraphs, and headings in capitals or underlined, become quotes on virtual pages.
 
     Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds more than 200,000 quotes.
     """
@@ -117,13 +118,22 @@ def parse_text(path: Path) -> ParsedDocument:
 
 
 def _blocks(text: str) -> Iterator[FlowBlock]:
-    """The paragraphs and headings of a text; headings above its first paragraph are of the highest level."""
+    """The paragraphs and headings of a text; headings above its first paragraph are of the highest level.
+
+    Underlined ones have levels by their marks, in the order in which these first occur.
+    """
     capitals_distinguish = _has_more_small_letters(text[:_SAMPLE])
-    level = 1
-    for number, (paragraph, is_last) in enumerate(_with_last(_paragraphs(text))):
+    level, marks = 1, list[str]()
+    for number, (whole, is_last) in enumerate(_with_last(_paragraphs(text))):
+        title, mark, paragraph = _split_underlined(whole)
+        if mark:
+            marks += [mark] if mark not in marks else []
+            yield FlowBlock(layout="title", text=title, level=1 + marks.index(mark))
+        if not paragraph:
+            continue
         first, _, rest = paragraph.partition("\n")
         heads = capitals_distinguish and _is_heading(first)
-        if not rest and not is_last and (heads or (number == 0 and _is_title(first))):
+        if not rest and not is_last and (heads or (number == 0 and not mark and _is_title(first))):
             yield FlowBlock(layout="title", text=paragraph, level=level)
             continue
         # Who a document is by, and when it is from, often stands right below its title.
@@ -136,6 +146,22 @@ def _blocks(text: str) -> Iterator[FlowBlock]:
 
 def _has_more_small_letters(text: str) -> bool:
     return 2 * sum(map(str.islower, text)) > sum(map(str.isalpha, text))
+
+
+def _split_underlined(paragraph: str) -> tuple[str, str, str]:
+    """Split off the heading with a line of marks below it, or above too, that a paragraph begins with.
+
+    Returns the heading, its marks as they tell its level ("=", or "==" with a line above), and the rest; without such
+    a heading, two empty texts and the paragraph.
+    """
+    above, title, below, *rest = *paragraph.split("\n", 3), *("",) * 3
+    if (over := _UNDERLINE.fullmatch(above)) is None:
+        above, title, below, rest = "", above, title, [paragraph.partition("\n")[2].partition("\n")[2]]
+    under = _UNDERLINE.fullmatch(below)
+    is_long = under is not None and 2 * len(below) >= len(title.strip()) and (over is None or over[1] == under[1])
+    if under is None or not is_long or len(title) > _MAX_TITLE or not any(map(str.isalpha, title)):
+        return "", "", paragraph
+    return title.strip(), under[1] * (2 if above else 1), rest[0]
 
 
 def _is_heading(line: str) -> bool:
