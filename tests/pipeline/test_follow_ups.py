@@ -44,6 +44,8 @@ REWRITTEN = [
     # it may be part of the question, or stand beside it
     ("What is the fee for a boat?", "And opening hours?", "What is the fee for a boat, and what about opening hours?"),
     ("What do I pay for a boat for a day?", "And rafts?", "What do I pay for a boat for a day, and what about rafts?"),
+    ("How much is the rent?", "And the deposit?", "How much is the deposit?"),
+    ("When does the library open?", "And the museum?", "When does the museum open?"),
     (QUAY, "And the length?", "What is the depth of the north quay, and what about the length?"),
     (CALLS, "What about Rotterdam?", f"{CALLS[:-1]}, and what about Rotterdam?"),
     # pronouns

@@ -230,8 +230,8 @@ def _with_name(previous: str, part: str) -> str | None:
     is_name = bool(plain) and all(word.text[:1].isupper() for word in plain)
     if not heads and is_name:
         heads = names
-    if not heads and not is_name and read_words(part)[0].role == "word":
-        heads = _counted(previous, phrases)
+    if not heads and not is_name:
+        heads = _counted(previous, phrases) if read_words(part)[0].role == "word" else _only_thing(previous, phrases)
     if len(heads) != 1:
         return _with_kind(previous, part)
     old = heads[0]
@@ -254,6 +254,12 @@ def _with_kind(previous: str, part: str) -> str | None:
 def _counted(previous: str, phrases: Sequence[NounPhrase]) -> list[NounPhrase]:
     """The noun phrase after "how many" or "how much"."""
     return [phrase for phrase in phrases if re.search(r"\bhow (?:many|much)\s+$", previous[: phrase.start], re.I)]
+
+
+def _only_thing(previous: str, phrases: Sequence[NounPhrase]) -> list[NounPhrase]:
+    """The noun phrase of a question that asks about nothing else: "When does the library open?"."""
+    stands_alone = not any(word.role == "preposition" for word in read_words(previous))
+    return [phrase for phrase in phrases if stands_alone and not phrase.is_name]
 
 
 def _resolve(question: str, previous: str) -> str | None:
