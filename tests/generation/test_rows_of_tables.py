@@ -65,6 +65,11 @@ POSTS = (
     "Person | Post | Since\nAda Byron | Treasurer | 2019\nOla Ros | Deputy chair | 2021\n"
     "Per Aune | Treasurer of the youth club | 2022"
 )
+PROGRAMME = (
+    "Time | Event | Speaker | Room\n9:00 | Registration and coffee | - | Foyer\n"
+    "9:30 | Opening address | Ada Byron | Great Hall\n11:00 | Keynote: Carbon in peat | Ida Holm | Great Hall\n"
+    "14:00 | Panel on eels | Chair: Ola Ros | Room 2\n17:00 | Walk to Osk Moor | Guide: Per Aune | Meet at the gate"
+)
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
 
@@ -112,6 +117,14 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("What is the grade point of a B+?", GRADES, "B+ (Grade point: 4.0)"),
         ("What is the grade point of a B?", GRADES, "B (Grade point: 3.5)"),
         ("What grade point does a B+ correspond to?", GRADES, "4.0"),
+        ("Who gives the opening address?", PROGRAMME, "Opening address (Speaker: Ada Byron)"),
+        ("Who gives the keynote?", PROGRAMME, "Ida Holm"),
+        ("Who is the guide of the walk?", PROGRAMME, "Per Aune"),
+        ("When does registration open?", PROGRAMME, "9:00"),
+        ("What time is the opening address?", PROGRAMME, "9:30"),
+        ("Where is the panel on eels?", PROGRAMME, "(Room: Room 2)"),
+        ("In which room is the panel on eels?", PROGRAMME, "(Room: Room 2)"),
+        ("What is Ada Byron's post?", POSTS, "(Post: Treasurer)"),
     ],
 )
 def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
@@ -173,6 +186,14 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("What is pressing?", DUTIES),
         ("What is the order number of the milk tank lid?", SPARES),
         ("What is the grade point of a C+?", GRADES),
+        ("Who gives the registration?", PROGRAMME),
+        ("Who pays for the keynote?", PROGRAMME),
+        ("Who spoke after the keynote?", PROGRAMME),
+        ("When does the opening address end?", PROGRAMME),
+        ("Until when is the panel on eels?", PROGRAMME),
+        ("When is the meeting?", PROGRAMME),
+        ("Where is the panel on seals?", PROGRAMME),
+        ("Where is the address?", PROGRAMME),
     ],
 )
 def test_no_cell_answers_what_is_asked_of_another_thing(question: str, table: str) -> None:

@@ -50,7 +50,12 @@ from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
-from quoteweave.generation.extractive.tables.said_by_cells import defines_terms, gives_whole_rows, words_of_cells
+from quoteweave.generation.extractive.tables.said_by_cells import (
+    are_named_by_columns,
+    defines_terms,
+    gives_whole_rows,
+    words_of_cells,
+)
 from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
@@ -308,7 +313,10 @@ class AnswerCriteria:
             return False
         if analysis.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             return layout != "caption" and (
-                not statement.is_row or analysis.asked_by == WHAT_MEANS or defines_terms(statement)
+                not statement.is_row
+                or analysis.asked_by == WHAT_MEANS
+                or defines_terms(statement)
+                or are_named_by_columns(statement, self._question)
             )
         few = len(self._subject) < MIN_SUBJECT_TERMS and not tells_of_its_subject(
             statement, self._question, frozenset(self._subject), self._texts

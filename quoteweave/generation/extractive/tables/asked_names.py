@@ -109,7 +109,7 @@ def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> 
     asked, above = set(question.words) - {FISCAL}, set(words(" ".join(header)))
     measured = question.wanted.asked if question.wanted else ()
     rest = {word for word in asked if word not in above and words_alike(word).isdisjoint(above)} - _ONE
-    rest -= interrogative_words() | _request_stems() | {*words(" ".join(measured))}
+    rest -= interrogative_words() | request_stems() | {*words(" ".join(measured))}
     found = [
         at
         for at, row in enumerate(rows)
@@ -147,7 +147,7 @@ def years_in(asked: Collection[str]) -> set[str]:
 def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
     """Whether the words that are said include those asked for, but for years, totals and words that only ask."""
     rest = {word for word in asked if not TOTAL_ALONE.fullmatch(word)} - years_in(asked) - {OTHER} - _TOTALS
-    return rest - interrogative_words() - _request_stems() <= {*said}
+    return rest - interrogative_words() - request_stems() <= {*said}
 
 
 def best_matching_names(
@@ -179,9 +179,10 @@ def is_of_others(name: str, asked: Collection[str]) -> bool:
 def name_of_row(name: str) -> frozenset[str]:
     """The words of a name without those that only ask ("number of"), where it has others, and the mark of a note."""
     own = frozenset(words(_NOTE.sub("", name)))
-    return own - interrogative_words() - _request_stems() or own
+    return own - interrogative_words() - request_stems() or own
 
 
 @cache
-def _request_stems() -> frozenset[str]:
+def request_stems() -> frozenset[str]:
+    """The stems of words that ask for an answer and stand in none of it."""
     return frozenset(words(" ".join(request_words())))

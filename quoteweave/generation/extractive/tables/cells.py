@@ -53,7 +53,7 @@ from quoteweave.generation.extractive.tables.heads import (
     table_parts,
     without_numbering,
 )
-from quoteweave.generation.extractive.tables.looked_up import row_with
+from quoteweave.generation.extractive.tables.looked_up import told_row
 from quoteweave.generation.gate.dates import MONTHS, extract_dates
 
 MAX_ROWS = 3
@@ -99,6 +99,8 @@ class FoundRow:
     """Whether its name, looked up by a cell, or its cell, by the name of the column, is what the question asks for."""
     group: str = ""
     """The name of the group of rows that tells it from others of its name: "Assets" over "Domestic"."""
+    says: frozenset[str] = frozenset()
+    """The words of a question that it says without having them, as the row was looked up by one of its cells."""
     under: str = ""
     """The name of its group, if the question says more of it than of the row: "Operating expenses" over "Research"."""
 
@@ -147,8 +149,8 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if not any(cell not in EMPTY for row in found for cell in row[1:]):
         header, rows = named_by_words(header, rows)
         found = chosen_rows(header, rows, question)
-    if not found and (row := row_with(header, rows, question.written, question.titled)) is not None:
-        return [FoundRow(row.name, ((row.heading, row.cell),), is_of_kind=True)]
+    if not found and (told := told_row(header, rows, question)) is not None:
+        return [_looked_up(header, *told, question)]
     chosen, group = _of_asked_group(found, said, text)
     columns = asked_columns(header, chosen, question)
     if not columns and _are_of_asked_years(header, chosen, said, question.titled):
@@ -162,6 +164,15 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         replace(a_row, name=row[0], cells=_named_cells(row, header, columns), under=groups.get(tuple(row), ""))
         for row in chosen
     ]
+
+
+def _looked_up(
+    header: Sequence[str], row: Sequence[str], at: int, columns: Sequence[int], question: AskedCells
+) -> FoundRow:
+    """A row that was looked up by its cell in a column, named by that, or by its first cell if this is asked for."""
+    name, shown = (row[0], [at]) if 0 in columns else (row[at], columns)
+    cells = tuple(("" if header[one] in EMPTY else header[one], row[one]) for one in shown)
+    return FoundRow(name, cells, is_of_kind=True, says=frozenset(question.words))
 
 
 def _are_certain(header: Sequence[str], rows: Rows, columns: Sequence[int]) -> bool:

@@ -1,78 +1,124 @@
-"""Look up from a cell back to the name of its row: who has a post, or which of the things listed has something."""
+"""Look up a row by any of its cells: who gives the opening address, where the lunch is, who is the treasurer.
+
+The row is the only one of which the question says a cell, whatever its column. What answers stands in the column that
+the question names, or that its word asks for: persons ("who"), times ("when"), places ("where").
+"""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, interrogative_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.tables.heads import Rows, heading_of
+from quoteweave.generation.extractive.tables.asked_columns import PLACES
+from quoteweave.generation.extractive.tables.asked_names import AskedCells, request_stems
+from quoteweave.generation.extractive.tables.heads import EMPTY, Rows
 
 MAX_CELL = 200
-"""Most characters of a cell that is given as what its row is told by."""
+"""Most characters of a cell by which a row is told."""
 MIN_PERSONS = 0.75
-"""Least share of the rows that are named by persons, where one is asked for."""
+"""Least share of the cells of a column that name persons, where one is asked for."""
 
-_WHO_IS = lazy_regex(r"\W*who(?:['’]s|\s+(?:is|are|was|were))\s+(?:the\s+)?(?P<post>[^?]+?)\W*", re.IGNORECASE)
-_WHICH_HAS = lazy_regex(
-    r"\W*(?:which|what)\s+(?P<noun>[\w-]+(?:\s+[\w-]+)?)\s+(?:has|have|had|is|are|was|were)\s+(?P<rest>[^?]+?)\W*",
-    re.IGNORECASE,
-)
-# "Chief Financial Officer of Merrow", whose own documents need not say whose it is.
-_OF_NAME = lazy_regex(r"\s+(?:of|at|for|in)\s+(?:the\s+)?[A-ZÀ-Þ][^,]*$")
-# Several posts in one cell.
-_PARTS = lazy_regex(r"\s*(?:[,;/&]|\band\b)\s*")
-_SENTENCE = lazy_regex(r"(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
-_FORMER = lazy_regex(r"\b(?:former(?:ly)?|previous?|past|prior|earlier|until)\b", re.IGNORECASE)
 PERSON = lazy_regex(
     r"(?:(?:Mr|Mrs|Ms|Dr|Prof|Sir|Dame)\.?\s+)*[A-ZÀ-Þ][\w'’.-]*"
     r"(?:\s+(?:[A-ZÀ-Þ][\w'’.-]*|van|von|der|den|ter|de|del|della|di|da|dos|du|la|las|le|los|bin|ibn|al|el|zu)){1,5}"
 )
 """The name of a person, of two words or more."""
+_TIMES = lazy_regex(r"\W*(?:when|times?|days?|dates?|by|due|deadline|starts?|begins?|hours?)\W*", re.IGNORECASE)
+_WHO_IS = lazy_regex(r"\W*who(?:['’]s|\s+(?:is|are|was|were))\s", re.IGNORECASE)
+_NAMES_COLUMN = lazy_regex(
+    r"\W*(?:(?:in|on|at|by)\s+)?(?:which|what)\s+(?P<noun>[\w-]+(?:\s+[\w-]+)?)\s+(?:has|have|had|is|are|was|were|do|does|takes?)\s"
+    r"|\W*what(?:['’]s|\s+(?:is|are))\s+(?:the\s+)?(?P<of>[\w-]+(?:\s+[\w-]+)?)\s+of\s"
+    r"|\W*what(?:['’]s|\s+(?:is|are))\s.*['’]s?\s+(?P<own>[\w-]+(?:\s+[\w-]+)?)\W*$",
+    re.IGNORECASE,
+)
+# What is done on or at an occasion that a row names, by whom its column names, and that it takes place.
+_GIVES = frozenset(
+    words("give gave speak spoke talk lead led present hold held teach taught chair run ran deliver moderate guide")
+)
+_HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
+# "Chief Financial Officer of Merrow", whose own documents need not say whose it is.
+_OF_NAME = lazy_regex(r"\s+(?:of|at|for|in)\s+(?:the\s+)?[A-ZÀ-Þ][^,?]*(?=\W*$)")
+_LABEL = lazy_regex(r"([^:]{2,30}):\s+(?=[A-ZÀ-Þ])")
+# Several posts in one cell, what an item is, and what is said of it.
+_PARTS = lazy_regex(r"\s*(?:[:,;/&()]|\band\b)\s*|(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
+_FORMER = lazy_regex(r"\b(?:former(?:ly)?|previous?|past|prior|earlier|until)\b", re.IGNORECASE)
+_OF_OTHERS = lazy_regex(
+    r"\b(?:after|before|until|till|since|not|except|other|besides|between)\b|n[’']t\b", re.IGNORECASE
+)
+
+Told = tuple[Sequence[str], int, Sequence[int]]
+"""A row, the column of the cell that a question says of it, and the columns that it asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToldRow:
-    """A row of which a question says a cell."""
+def told_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Told | None:
+    """The only row with a cell that a question says, where it asks for others of that row.
 
-    name: str
-    heading: str
-    """The name of the cell's column."""
-    cell: str
-
-
-def row_with(header: Sequence[str], rows: Rows, question: str, titled: Collection[str] = ()) -> ToldRow | None:
-    """The only row with the cell that a question says, where it asks for its name.
-
-    "Who is the treasurer?" asks for a person of that post, "Which country has the capital Osk?" for what the first
-    column is said to name. The cell, or one of the posts in it, is said whole: a deputy treasurer is none. Nor is one
-    who stands among former ones, by the words of the table's title.
+    A cell is said whole, or one of the posts in it: a deputy treasurer is none. Of an occasion its beginning is enough
+    that has all that the question says: "the keynote", of "Keynote: Carbon in peat". None is of what was so once, by
+    the words of the table's title, nor of what is only after or before something else.
     """
-    text = question[:MAX_ANALYSED_CHARACTERS]
-    if not header or any(len(row) != len(header) for row in rows) or _FORMER.search(" ".join(titled)):
+    is_even = bool(header) and all(len(row) == len(header) for row in rows)
+    if not is_even or _FORMER.search(" ".join(question.titled)):
         return None
-    found = list(_told(header, rows, text))
-    return found[0] if len({row.name for row in found}) == 1 else None
+    columns, granted = _asked(header, rows, question)
+    told = [*_told(header, rows, question, columns, granted)] if columns else []
+    found = [one for one, is_whole in told if is_whole] or [one for one, _ in told]
+    return found[0] if len({tuple(row) for row, *_ in found}) == 1 else None
 
 
-def _told(header: Sequence[str], rows: Rows, text: str) -> Iterator[ToldRow]:
-    who, which = _WHO_IS.fullmatch(text), _WHICH_HAS.fullmatch(text)
-    if who is not None and sum(PERSON.fullmatch(row[0]) is not None for row in rows) >= MIN_PERSONS * len(rows):
-        posts: list[set[str]] = [set(words(post)) for post in {who["post"], _OF_NAME.sub("", who["post"])}]
-        for row, at, cell in _cells(header, rows):
-            for said in _SENTENCE.split(cell) if PERSON.fullmatch(row[0]) else ():
-                if any(set(words(part)) in posts for part in [said, *_PARTS.split(said)]):
-                    yield ToldRow(row[0], heading_of(at, row, header), said)
-    elif which is not None and words(header[0]) and words(which["noun"]) == words(header[0]):
-        said = set(words(which["rest"]))
-        for row, at, cell in _cells(header, rows):
-            own, named = set(words(cell)), set(words(header[at]))
-            if own and named and own - named and said == own | named:
-                yield ToldRow(row[0], header[at], cell)
+def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Sequence[int], frozenset[str]]:
+    """The columns that a question asks for, and words that need not be said of an occasion."""
+    named = _NAMES_COLUMN.match(question.written[:MAX_ANALYSED_CHARACTERS])
+    noun = next((words(one) for one in named.groups() if one), []) if named else []
+    for said in (noun, noun[-1:]):
+        columns = [at for at, name in enumerate(header) if said and words(name) == said]
+        if len(columns) == 1:
+            return columns, _HAPPENS.union(noun)
+    if question.asks == "date":
+        return [at for at, name in enumerate(header) if _TIMES.fullmatch(name)], _HAPPENS
+    if question.asks == "person":
+        columns = [at for at in range(len(header)) if _names_persons([row[at] for row in rows])]
+    else:
+        columns = [at for at, name in enumerate(header) if question.asks == "place" and PLACES.fullmatch(name)]
+    return columns if len(columns) == 1 else [], _GIVES if question.asks == "person" else _HAPPENS
 
 
-def _cells(header: Sequence[str], rows: Rows) -> Iterator[tuple[Sequence[str], int, str]]:
-    """The cells behind the names of rows, each with its row and column, but for what was so once."""
-    columns = [at for at, name in enumerate(header) if at and not _FORMER.search(name)]
-    return ((row, at, row[at]) for row in rows for at in columns if 0 < len(row[at]) <= MAX_CELL)
+def _names_persons(cells: Collection[str]) -> bool:
+    filled = [_LABEL.sub("", cell) for cell in cells if cell not in EMPTY]
+    return bool(filled) and sum(PERSON.fullmatch(cell) is not None for cell in filled) >= MIN_PERSONS * len(filled)
+
+
+def _told(
+    header: Sequence[str], rows: Rows, question: AskedCells, columns: Sequence[int], granted: Collection[str]
+) -> Iterator[tuple[Told, bool]]:
+    """The rows with a cell that a question says, each with whether it says all of the cell.
+
+    The first cell, where it says all of that, has named the row already.
+    """
+    written, titled = question.written[:MAX_ANALYSED_CHARACTERS], set(question.titled)
+    is_post = _WHO_IS.match(written) is not None
+    others = {*_OF_OTHERS.findall(written.casefold())}
+    said = [set(question.words), *([set(words(_OF_NAME.sub("", written)))] if is_post else [])]
+    small = {*interrogative_words(), *request_stems(), *granted}
+    for row in rows:
+        label = {word for at in columns for found in _LABEL.findall(row[at]) for word in words(found)}
+        for at, cell in enumerate(row):
+            parts = [own for part in (cell, *_PARTS.split(cell)) if (own := words(part))]
+            if at in columns or not parts or len(cell) > MAX_CELL or _FORMER.search(header[at]):
+                continue
+            if any(row[column] in EMPTY for column in columns) or not others <= {*cell.casefold().split()}:
+                continue
+            if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= said[0]:
+                continue  # "Meet at the gate" is no meeting
+            for each in said:
+                rest = each - small - label
+                need = rest - {*words(header[at])} - titled or rest
+                if at and need and any(need <= {*own} <= each for own in parts):
+                    yield (row, at, columns), True
+                elif (
+                    (not is_post or label & each)
+                    and set() < need < {*parts[0]}
+                    and any(own[0] in each for own in parts)
+                ):
+                    yield (row, at, columns), False

@@ -9,14 +9,14 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.statements import Statement, picture_text
-from quoteweave.generation.extractive.tables.asked_columns import COUNTS, acts_of_doer
+from quoteweave.generation.extractive.tables.asked_columns import COUNTS, PRICE, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import name_of_row, thing_named
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 # Verbs of being so, having and keeping, which the name of a column stands for. What happened to a thing is no such one.
 _VERBS = (
-    "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?"
+    "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?|pays?"
     "|need(?:s|ed)?|used?|uses|charged?|charges|corresponds?|equals?|amounts?"
 )
 _VERB = lazy_regex(rf"(?P<before>[\w'’-]+)\s+(?P<verb>{_VERBS})\b", re.IGNORECASE)
@@ -32,10 +32,6 @@ _CORRESPONDS = lazy_regex(r"\b(correspond|equal|amount)s?\b(?=\W*$|\s+to\b)", re
 _THE_WHOLE = lazy_regex(
     r"\b(?:the|this|your|our)\s+(company|firm|organi[sz]ation|corporation|association|society|club|group)\s"
     r"(?=have\b|has\b|had\b|employ\b)",
-    re.IGNORECASE,
-)
-_PRICE = lazy_regex(
-    r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b|(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,])",
     re.IGNORECASE,
 )
 _YES_OR_NO = lazy_regex(
@@ -65,6 +61,7 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     first, *_ = picture_text(statement.quote).partition("\n")
     names = read_rows(first)[0] if "|" in first else []
     above = frozenset(words(" ".join(names if len(names) == 2 else names[:1])))
+    above = above.union(*(row.says for row in statement.cells))
     if any(len(row.cells) != 1 for row in statement.cells):
         return above
     asked = frozenset(subject_terms(question))
@@ -72,7 +69,7 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     granted |= foreign_function_words(question.analysis.text)  # which cells have none of
     if question.analysis.asks == "money":
         cells = [cell for row in statement.cells for _, cell in row.cells]
-        granted = granted.union(words(question.analysis.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
+        granted = granted.union(words(question.analysis.asked_by)) if all(map(PRICE.search, cells)) else frozenset()
         granted |= {"one", "1"} if _are_of_one(statement, names) else set()
     held = above.union(statement.words, words_above(statement.quote, is_row=True))
     return above | granted if asked <= held | granted else above
@@ -115,6 +112,12 @@ def gives_whole_rows(statement: Statement, question: QuestionTerms) -> bool:
     return several and not set(words(" ".join(headings))).intersection(question.terms)
 
 
+def are_named_by_columns(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a question names the columns of cells: "What is Ada Byron's extension?"."""
+    headings = {name for row in statement.cells for name, _ in row.cells}
+    return bool(headings) and all(name and set(words(name)).issubset(question.terms) for name in headings)
+
+
 def defines_terms(statement: Statement) -> bool:
     """Whether a row is of a table of terms and what they mean, by its head or by the heading above it."""
     first, *_ = picture_text(statement.quote).partition("\n")
@@ -127,7 +130,9 @@ def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
 
     Or the row that has the cell which is all of it: "Who is the treasurer?".
     """
-    if len(statement.cells) != 1 or len(statement.cells[0].cells) != 1 or question.analysis.asks == "yes_or_no":
+    if len(statement.cells) != 1 or question.analysis.asks == "yes_or_no":
         return False
     (row,) = statement.cells
-    return row.is_of_kind or set(subject_terms(question)) in (row.named, name_of_row(thing_named(row.name)))
+    if row.is_of_kind:
+        return True
+    return len(row.cells) == 1 and set(subject_terms(question)) in (row.named, name_of_row(thing_named(row.name)))
