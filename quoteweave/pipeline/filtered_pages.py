@@ -11,6 +11,8 @@ from quoteweave.core.text.whole_document.structure_questions import document_nou
 
 MIN_SENTENCE = 5
 """Words from which on what ends with a full stop is a sentence, and stands below a document's title."""
+MAX_TITLE_LINE = 80
+"""Most characters of the first line of a plain text that is its title."""
 _NO_TITLE = lazy_regex(
     r"(?:table of )?contents|inhalt(?:sverzeichnis)?|sommaire|table des mati[èe]res|índice|[(\[].*[)\]]", re.IGNORECASE
 )
@@ -95,7 +97,14 @@ def _title(quotes: Sequence[Quote]) -> str:
         and not any(one.section == below[0].text for one in quotes if one.layout == "title")
     ):
         below = []
-    return _said_first(above or below)
+    return _said_first(above or below) or _first_line(quotes[:text])
+
+
+def _first_line(quotes: Sequence[Quote]) -> str:
+    """The line with which a text without headings and pages begins, if it is no sentence or salutation; else ""."""
+    first = quotes[0] if quotes else None
+    line = "" if first is None or first.has_pages or first.layout == "title" else first.text.partition("\n")[0].strip()
+    return line if line[-1:].isalnum() and len(line) <= MAX_TITLE_LINE else ""
 
 
 def _said_first(headings: Iterable[Quote]) -> str:

@@ -47,6 +47,17 @@ def test_a_heading_below_the_text_of_a_file_without_pages_is_no_title_unless_oth
     assert title(tmp_path / "c", [heading("Ada Holm", has_pages=False), SENTENCE, early]) == "Ada Holm"
 
 
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [("Crane 1500, a crane for ports\nProduct sheet", "Crane 1500, a crane for ports"), ("Dear Ida,", None)],
+)
+def test_a_plain_text_is_called_by_the_line_with_which_it_begins(
+    tmp_path: Path, first: str, expected: str | None
+) -> None:
+    quotes = [one.model_copy(update={"has_pages": False}) for one in (made_quote(first), made_quote(SENTENCE))]
+    assert title(tmp_path, [*quotes]) == expected
+
+
 def test_all_titles_are_told_by_headings_alone(tmp_path: Path) -> None:
     documents = {"a.pdf": [heading("Contents"), heading("The Port")], "b.pdf": [heading("Contents")]}
     with make_collection(tmp_path, documents) as collection:
