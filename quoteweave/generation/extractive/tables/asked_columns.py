@@ -32,11 +32,8 @@ PLACES = lazy_regex(
     re.IGNORECASE,
 )
 """The name of a column that says where a thing is."""
-PRICE = lazy_regex(
-    r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b|(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,])",
-    re.IGNORECASE,
-)
-"""What tells the price of a thing, in a cell."""
+MONEY = lazy_regex(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b", re.IGNORECASE)
+"""What tells that a cell is of money."""
 _ASKS_NO_DOER = lazy_regex(
     r"\W*who(?:\s+\w+)?\s+(?:is|are|was|were|be|been|being)\s+(?!\w+ing\b)|\W*(?!who\b)", re.IGNORECASE
 )
@@ -95,7 +92,7 @@ def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
 def _columns_of_kind(header: Sequence[str], rows: Rows, asks: AnswerType) -> list[int]:
     """The only column that says how many there are or where something is, by its name, or that has dates or prices."""
     if asks in {"date", "money"}:
-        has_kind = PRICE.search if asks == "money" else lambda cell: extract_dates(cell)[0]
+        has_kind = MONEY.search if asks == "money" else lambda cell: extract_dates(cell)[0]
         of_kind = [at for at in range(1, len(header)) if all(has_kind(cell_of(row, at)) for row in rows)]
         return of_kind if rows and len(of_kind) == 1 else []
     kind = COUNTS if asks == "count" else PLACES if asks == "place" else None

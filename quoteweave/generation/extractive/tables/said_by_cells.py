@@ -9,7 +9,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.statements import Statement, picture_text
-from quoteweave.generation.extractive.tables.asked_columns import COUNTS, PRICE, acts_of_doer
+from quoteweave.generation.extractive.tables.asked_columns import COUNTS, MONEY, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import name_of_row, thing_named
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -34,6 +34,7 @@ _THE_WHOLE = lazy_regex(
     r"(?=have\b|has\b|had\b|employ\b)",
     re.IGNORECASE,
 )
+_PRICE = lazy_regex(rf"{MONEY.pattern}|(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,])", re.IGNORECASE)
 _YES_OR_NO = lazy_regex(
     r"\W*(?:yes|no|not|none|true|false|supported|included|available|allowed|optional|ja|nein|oui|non|sí|[x✓✔✗✘])\b.*|\W*[✓✔✗✘]\W*",
     re.IGNORECASE,
@@ -69,7 +70,7 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     granted |= foreign_function_words(question.analysis.text)  # which cells have none of
     if question.analysis.asks == "money":
         cells = [cell for row in statement.cells for _, cell in row.cells]
-        granted = granted.union(words(question.analysis.asked_by)) if all(map(PRICE.search, cells)) else frozenset()
+        granted = granted.union(words(question.analysis.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
         granted |= {"one", "1"} if _are_of_one(statement, names) else set()
     held = above.union(statement.words, words_above(statement.quote, is_row=True))
     return above | granted if asked <= held | granted else above
