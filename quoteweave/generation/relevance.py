@@ -89,6 +89,7 @@ ALSO_BEFORE = frozenset({"next", "last"})
 _ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
 """What may stand between a noun and its verb: "Builds are always run in parallel"."""
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
+_WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # "By how much was the gap larger at night?": "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*by how (?:much|many)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
@@ -309,12 +310,18 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
     """
     written = [(word, words(word)) for word in words(question.analysis.text, stem=False, keep_stop_words=True)]
     parted, more = question.analysis.asks in _TOLD_KINDS, _BY_HOW_MUCH.match(question.analysis.text.casefold())
+    who = _WHO_ACTS.match(question.analysis.text)
     last = [word for word, _ in written if word not in ALSO_BEFORE][-1:] if _DOES.search(question.analysis.text) else []
     pairs = (
         one + other
-        for (_, one), (word, other) in itertools.pairwise(written)
+        for (first, one), (word, other) in itertools.pairwise(written)
         if verbs
-        or (word not in last and not (parted and _PARTICIPLE.fullmatch(word)) and not (more and more[1] == word))
+        or (
+            word not in last
+            and not (who and who["verb"].casefold() == first)
+            and not (parted and _PARTICIPLE.fullmatch(word))
+            and not (more and more[1] == word)
+        )
     )
     if parted and small_foreign_words(question.analysis.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English

@@ -19,7 +19,7 @@ from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.acts.asked_acts import told_of_asked_act
 from quoteweave.generation.extractive.acts.asked_behind import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.doers import tells_doer
-from quoteweave.generation.extractive.acts.instructions import instructs
+from quoteweave.generation.extractive.acts.instructions import instructs, tells_to_do
 from quoteweave.generation.extractive.acts.opposites import counted_noun, has_none
 from quoteweave.generation.extractive.acts.times import tells_time_of_its_own
 from quoteweave.generation.extractive.acts.told_amounts import (
@@ -36,7 +36,7 @@ from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.dates import WEEKDAY
-from quoteweave.generation.gate.facts import normalize_notation
+from quoteweave.generation.gate.facts import normalize_notation, read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import (
     CLAUSES,
@@ -78,6 +78,7 @@ _OF_UNIT = lazy_regex(r"\W*how\s+much\s+(\w+)", re.IGNORECASE)
 _APPOSITION = lazy_regex(r",\s+((?:(?:the|an?|our|its)\s+)?[A-ZÀ-Þ][^,;:]{1,60}),\s+(?=[a-zß-ÿ]+s\b)")
 _WHICH_IS = lazy_regex(r",(?=\s+(?:which|who)\s+(?:is|are|was|were|has|have|had|can)\b)")
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
+_UNTIL = lazy_regex(r"\b(?:until|till|through)\s", re.IGNORECASE)
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 # "Students whose results are poor must take three modules" does not tell how many students must take.
 _BEGINS_WITH_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
@@ -184,6 +185,8 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
         return any(one.unit == unit for one in amounts)
     if wanted is None or not wanted.dimensions:
         return bool(amounts)
+    if analysis.asked_by.casefold() == "how long" and _UNTIL.search(told) and read_evidence(told).dates:
+        return True
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
     return not wanted.dimensions.isdisjoint(measured | dimensions_in(told))
 
@@ -234,6 +237,8 @@ def _percents(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _costs(statement: Statement, question: QuestionTerms) -> bool:
+    if asked_quantity(question.analysis.asked_by, question.analysis.text) is not None:  # "How much does it weigh?"
+        return _measures(statement, question)
     told = statement.text if statement.is_row else own_amounts(statement.text, question.analysis.text)
     amounts, named = new_facts(told, question.analysis.text)[1], _OTHER_MONEY.search(told) is not None
     return any(one.is_money for one in amounts) or ((statement.is_row or named) and bool(amounts))
@@ -255,7 +260,8 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
     of_subject = (one for one in clauses if subject and subject <= set(words(one)))
     if any(tells_time_of_its_own(one, question.analysis.text) for one in of_subject):
         return True
-    allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text)
+    advises = _ADVISES.search(statement.text) or tells_to_do(statement.text, question.analysis.text)
+    allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and advises
     return bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None  # on what condition
 
 

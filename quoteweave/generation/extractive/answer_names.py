@@ -55,7 +55,7 @@ ASKS_WHO_DID = lazy_regex(
 _NUMBER_WORD = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b"
 _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
-    r"|\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
+    r"|\s+(?:is|are|was|were|will\s+be|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
     r"|(?:is|are)\s+(?:valid\s+for|limited\s+to|set\s+(?:at|to))|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
     r"|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches"
     r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
@@ -78,7 +78,9 @@ _WAS = lazy_regex(r"\b(?:was|were|had|did|formerly|previously)\b", re.IGNORECASE
 _HOW_MUCH = lazy_regex(r"how much|wie ?viel|combien", re.IGNORECASE)
 _BEGINS_WITH_COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
 # "The mayor, Helen Prosser, presented the budget."
-_APPOSED = lazy_regex(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
+_APPOSED = lazy_regex(
+    r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3}(?:[,;]\s|\W*$)"
+)
 # "Ada Byron (treasurer)".
 _HOLDER_IN_BRACKETS = lazy_regex(
     r"[A-ZÀ-Þ][\w.'’-]*(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w.'’-]*){1,4}\s+\((?:the\s+|our\s+)?([^()]{2,40})\)"
@@ -119,8 +121,8 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
 
     What shares a word with the document's name is rather the organisation that it is about.
     """
-    if (asked := ASKS_WHO_MAY.match(question.analysis.text)) is not None:
-        return _says_who_may(statement.text, asked["verb"], question.analysis.text)
+    if ASKS_WHO_MAY.match(question.analysis.text):
+        return tells_who_may(statement.text, question)
     if names_holder(statement.text, question):
         return True
     if _BEGINS_WITH_PRONOUN.match(statement.text) and not _OURS_IS_NAMED.match(statement.text):
@@ -172,10 +174,6 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
         said = [one for one in said if not one["may"]]
     if group == "name" and names_holder(statement.text, question):
         return True
-    if group == "name":
-        before = (statement.text[: one.start()] for one in _APPOSED.finditer(statement.text))
-        if any(set(words(_ARTICLE_OR_MARK.split(one)[-1])) == subject for one in before):
-            return True
     if group == "number" and _is_one_of_number(statement.text, question, subject, texts):
         return True
     if group == "place":
@@ -205,9 +203,11 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def names_holder(text: str, question: QuestionTerms) -> bool:
-    """Whether a text has in brackets behind a name that it is of whom a question asks: "Ada Byron (treasurer)"."""
+    """Whether a text has of whom a question asks beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
     subject = set(subject_terms(question))
-    return bool(subject) and any(set(words(one[1])) == subject for one in _HOLDER_IN_BRACKETS.finditer(text))
+    before = (_ARTICLE_OR_MARK.split(text[: one.start()])[-1] for one in _APPOSED.finditer(text))
+    beside = [*(one[1] for one in _HOLDER_IN_BRACKETS.finditer(text)), *before]
+    return bool(subject) and any(set(words(one)) == subject for one in beside)
 
 
 def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
@@ -236,6 +236,12 @@ def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], tex
 def _numbers_with_nouns(text: str) -> Iterator[tuple[str, str]]:
     yield from ((one[1], one[2]) for one in _OF_NUMBER.finditer(text))
     yield from ((one[2], one[1]) for one in _NUMBER_OF.finditer(text))
+
+
+def tells_who_may(text: str, question: QuestionTerms) -> bool:
+    """Whether a question asks who may do something, and a text says it: "Existing members can nominate"."""
+    asked = ASKS_WHO_MAY.match(question.analysis.text)
+    return asked is not None and _says_who_may(text, asked["verb"], question.analysis.text)
 
 
 def _says_who_may(text: str, verb: str, asked: str) -> bool:
@@ -283,16 +289,19 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
 
 def _is_by_thing(text: str, subject: Set[str]) -> bool:
     """Whether a clause of a text that begins with the subject, and has all of it, says by which thing that is."""
-    said = (
-        (_BEGINS_CLAUSE.split(text[: found.start()])[-1], found[0])
+    said = [
+        (_BEGINS_CLAUSE.split(text[: found.start()])[-1], found)
         for found in _by_thing().finditer(text)
         if not found["act"] or set(words(found["act"])) <= subject
-    )
+    ]
+    if any(found["placed"] and set(words(found["placed"])) <= subject >= set(words(before)) for before, found in said):
+        return True
     return any(
-        subject <= set(words(f"{before} {by_thing}"))
+        subject <= set(words(f"{before} {found[0]}"))
         and not _OF_IT.search(before)
+        and not found["placed"]
         and not subject.isdisjoint(words(_LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
-        for before, by_thing in said
+        for before, found in said
     )
 
 
@@ -312,8 +321,17 @@ def _by_thing() -> re.Pattern[str]:
     )
     # "Clubhouse" and "boathouse" need not be listed.
     noun = rf"(?:\w{{3,}}(?:house|room|hall|yard|field|ground)|{alternation(listed_words('place_nouns'))})"
+    # Where something is kept, or people gather, is no matter but of place.
+    placed = (
+        r"(?P<placed>located|situated|kept|stored|placed|parked|fixed|mounted|fitted|hidden|gather|assemble|meet|wait)"
+    )
+    no_place = (
+        r"(?!(?:morning|afternoon|evening|night|day|week|weekend|month|year|end|beginning|case|event|order|way)\b)"
+    )
+    article = r"(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){0,2}?"
     return re.compile(
-        rf"\b{verb}\s+(?:\w+ly\s+)?(?:on\s+(?:[\w.]+\s+){{1,4}}?)?(?:at\s+[\d:.]+\s+)?{beside}\s+(?:the|an?|our|its|your)\s+(?:[\w'’-]+\s+){{0,2}}?{noun}s?{ends}",
+        rf"\b{verb}\s+(?:\w+ly\s+)?(?:on\s+(?:[\w.]+\s+){{1,4}}?)?(?:at\s+[\d:.]+\s+)?{beside}\s+{article}{noun}s?{ends}"
+        rf"|\b{placed}\s+{beside}\s+{article}{no_place}\w{{3,}}{ends}",
         re.IGNORECASE,
     )
 

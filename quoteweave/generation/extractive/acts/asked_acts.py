@@ -61,6 +61,7 @@ _ASKED_PARTICIPLE = lazy_regex(
 _ENDS_IN_BE_OR_NOT = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
 _HAS_BE = lazy_regex(r"\bbe\s", re.IGNORECASE)
 _ENDS_OR_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
+_HAS_PLACE = lazy_regex(r"(?:leave|reach|enter|pass)s?$", re.IGNORECASE)  # "The coach leaves the town at 6"
 _TIMES = {
     **dict.fromkeys(("was", "were", "did", "had"), frozenset({"past", "perfect"})),
     **dict.fromkeys(("has", "have"), frozenset({"past", "perfect", "present"})),
@@ -171,6 +172,8 @@ def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
     if not any(words_of(own, told)):  # another word may say it
         return is_passive and not any(words_of(frozenset().union(*map(words_alike, own)), told))
     acts = _acts(told, asked)
+    if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
+        return False
     if _BEGINS_WITH_PRONOUN.match(asked.subject):
         return asks == "yes_or_no" and not any(_tells_whether_one_may(act, asked) for act in acts)
     acts = [act for act in acts if not act.is_noun or _is_asked(act, asked, may_deny=False)]
@@ -207,4 +210,4 @@ def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
         return False
     if not act.is_so or (act.is_denied and not may_deny) or act.time not in _TIMES[asked.helping]:
         return False
-    return asked.may_have_object or not act.has_object()
+    return asked.may_have_object or not act.has_object() or _HAS_PLACE.match(asked.verb) is not None

@@ -10,6 +10,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
 from quoteweave.core.text.question_words import listed_words, verbs_of
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.times import WITHIN
 from quoteweave.generation.gate.dates import MONTHS
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -19,6 +20,9 @@ _ASKED = lazy_regex(
     r"(?:(?P<word>when|where|whom)\b|(?:which|what)\s+(?P<noun>(?:\w+\s+){0,2}?\w+)\s+"
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b)",
     re.IGNORECASE,
+)
+_ASKED_AT_END = lazy_regex(
+    r"(?P<word>who)m?\s+(?:do|does|did|can|must|should|will)\s.+\s(?P<preposition>to|with|for|from)\W*$", re.IGNORECASE
 )
 _MONTH = rf"(?-i:{'|'.join(month.capitalize() for month in MONTHS)})\b"
 _TIME = (
@@ -43,6 +47,7 @@ _BEFORE_TIME["till"] = _BEFORE_TIME["until"]
 # Names, of which each may have several words, that follow a preposition.
 _CAPITAL = r"(?-i:[A-ZÀ-Þ])[\w&.'’-]*"
 _NAME = rf"(?:the\s+|both\s+)?(?P<name>{_CAPITAL}(?:\s+(?:(?:of|and)\s+(?:the\s+)?)?{_CAPITAL})*)"
+_POST = r"(?:(?:the|our|your)\s+[a-zß-ÿ]+(?:\s+[a-zß-ÿ]+)?,\s+)?"  # "to the treasurer, Ada Byron"
 # "In English houses" is said in no language.
 _LANGUAGES = lazy_regex(
     rf"\b(?P<preposition>\w+)\s+{_NAME}"
@@ -86,12 +91,15 @@ def noun_behind(question: str) -> frozenset[str]:
 def asks_whom(question: str) -> bool:
     """Whether a question asks whom something is done to, with or for: "To whom must the keys be returned?"."""
     asked = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
-    return asked is not None and (asked["word"] or "").casefold() == "whom" and asked["preposition"].casefold() != "by"
+    if asked is None:
+        return _ASKED_AT_END.match(question[:MAX_ANALYSED_CHARACTERS]) is not None
+    return (asked["word"] or "").casefold() == "whom" and asked["preposition"].casefold() != "by"
 
 
 def tells_behind(told: str, question: QuestionTerms) -> bool:
     """Whether a text has, behind the preposition that a question begins with, what it asks for; True for others."""
-    asked = _ASKED.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
+    text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
+    asked = _ASKED.match(text) or _ASKED_AT_END.match(text)
     if asked is None:
         return True
     preposition, word = asked["preposition"].casefold(), (asked["word"] or "").casefold()
@@ -99,7 +107,7 @@ def tells_behind(told: str, question: QuestionTerms) -> bool:
         form = _BEFORE_TIME.get(preposition)
         return form is None or any(form.search(clause) for clause in _own_clauses(told, question))
     if word:
-        named = re.finditer(rf"(?P<before>[\w'’-]+)\s+{preposition}(?:to)?\s+{_NAME}", told, re.IGNORECASE)
+        named = re.finditer(rf"(?P<before>[\w'’-]+)\s+{preposition}(?:to)?\s+{_POST}{_NAME}", told, re.IGNORECASE)
         return (word, preposition) == ("whom", "by") or any(_is_of_act(name, question) for name in named)
     return _tells_noun_behind(told, question, preposition, asked["noun"])
 
@@ -131,8 +139,10 @@ def _is_of_act(found: "re.Match[str]", question: QuestionTerms) -> bool:
     """Whether a name behind a preposition tells of the act: not "The ferry from Osk leaves", nor a place for "whom"."""
     before, last = set(words(found["before"])), found["name"].rstrip(".").split()[-1].casefold()
     of_thing = not before.isdisjoint(set(subject_terms(question)) - verbs_of(question.analysis.text))
+    of_thing = of_thing and not tells_to_do(found.string, question.analysis.text)  # "Return the keys to Ada Byron"
     is_place = question.analysis.asks == "person" and last in listed_words("place_nouns")
-    return _is_new(found["name"], question) and not of_thing and not is_place
+    is_same = not question.names.isdisjoint(words(found["name"]))  # "Who does Ms Bell report to?"
+    return _is_new(found["name"], question) and not (of_thing or is_place or is_same)
 
 
 def _is_new(name: str, question: QuestionTerms) -> bool:

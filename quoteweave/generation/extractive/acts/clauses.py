@@ -115,7 +115,7 @@ _ANOTHER_VERB = lazy_regex(r"\s(?:\w{2,}(?:ed|en|ing)|to|of|for|from|with|and|or
 _SOMEBODY = lazy_regex(
     r"\W*(?!(?:(?i:the|an?)\s+)?(?i:half|third|quarter|tenth|end|beginning|start|middle|time|date|deadline|day|night|week"
     r"|month|year|hour|way|means|river|lake|sea|shore|coast|road|street|door|window|wall|gate|entrance)\b)"
-    rf"(?:(?i:the|an?|our|its|their|your|each|every|all|both|some|most)\s+[^\W\d]|(?!{WEEKDAY}\b"
+    rf"(?:(?i:the|an?|our|its|their|your|each|every|all|both|some|most)\s+[^\W\d]|(?i:every|any)(?:one|body)\b|(?!{WEEKDAY}\b"
     r"|(?:Jan|Febr)uary\b|March\b|April\b|May\b|Ju(?:ne|ly)\b|August\b|(?:Sept|Nov|Dec)ember\b|October\b)[A-ZÀ-Þ]\w"
     r"|(?!(?i:one|two|three|four|five|six|seven|eight|nine|ten|some|many)\s)(?:[a-zß-ÿ]+\s+){0,2}[a-zß-ÿ]{3,}s\b)"
 )

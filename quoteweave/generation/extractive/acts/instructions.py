@@ -19,6 +19,12 @@ _WAY = lazy_regex(
     r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
     re.IGNORECASE,
 )
+_ASKS_DUTY = lazy_regex(
+    r"\b(?:must|should|can|may|do|have\s+to|need\s+to|ought\s+to)\s+(?:I|we|you|one|members|participants)\s+"
+    r"(?:(?:have|need)\s+to\s+)?(?!do\b)(?P<verb>\w+)",
+    re.IGNORECASE,
+)
+_FIRST_VERB = lazy_regex(r"\W*(?:Please\s+|Always\s+)?(?P<verb>[A-Za-z]+)\b(?!:)")
 _AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 # "Whether it is so or not" denies nothing.
@@ -55,6 +61,12 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     return set(subject_terms(question)) <= told | above and not told.isdisjoint(
         with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
     )
+
+
+def tells_to_do(text: str, question: str) -> bool:
+    """Whether a text begins with what one must do, as a question asks when or how to: "Return the form by Friday"."""
+    asked, told = _ASKS_DUTY.search(question), _FIRST_VERB.match(text)
+    return asked is not None and told is not None and asked["verb"].casefold() == told["verb"].casefold()
 
 
 def are_instructions(lines: Sequence[str]) -> bool:

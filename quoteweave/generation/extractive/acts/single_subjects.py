@@ -9,7 +9,9 @@ from collections.abc import Iterable, Set
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
+from quoteweave.generation.extractive.acts.asked_behind import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
+from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.answer_names import (
     asks_colour,
@@ -17,6 +19,7 @@ from quoteweave.generation.extractive.answer_names import (
     is_of_colour,
     says_where,
     tells_of_one,
+    tells_who_may,
 )
 from quoteweave.generation.extractive.asked_nouns import lists_all
 from quoteweave.generation.extractive.statements import Statement
@@ -35,6 +38,7 @@ _ASKS_HOW_MANY_THERE_ARE = lazy_regex(r"\W*how\s+many\s+[\w'’-]+\s+(?:are|were
 _THERE_ARE = lazy_regex(
     r"\W*(?:There\s+(?:is|are|was|were)|The\s+number\s+of\s+[\w'’-]+\s+(?:is|was))\s", re.IGNORECASE
 )
+_CASE = lazy_regex(r"\W*(?:If|When|In\s+case)\s+(?:you|we|I|there)\s+(?P<case>[^,]{2,40}),", re.IGNORECASE)
 _LABEL = lazy_regex(r"\W*([^:\n]{2,60}?)\s*(?:\([^()]*\)|\d[\d.,]*\s?%)?\s*:\s+\S")
 _TIME = (
     rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
@@ -42,7 +46,8 @@ _TIME = (
 )
 _WHEN_IT_IS = lazy_regex(
     r"\W*(?:(?:the|our|this\s+year['’]s)\s+)?(?:[\w'’-]+\s+)?(?P<what>[\w'’-]+)\s+"
-    r"(?:(?:is|are|will\s+be|takes?\s+place|will\s+take\s+place)(?:\s+(?:due|held|open))?)\s+"
+    r"(?:(?:is|are|will\s+be|takes?\s+place|will\s+take\s+place)(?:\s+(?:due|held|open))?"
+    r"|(?:runs?|lasts?)\b[^;:.]{0,30}?(?=\sfrom\s))\s+"
     rf"(?:(?:on|at|from|in|between|by)\s+)?{_TIME}",
     re.IGNORECASE,
 )
@@ -64,11 +69,21 @@ def tells_of_its_subject(
         or (asks_name(analysis.text) and tells_name(text, question))
         or is_row_asked(statement, question)
         or tells_asked_act(text, analysis.text)
+        or tells_to_do(text, analysis.text)
+        or tells_who_may(text, question)
+        or (asks_whom(analysis.text) and tells_behind(text, question))
+        or (analysis.asks == "steps" and _in_case(text, subject))
         or lists_all(text, analysis.text)
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
         or (analysis.asks != "yes_or_no" and _is_labelled(text, subject))
     )
+
+
+def _in_case(text: str, subject: Set[str]) -> bool:
+    """Whether a text tells of a case that is what a question is about: "If you are ill, phone the office"."""
+    case = _CASE.match(text)
+    return case is not None and subject == frozenset(words(case["case"]))
 
 
 def _is_labelled(text: str, subject: Set[str]) -> bool:

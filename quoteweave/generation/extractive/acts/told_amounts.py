@@ -170,6 +170,7 @@ _SIZE = lazy_regex(
     r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
     re.IGNORECASE,
 )
+_TIMES_A_SPAN = lazy_regex(rf"(?:{_FREQUENCY.pattern})(?:\s+(?:an?|per)\s+{_SPAN}\b)?", re.IGNORECASE)
 _DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
 _NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
 _TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
@@ -223,6 +224,7 @@ def own_amounts(told: str, asked: str) -> str:
         None if _ASKS_AGE.search(asked) else _AGE,
         _AFTER if _ASKS_HOW_MUCH_TIME.match(asked) else None,
         _POINT if _ASKS_DURATION.match(asked) else None,
+        _TIMES_A_SPAN if _ASKS_DURATION.match(asked) else None,
         _BEARS if _ASKS_WEIGHT.search(asked) else None,
         _NO_PRICE if _ASKS_PRICE.match(asked) else None,
     ]
