@@ -84,6 +84,8 @@ _STARTERS = frozenset(_OPENERS.split())
 
 MAX_ENTRY, MAX_AMOUNT = 200, 60
 """Characters of what has a label, and of what opens with a number, that may say one thing by itself."""
+HEADING_SHARE = 0.7
+"""Most of the next line's length that a heading has, with the first word of that line."""
 
 
 class Sentence(Record):
@@ -150,6 +152,18 @@ def is_first_word_complete(text: str, start: int) -> bool:
     """Whether the first word from `start` is complete; whether a sentence ends before it may depend on it."""
     word = _NEXT_WORD.match(text, start)
     return word is not None and word.end() < len(text)
+
+
+def heading_line(text: str) -> str:
+    """The first line of a text if it is a heading by its length: the first word of the next one had room on it.
+
+    >>> heading_line("Hiring boats\\nA boat can be hired by all members of the club."), heading_line("Led by\\nIda.")
+    ('Hiring boats', '')
+    """
+    line, _, rest = text.strip().partition("\n")
+    following = rest.partition("\n")[0].strip()
+    is_ended = len(line) + 1 + len(following.partition(" ")[0]) <= HEADING_SHARE * len(following)
+    return line if is_ended and line[-1:].isalnum() and words(line.rsplit(maxsplit=1)[-1]) else ""
 
 
 def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:

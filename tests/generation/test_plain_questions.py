@@ -160,6 +160,33 @@ def test_what_the_heading_says_need_not_be_said_again(question: str, heading: st
     assert ask(question, context([quote(text, section=heading)])).status == status
 
 
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [
+        ("How much does the trip cost?", "answered"),
+        ("How much does the hotel cost?", "located"),
+        ("How much does the boat trip cost?", "located"),
+    ],
+)
+def test_the_first_line_of_a_text_may_be_its_heading(question: str, status: str) -> None:
+    text = "Trip to Osk\nThe coach leaves the town for the hotel at 6 am. The cost is 340 euros a person."
+    assert ask(question, context([quote(text)])).status == status
+    assert "Trip to Osk" not in ask("When does the coach leave the town?", context([quote(text)])).text
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "status"),
+    [
+        ("How heavy is the kiln?", "Specifications", "answered"),
+        ("How heavy is the kiln?", "Carrying case", "located"),
+        ("How heavy is the lid?", "Specifications", "located"),
+    ],
+)
+def test_a_label_in_a_sheet_is_of_what_the_sheet_is_about(question: str, heading: str, status: str) -> None:
+    found = context([quote("Weight: 46 kg\nLength: 2 m", section=heading), "The lid of the kiln is blue."])
+    assert ask(question, found.model_copy(update={"titles": {"harbour.pdf": "Kiln of Norvik"}})).status == status
+
+
 def test_what_a_title_names_need_not_stand_in_each_sentence() -> None:
     given = context([quote("The trial firings are discussed in Section 6.", **KILN)])
     named = given.model_copy(update={"titles": {"kiln-manual.md": "Versatile Kilns of Skarn"}})

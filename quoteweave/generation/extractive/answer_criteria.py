@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS
-from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike
+from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
@@ -40,11 +40,11 @@ from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.asked_behind import asking_words
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
-from quoteweave.generation.extractive.acts.single_subjects import tells_of_its_subject
+from quoteweave.generation.extractive.acts.single_subjects import label_of, tells_of_its_subject, words_of_heading
 from quoteweave.generation.extractive.acts.times import bounds_told, past_years
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
-from quoteweave.generation.extractive.answer_names import asks_colour
+from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
 from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.locating import group_by_page
@@ -98,7 +98,6 @@ _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
-_WHO_IS = lazy_regex(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
 _YEAR_WITHIN = lazy_regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # A question, a line of a table of contents, or an entry of a list of references.
@@ -216,17 +215,25 @@ class AnswerCriteria:
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
         inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
-        inside = total if self._is_own_quantity(statement) else inside
+        inside = total if self._is_own_property(statement) else inside
         with_above = coverage(self._subject, held | beside)
         introduced = inside >= self._least_introduced(statement) * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
-    def _is_own_quantity(self, statement: Statement) -> bool:
-        """Whether cells give the quantity asked for of what the document is about: "Weight", in a kettle's manual."""
-        if self._quantity is None or not statement.cells:
+    def _is_own_property(self, statement: Statement) -> bool:
+        """Whether cells or a label give what is asked for of what the document is about: "Weight", in a manual.
+
+        Or of what the heading names, and none that names another thing.
+        """
+        labels = [frozenset(words(row.name)) for row in statement.cells] or [label_of(statement.text)]
+        said = self._subject.keys() | (self._quantity.named if self._quantity else frozenset())
+        named = said.union(*map(words_alike, said))
+        if not all(label and label <= named for label in labels):
             return False
-        named = all(self._quantity.named.issuperset(words(row.name)) for row in statement.cells)
-        return named and self._subject.keys() <= self._document_words(statement)
+        rest = self._subject.keys() - self._with_alike(frozenset().union(*labels))
+        above = words_of_heading(statement.above or statement.quote.section or "")
+        own = self._document_words(statement)
+        return rest <= own | above and (statement.is_row or above <= own | self._subject.keys())
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which is not said in each of its sentences.
@@ -295,7 +302,8 @@ class AnswerCriteria:
         who did something, the act: "It was founded by Ada Byron".
         """
         subject, wanted, asked = list(self._subject), self._quantity, self._question.analysis
-        last = subject[:1] if asked.asks == "person" and not _WHO_IS.match(asked.text) else subject[-1:]
+        did = ASKS_WHO_DID.match(asked.text)
+        last = words(did["verb"]) if did else subject[-1:]
         said = with_words_alike(frozenset(statement.words), last).issuperset(last)
         if wanted is not None and not wanted.named.union(words(asked.asked_by)).isdisjoint(statement.words):
             said = said or not wanted.dimensions.isdisjoint(dimensions_in(statement.text))

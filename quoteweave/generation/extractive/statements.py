@@ -25,7 +25,7 @@ from quoteweave.generation.relevance import (
     subject_terms,
 )
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
-from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
+from quoteweave.generation.sentences import heading_line, opens_item, sentence_texts, split_sentences
 
 MAX_TITLE = 160
 """Most characters of a caption in an answer."""
@@ -73,7 +73,7 @@ class Statement(Record):
     picture: str = ""
     """The name of the picture that it is a sentence of; "" for any other statement."""
     above: str = ""
-    """The line above it, or the first cell of its row, within that picture."""
+    """The line above it, or the first cell of its row, within that picture; of a text the heading in its first line."""
     before: str = ""
     """The sentence before it, fit for an answer, where it begins with a word that stands for something in that."""
     introduced: "tuple[IntroducedPart, ...]" = ()
@@ -192,8 +192,9 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         headed = heading_denies(hit.quote.section or "")
         sentences = split_sentences(hit.quote.text)
         finished = sentence_texts(hit.quote.text, context.sentence_ends.get(hit.quote.id, ""))
+        heading = heading_line(hit.quote.text)
         for index, (sentence, whole) in enumerate(zip(sentences, finished, strict=True)):
-            text = tidy(whole, limit)
+            text = tidy(whole.removeprefix(heading) if not index else whole, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
             parts = introduced_parts(hit.quote, number, context, index) if introduces(sentence.text) else ()
             statements.append(
@@ -203,6 +204,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
                     number=number,
                     sentence_index=index,
                     words=tuple(words(text)),
+                    above=tidy(heading, MAX_TITLE),
                     before=before,
                     introduced=tuple(parts),
                     is_denied=all_denied

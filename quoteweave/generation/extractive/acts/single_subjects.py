@@ -38,7 +38,14 @@ _ASKS_HOW_MANY_THERE_ARE = lazy_regex(r"\W*how\s+many\s+[\w'’-]+\s+(?:are|were
 _THERE_ARE = lazy_regex(
     r"\W*(?:There\s+(?:is|are|was|were)|The\s+number\s+of\s+[\w'’-]+\s+(?:is|was))\s", re.IGNORECASE
 )
+_GENERAL = frozenset(
+    words("specification technical data detail general overview information fact dimension product summary practical")
+)
+_PLACE = lazy_regex(r"\b(?:to|in|at)\s+(?:the\s+)?[A-ZÀ-Þ][\w'’-]*(?:\s+[A-ZÀ-Þ][\w'’-]*)*")
 _CASE = lazy_regex(r"\W*(?:If|When|In\s+case)\s+(?:you|we|I|there)\s+(?P<case>[^,]{2,40}),", re.IGNORECASE)
+_PROPERTY = lazy_regex(
+    r"\W*(?:(?:The|Its|Our)\s+)?(?P<label>[^:.,;]{2,40}?)(?:\s*:|\s+(?:is|are|will\s+be))\s", re.IGNORECASE
+)
 _LABEL = lazy_regex(r"\W*([^:\n]{2,60}?)\s*(?:\([^()]*\)|\d[\d.,]*\s?%)?\s*:\s+\S")
 _TIME = (
     rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
@@ -84,6 +91,17 @@ def _in_case(text: str, subject: Set[str]) -> bool:
     """Whether a text tells of a case that is what a question is about: "If you are ill, phone the office"."""
     case = _CASE.match(text)
     return case is not None and subject == frozenset(words(case["case"]))
+
+
+def label_of(text: str) -> frozenset[str]:
+    """The words of the property of which a text gives the value: "Weight: 3 kg", "The weight is 3 kg"."""
+    label = _PROPERTY.match(text)
+    return frozenset(words(label["label"])) if label else frozenset()
+
+
+def words_of_heading(heading: str) -> frozenset[str]:
+    """The words of a heading by which it names a thing, without the place of that: "trip", of "Trip to Osk"."""
+    return frozenset(one for one in words(_PLACE.sub("", heading)) if not one.isdecimal()) - _GENERAL
 
 
 def _is_labelled(text: str, subject: Set[str]) -> bool:
