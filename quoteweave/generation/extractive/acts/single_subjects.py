@@ -26,7 +26,7 @@ from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.said_by_cells import is_row_asked
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
 from quoteweave.generation.relevance import QuestionTerms
-from quoteweave.generation.sentence_kinds import says_what
+from quoteweave.generation.sentence_kinds import ROUGHLY, says_what
 
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
@@ -43,10 +43,11 @@ _GENERAL = frozenset(
 )
 _PLACE = lazy_regex(r"\b(?:to|in|at)\s+(?:the\s+)?[A-ZÀ-Þ][\w'’-]*(?:\s+[A-ZÀ-Þ][\w'’-]*)*")
 _CASE = lazy_regex(r"\W*(?:If|When|In\s+case)\s+(?:you|we|I|there)\s+(?P<case>[^,]{2,40}),", re.IGNORECASE)
-_PROPERTY = lazy_regex(
-    r"\W*(?:(?:The|Its|Our)\s+)?(?P<label>[^:.,;]{2,40}?)(?:\s*:|\s+(?:is|are|will\s+be))\s", re.IGNORECASE
+_LABEL = lazy_regex(
+    r"\W*(?:(?:The|Its|Our)\s+)?(?P<label>[^:\n]{2,60}?)"
+    rf"(?:\s*(?:\([^()]*\)|\d[\d.,]*\s?%)?\s*:\s+\S|\s+(?:is|are|will\s+be)\s+{ROUGHLY}[$€£]?\d)",
+    re.IGNORECASE,
 )
-_LABEL = lazy_regex(r"\W*([^:\n]{2,60}?)\s*(?:\([^()]*\)|\d[\d.,]*\s?%)?\s*:\s+\S")
 _TIME = (
     rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
     r"|the\s+(?:first|second|third|fourth|last)\b)"
@@ -83,7 +84,7 @@ def tells_of_its_subject(
         or lists_all(text, analysis.text)
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
-        or (analysis.asks != "yes_or_no" and _is_labelled(text, subject))
+        or (analysis.asks != "yes_or_no" and subject and label_of(text) == subject)
     )
 
 
@@ -94,20 +95,14 @@ def _in_case(text: str, subject: Set[str]) -> bool:
 
 
 def label_of(text: str) -> frozenset[str]:
-    """The words of the property of which a text gives the value: "Weight: 3 kg", "The weight is 3 kg"."""
-    label = _PROPERTY.match(text)
-    return frozenset(words(label["label"])) if label else frozenset()
+    """The words of that of which a text gives the value: "Total: 289.80", "VAT 20 %: 48.30", "The weight is 3 kg"."""
+    label = _LABEL.match(text)
+    return frozenset(words(label["label"]) if label else ())
 
 
 def words_of_heading(heading: str) -> frozenset[str]:
     """The words of a heading by which it names a thing, without the place of that: "trip", of "Trip to Osk"."""
     return frozenset(one for one in words(_PLACE.sub("", heading)) if not one.isdecimal()) - _GENERAL
-
-
-def _is_labelled(text: str, subject: Set[str]) -> bool:
-    """Whether a text has a label that is what a question is about: "Total: GBP 289.80", "VAT 20 %: 48.30"."""
-    label = _LABEL.match(text)
-    return label is not None and frozenset(words(label[1])) == subject
 
 
 def _says_when(text: str, subject: Set[str]) -> bool:
