@@ -21,7 +21,7 @@ from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.gate import check_citations
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, Contrary, find_contrary
 from quoteweave.generation.gate.facts import read_sentence, stated_words
-from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK, is_of_words
+from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK
 from quoteweave.generation.relevance import coverage, words_with_headings
 from quoteweave.generation.sentences import sentence_texts
 
@@ -148,10 +148,9 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     share = coverage(weights, closest.held)
     covered = min(1.0, coverage(weights, closest.held.union(words_with_headings(hit.quote))))
     reason, lacking = _reworded(citation.reason, claim), False
-    has_other_words = is_of_words(citation)
-    if citation.verdict == "supported" or has_other_words:
+    if citation.verdict == "supported" or citation.only_words_differ:
         reason, difference = None, _Difference.of(claim, closest, weights)
-        if has_other_words or share < SUPPORTED_COVERAGE or difference.instead is not None:
+        if citation.only_words_differ or share < SUPPORTED_COVERAGE or difference.instead is not None:
             reason, lacking = difference.in_words if difference.missing else _reworded(citation.reason, claim), True
     elif citation.reason == NOTHING_TO_CHECK and covered >= LIKELY_COVERAGE and share < 1:
         reason = f"{reason} {_Difference.of(claim, closest, weights).in_words}"
@@ -161,7 +160,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
         contrary = find_contrary(claim, sentence_texts(hit.quote.all_text()), weights)
     if contrary is not None:
         verdict, reason, lacking = "unsupported", _reworded(CONTRARY_REASONS[contrary], claim), False
-    update = {"verdict": verdict, "reason": reason}
+    update = {"verdict": verdict, "reason": reason, "only_words_differ": lacking}
     answer = with_citations(checked, [citation.model_copy(update=update)])
     return CheckedPassage(hit, answer, covered, closest.text, lacking, contrary)
 

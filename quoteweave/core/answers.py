@@ -191,6 +191,7 @@ class Citation(Record):
     has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
     verdict: Verdict | None = Field(default=None, description="the gate's verdict; None where nothing was checked")
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
+    only_words_differ: bool = Field(default=False, description="whether other or missing words alone were found")
     checker_verdict: bool | None = Field(
         default=None,
         description="whether the checker, a model, finds the sentence supported; None if it was not asked or gave none",

@@ -116,7 +116,8 @@ def _check_blocks(answer: Answer) -> None:
 
 
 def _unchecked(citation: Citation) -> Citation:
-    return citation.model_copy(update={"verdict": None, "reason": None, "checker_verdict": None, **_NOT_LOOKED_FOR})
+    unchecked = {"verdict": None, "reason": None, "only_words_differ": False, "checker_verdict": None}
+    return citation.model_copy(update={**unchecked, **_NOT_LOOKED_FOR})
 
 
 # ruff: noqa: S101 - what holds is asserted

@@ -364,3 +364,19 @@ def test_a_percentage_is_not_worked_out_of_another_and_a_bare_count() -> None:
     assert verdict("Transfer increased the time by 37.6 percent in all.", quote) == "unsupported"
     both = "Of the pupils 32 percent walk and 12 percent cycle."
     assert verdict("Of the pupils 20 percent more walk than cycle.", both) == "unchecked"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "only_words"),
+    [
+        ("The port lost 1,058 vessel calls.", True),
+        ("The port proudly received 1,058 vessel calls.", True),
+        ("The port received 1,058 vessel calls.", False),
+        ("The port received 9,999 vessel calls.", False),
+        ("The port received over 1,058 vessel calls.", False),
+    ],
+)
+def test_a_citation_says_whether_only_words_differ(sentence: str, only_words: bool) -> None:
+    context = make_context(CALLS)
+    (checked,) = check_sentence(marked := f"{sentence} [1]", built(marked, context).citations, context)
+    assert checked.only_words_differ is only_words

@@ -20,7 +20,7 @@ than its quotes is often `unchecked`. An entailment model sees more (`check_with
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 from quoteweave.core.answers import Citation, Context, Verdict
@@ -66,8 +66,6 @@ SMALL_COUNT = 12
 NOTHING_TO_CHECK = "It states nothing that can be checked."
 """The reason where a sentence has nothing to look up, and its words are too few or occur too seldom to tell."""
 
-_LACKS, _HAS_OTHER = "What it cites lacks its word ", "It says otherwise than what it cites: "
-
 _NEGATION = lazy_regex(
     r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
     re.I,
@@ -86,6 +84,8 @@ class _Finding:
     verdict: Verdict
     reason: str | None
     """Why it is not `supported`."""
+    only_words_differ: bool = False
+    """As `Citation.only_words_differ`."""
 
 
 _SUPPORTED = _Finding("supported", None)
@@ -111,7 +111,7 @@ def check_sentence(
         found, quote = overall, quotes[citation.kind, citation.number]
         if found is _SUPPORTED and quote is not None and len(evidence.quotes) > 1:
             found = _finding_on_one(quote, statement, facts)
-        checked.append(citation.model_copy(update={"verdict": found.verdict, "reason": found.reason}))
+        checked.append(citation.model_copy(update=asdict(found)))
     return tuple(checked)
 
 
@@ -121,12 +121,6 @@ def is_factual(text: str) -> bool:
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False
     return has_figures(statement) or (len(words(statement)) >= MIN_WORDS and _NAME.search(statement) is not None)
-
-
-def is_of_words(citation: Citation) -> bool:
-    """Whether all that can be looked up occurs in what is cited, and it was not found for its words alone."""
-    reason = citation.reason or ""
-    return reason.startswith((_LACKS, _HAS_OTHER))
 
 
 def has_figures(statement: str) -> bool:
@@ -304,9 +298,12 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
         return _Finding("unchecked", f"What it cites says this of {amount}.")
     other = find_other_preposition(statement, evidence.sentences) or find_replaced_word(statement, closest, shown)
     if other is not None:
-        return _Finding("unchecked", f"{_HAS_OTHER}“{other.said}” for “{other.cited}”.")
+        reason = f"It says otherwise than what it cites: “{other.said}” for “{other.cited}”."
+        return _Finding("unchecked", reason, only_words_differ=True)
     lacked = find_lacked_word(statement, evidence.words | shown, evidence.texts)
-    return None if lacked is None else _Finding("unchecked", f"{_LACKS}“{lacked}”.")
+    if lacked is None:
+        return None
+    return _Finding("unchecked", f"What it cites lacks its word “{lacked}”.", only_words_differ=True)
 
 
 def _instead(said: str, cited: str) -> str:

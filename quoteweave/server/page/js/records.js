@@ -9,9 +9,10 @@
  * @typedef {{start: number, end: number, boxes: Box[], estimated: boolean}} Span
  * @typedef {{mark: string, start: number, end: number, kind: "text" | "image", number: number, quote_id: string,
  *   document: string, page: number, page_label: string, section: string | null, has_pages: boolean,
- *   verdict: "supported" | "unsupported" | "unchecked" | null, reason: string | null, checker_verdict: boolean | null,
- *   quoted: string | null, evidence: "words" | "element" | null, spans: Span[], regions: Region[],
- *   url: string | null, image_url: string | null}} Citation
+ *   verdict: "supported" | "unsupported" | "unchecked" | null, reason: string | null,
+ *   only_words_differ: boolean, checker_verdict: boolean | null, quoted: string | null,
+ *   evidence: "words" | "element" | null, spans: Span[], regions: Region[], url: string | null,
+ *   image_url: string | null}} Citation
  * @typedef {{type: "text", text: string, citations: Citation[]} | {type: "image", summary: string, image: string | null,
  *   citation: Citation}} Block
  * @typedef {{question: string, status: "answered" | "located" | "abstained", text: string, blocks: Block[],
