@@ -352,6 +352,9 @@ def test_what_stands_in_a_bracket_behind_a_number_is_not_what_it_counts() -> Non
         ("Up to 40 ships called at the port.", "From 30 to 40 ships called at the port.", "supported"),
         ("Less than 1,204 tonnes of grain left the port.", "Grain that left the port, tonnes: <1,204", "supported"),
         ("More than 1,204 tonnes of grain left the port.", "1,204 tonnes of grain left the port.", "unchecked"),
+        ("It ended 3 days after the storm.", "It ended within 3 days after the storm.", "unchecked"),
+        ("It ended 3 days after the storm.", "It ended within 3 days of the storm; after this came rain.", "unchecked"),
+        ("It ended within 3 days of the storm.", "It ended within 3 days of the storm; rain came after.", "supported"),
     ],
 )
 def test_a_bound_of_a_number_is_part_of_what_is_said(sentence: str, quote: str, outcome: str) -> None:

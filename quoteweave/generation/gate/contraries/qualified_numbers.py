@@ -34,6 +34,9 @@ _LIKE = tuple(
     lazy_regex(_BEFORE.format(before), re.I)
     for before in (rf"{_MORE}|\b(?:over|above|beyond)", rf"{_LESS}|\b(?:under|below|within)")
 )
+_WITHIN = lazy_regex(r"\bwithin\s(?:the\s|an?\s)?$", re.I)
+# "3 days after" is no time "within 3 days of" the same.
+_APART = lazy_regex(r"\s[^\W\d]+\s(?:after|before|later|earlier|since)\b", re.I)
 _SPANS_TO = lazy_regex(r"(?:\bto|[–-])\s*[$€£¥]?$", re.I)
 # Of a span, "10-12", no single number is said; a date has three parts, and a fiscal year two.
 _BEHIND_DASH, _BEFORE_DASH = (
@@ -109,6 +112,8 @@ class _Bounded:
         like = [one.search(before) is not None for one in _LIKE]
         self.is_sure_more, self.is_sure_less = map(bool.__or__, sure, behind)
         self.is_more, self.is_less = map(bool.__or__, like, behind)
+        self._is_within = _WITHIN.search(before) is not None
+        self._is_apart = not self._is_within and _APART.match(text, number.end()) is not None
         self._ends_span = _SPANS_TO.search(before) is not None
         joined = _BETWEEN.search(before) or _BEFORE_TO.match(text, number.end())
         self._is_of_span = self._ends_span or joined is not None
@@ -122,6 +127,8 @@ class _Bounded:
 
     def agrees(self, other: "_Bounded") -> bool:
         """Whether the other is this number with this bound, or one that may be meant by it."""
+        if (self._is_within and other._is_apart) or (self._is_apart and other._is_within):
+            return False
         if self.is_more or self.is_less:
             same = (self.is_more and other.is_more) or (self.is_less and (other.is_less or other._ends_span))
             is_bounded = self.is_sure_more or self.is_sure_less or other.is_more or other.is_less
