@@ -336,6 +336,23 @@ def test_what_is_exchanged_is_supported_where_it_is_said_elsewhere() -> None:
     assert verdict(said, f"Ghana beat Kenya by 3 goals in May. {said}") == "supported"
 
 
+@pytest.mark.parametrize(
+    ("sentence", "outcome"),
+    [
+        ("The drug cured 40 patients.", "supported"),
+        ("The drug killed 40 patients.", "unchecked"),
+        ("Elk prey on wolves in winter.", "unchecked"),
+        ("Wolves avoid open valleys at night.", "unchecked"),
+    ],
+)
+def test_what_a_sentence_says_of_something_else_is_not_supported(sentence: str, outcome: str) -> None:
+    quote = (
+        "The drug cured 40 patients and killed 3. Wolves prey on elk in winter, and elk avoid open valleys at night."
+    )
+    assert verdict(sentence, quote) == outcome
+    assert verdict(sentence, f"{quote} {sentence}") == "supported"
+
+
 def test_what_stands_in_a_bracket_behind_a_number_is_not_what_it_counts() -> None:
     quote = "The share of pupils who walk fell from 61% to 48% between 2004 and 2019."
     assert verdict(quote.replace("2019.", "2019 (see below)."), quote) == "supported"

@@ -8,18 +8,18 @@ Numbers with their units, dates, times, codes and quoted words are looked up. Th
   a number counts, or a word of the sentence, also as a known synonym (`contraries.word_differences`); where they have
   another word in its place, the opposite of a word or direction, or one of two clauses denies or doubts what the other
   says (`contraries.opposite_words`); where a number has another bound, sign or version
-  (`contraries.qualified_numbers`), or where two words have changed places;
+  (`contraries.qualified_numbers`), where two words have changed places, or where a word stands there for another
+  part of its sentence (`contraries.mixed_parts`);
 - `supported` otherwise. A sentence without numbers or the like is supported where it has at least `MIN_WORDS` words,
   under the same conditions.
 
-What this cannot see: which number belongs to what, except to which year; names exchanged for each other, except within
-one sentence; a word that the quotes have for something else; opposites, bounds and doubts in other languages. Errors of
-these kinds are never reported as `unsupported`, and some of them are found `supported`. A true sentence in other words
-than its quotes is often `unchecked`. An entailment model sees more (`check_with_model`).
+What this cannot see: which number or name belongs to what, except within one sentence; opposites, bounds and doubts in
+other languages. Errors of these kinds are never reported as `unsupported`, and some of them are found `supported`. A
+true sentence in other words than its quotes is often `unchecked`. An entailment model sees more (`check_with_model`).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
@@ -34,6 +34,7 @@ from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.contraries.amounts_of_years import find_other_year
 from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
+from quoteweave.generation.gate.contraries.mixed_parts import find_mixed_parts
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
 from quoteweave.generation.gate.contraries.qualified_numbers import (
     OtherNumber,
@@ -298,12 +299,24 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
         return _Finding("unchecked", f"What it cites says this of {amount}.")
     other = find_other_preposition(statement, evidence.sentences) or find_replaced_word(statement, closest, shown)
     if other is not None:
-        reason = f"It says otherwise than what it cites: “{other.said}” for “{other.cited}”."
-        return _Finding("unchecked", reason, only_words_differ=True)
+        return _Finding(
+            "unchecked",
+            f"It says otherwise than what it cites: “{other.said}” for “{other.cited}”.",
+            only_words_differ=True,
+        )
     lacked = find_lacked_word(statement, evidence.words | shown, evidence.texts)
-    if lacked is None:
-        return None
-    return _Finding("unchecked", f"What it cites lacks its word “{lacked}”.", only_words_differ=True)
+    if lacked is not None:
+        return _Finding("unchecked", f"What it cites lacks its word “{lacked}”.", only_words_differ=True)
+    return _of_another(statement, closest)
+
+
+def _of_another(statement: str, closest: Sequence[str]) -> _Finding | None:
+    """The finding where the closest sentences have all words of a statement, but say them of something else."""
+    mixed = [find_mixed_parts(statement, one) for one in closest]
+    if mixed and (found := mixed[0]) is not None and all(mixed):
+        beside = f" beside {found.number}" if found.number else ""
+        return _Finding("unchecked", f"It has “{found.said}”{beside} where what it cites has “{found.cited}”.")
+    return None
 
 
 def _instead(said: str, cited: str) -> str:
@@ -318,12 +331,23 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
     by_sentence: dict[str, Exchange | None] = {}  # clauses often have the same closest sentence
     for part in dict.fromkeys([statement, *_CLAUSES.split(statement)]):
         closest = evidence.closest_sentences(_content_words(part))
-        by_sentence |= {one: find_exchange(statement, one) for one in closest if one not in by_sentence}
+        by_sentence |= {one: _exchanged_in(statement, one) for one in closest if one not in by_sentence}
         found = [by_sentence[one] for one in closest]
         exchanges = [one for one in found if one is not None and not evidence.has_words(one.phrase)]
         if exchanges and len(exchanges) == len(found):
             return exchanges[0]
     return None
+
+
+def _exchanged_in(statement: str, sentence: str) -> Exchange | None:
+    """Two things that a sentence has in each other's places, or its part that has most of the statement's words."""
+    part = _closest_part(sentence, _content_words(statement))
+    return find_exchange(statement, sentence) or (find_exchange(statement, part) if part != sentence else None)
+
+
+def _closest_part(sentence: str, content_words: Set[str]) -> str:
+    """What is told by itself in a sentence and has most of these words."""
+    return max(_JOINED.split(sentence), key=lambda part: len(content_words & _content_words(part)))
 
 
 def _compared_clauses(statement: str, evidence: CitedEvidence) -> Iterator[tuple[str, str]]:
@@ -335,8 +359,7 @@ def _compared_clauses(statement: str, evidence: CitedEvidence) -> Iterator[tuple
         content_words = _content_words(clause)
         if len(content_words) > 1:
             sentences = evidence.closest_sentences(content_words)
-            parts = _JOINED.split(min(sentences, key=len, default=""))
-            yield clause, max(parts, key=lambda part: len(content_words & _content_words(part)))
+            yield clause, _closest_part(min(sentences, key=len, default=""), content_words)
 
 
 def _is_negated(text: str) -> bool:

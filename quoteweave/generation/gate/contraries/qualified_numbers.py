@@ -83,21 +83,21 @@ class OtherNumber(NamedTuple):
 
 def find_other_bound(statement: str, texts: Sequence[str]) -> OtherNumber | None:
     """Return a number that texts have only with another bound, or none of the bound that a statement gives it."""
-    statement = _in_digits(statement)
+    statement = in_digits(statement)
     for number in _NUMBER.finditer(statement):
         if _YEAR.fullmatch(number["number"]) and not _SAYS_BOUND.search(statement):
             continue
         own = _Bounded(statement, number)
         digits = ",?".join(map(re.escape, number["number"].replace(",", "")))
         same = re.compile(rf"(?<![\w.,]){digits}(?!\d|[.,]\d)")
-        its = [_Bounded(text, one) for text in map(_in_digits, texts) for one in same.finditer(text)]
+        its = [_Bounded(text, one) for text in map(in_digits, texts) for one in same.finditer(text)]
         if its and not any(map(own.agrees, its)):
             return OtherNumber(own.written, its[0].written)
     return None
 
 
 @lru_cache(maxsize=1024)
-def _in_digits(text: str) -> str:
+def in_digits(text: str) -> str:
     """A text in one notation, with whole numbers in digits."""
     return _IN_WORDS.sub(lambda found: str(value_of(found[0].casefold())), normalize_notation(text))
 

@@ -1,0 +1,314 @@
+"""Find a sentence that mixes the parts of a sentence of its evidence: what one of them says, with a word of another.
+
+"The drug killed 40 patients" has all its words in "The drug cured 40 patients and killed 3", and says what that does
+not. The evidence is cut into parts at what joins them: a comma, "and", "while". A sentence mixes two of them where it
+has words that one alone has, and lacks, in their place, what the other has.
+
+Where the evidence has several numbers, it is cut between them, and the words before a number of the sentence, and those
+behind it, are compared with those of a part whose number of the same kind it lacks. Where items are listed,
+and numbers behind them, "respectively", each item is a part with the number in its place. Else all that is joined is a
+part. Earlier parts may be said of later ones too ("sales rose 12 % in Europe and 5 % in Asia"), but for what these open
+with themselves ("and *killed* 3").
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.grammar import SENTENCE_END
+from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.units import SCALES, find_unit
+from quoteweave.generation.gate.contraries.opposite_words import is_said_alike
+from quoteweave.generation.gate.contraries.qualified_numbers import in_digits
+from quoteweave.generation.gate.dates import MONTHS
+
+MAX_WORDS = 60
+"""Words of a sentence beyond which it is not looked at."""
+
+_TOKEN = lazy_regex(r"\d+(?:[.,:]\d+)*(?!\w)|[^\W_]+(?:['’-][^\W_]+)*|[,;:()%$€£¥|]")
+_YEAR_OR_TIME = lazy_regex(r"(?:1[5-9]|2[01])\d\d|\d+:\d\d")
+_UNNOTICED = frozenset({"a", "an", "the"})
+_CELLS = "|"
+_MARKS = frozenset(",;:()")
+_MONEY = frozenset("$€£¥")
+_MONTHS = frozenset(name.capitalize()[:end] for name in MONTHS for end in (3, None))
+_JOINING = (
+    frozenset({",", "("}),
+    frozenset({"and", "or", "und", "oder", "et", "ou"}),
+    frozenset({"but", "while", "whereas", "although", "which", "who"}),
+    frozenset({";"}),
+)
+"""What joins parts, the weakest first."""
+_COMMA, _AND = 1, 2
+"""Strengths of what joins parts."""
+_RESPECTIVELY = "respectively"
+_SAY_NOTHING = frozenset({_RESPECTIVELY, "percent", "fewer", "less", "least"}).union(*_JOINING)
+_NUMBER = "0"
+"""Stands for any number, with its sign, as what stands beside a word."""
+
+
+class Mixed(NamedTuple):
+    """A word that a sentence has in place of another."""
+
+    said: str
+    cited: str
+    number: str = ""
+    """What both stand beside, where it is a number."""
+
+
+class _Word(NamedTuple):
+    written: str
+    stem: str
+    tells: bool
+    """Whether it may tell one part from another: no stop word, number or unit."""
+
+
+class _Part(NamedTuple):
+    """Consecutive words of a sentence, with the numbers among them; or an item, with the number listed for it."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+
+class _Sentence:
+    """A sentence as words, without articles."""
+
+    def __init__(self, text: str) -> None:
+        found = (one[0] for one in _TOKEN.finditer(in_digits(text)))
+        self.words = [_word(one) for at, one in enumerate(found) if one not in _UNNOTICED and (at or one != "A")]
+        self.stems = frozenset(one.stem for one in self.words)
+        self.numbers = [at for at, one in enumerate(self.words) if one.stem[0].isdigit()]
+        self.written_numbers = frozenset(self.words[at].stem for at in self.numbers)
+
+    @cached_property
+    def partings(self) -> list[list[_Part]]:
+        """The parts of the numbers, in each way in which it may be cut into more than one."""
+        if any(word.written == _RESPECTIVELY for word in self.words):
+            found = [self._items()]
+        else:
+            found = [self._cut_at(cuts) for cuts in (self._cuts(first=True), self._cuts(first=False))]
+        return [parts for at, parts in enumerate(found) if len(parts) > 1 and parts not in found[:at]]
+
+    @cached_property
+    def clauses(self) -> list[_Part]:
+        """The parts between all that joins some."""
+        parts = self._cut_at(at for at in range(len(self.words)) if self._strength(at))
+        return [part for part in parts if self.telling(part.start, part.end)]
+
+    def telling(self, start: int, end: int) -> list[int]:
+        """The words from one place to another that tell something."""
+        return [at for at in range(start, end) if self.words[at].tells]
+
+    def is_coordinate(self, part: _Part) -> bool:
+        """Whether more than a comma joins a part, so that it opens with what it says itself."""
+        return self._strength(part.start) > _COMMA
+
+    def word_before(self, at: int) -> str:
+        """The last word before a place that tells something."""
+        return next((self.words[one].stem for one in range(at - 1, -1, -1) if self.words[one].tells), "")
+
+    def head(self, part: _Part) -> int | None:
+        """The first word of a part that tells something."""
+        return next(iter(self.telling(part.start, part.end)), None)
+
+    def only_here(self, places: Sequence[int]) -> list[int]:
+        """Those of these places whose words stand nowhere else."""
+        elsewhere = {word.stem for at, word in enumerate(self.words) if at not in places}
+        return [at for at in places if self.words[at].stem not in elsewhere]
+
+    def kind(self, at: int) -> str:
+        """The kind of a number: another one of the same kind may be mistaken for it."""
+        beside = [self._written(at - 1), self._written(at + 1)]
+        if _YEAR_OR_TIME.fullmatch(self.words[at].stem) or not _MONTHS.isdisjoint(beside):
+            return "time"
+        if not _MONEY.isdisjoint(beside) or beside[1] == "%":
+            return "%" if beside[1] == "%" else "money"
+        unit = find_unit(beside[1]) if beside[1] else None
+        return "" if unit is None else "time" if unit.dimension == "months" else unit.dimension
+
+    def beside(self, at: int) -> frozenset[tuple[int, str]]:
+        """What stands before a word and behind it, but for marks and what joins parts."""
+        found = {step: self._written(at + step) for step in (-1, 1) if not self._strength(at + step)}
+        return frozenset(
+            (step, _NUMBER if word in _MONEY or word == "%" or word[0].isdigit() else self.words[at + step].stem)
+            for step, word in found.items()
+            if word and word not in _MARKS
+        )
+
+    def _written(self, at: int) -> str:
+        return self.words[at].written if 0 <= at < len(self.words) else ""
+
+    def _strength(self, at: int) -> int:
+        written = self._written(at)
+        return next((strength for strength, group in enumerate(_JOINING, 1) if written in group), 0)
+
+    def _cuts(self, *, first: bool) -> Iterator[int]:
+        """Where the numbers are parted: at the strongest of what joins two, the first or else the last of these."""
+        for one, other in pairwise(self.numbers):
+            between = range(one + 1, other)
+            strongest = max(between, key=lambda at: (self._strength(at), -at if first else at), default=0)
+            if strongest and self._strength(strongest) and self.telling(one + 1, other):
+                yield strongest
+
+    def _cut_at(self, cuts: Iterable[int]) -> list[_Part]:
+        return [self._part(start, end) for start, end in pairwise([0, *cuts, len(self.words)])]
+
+    def _part(self, start: int, end: int) -> _Part:
+        return _Part(start, end, tuple(at for at in self.numbers if start <= at < end))
+
+    def _items(self) -> list[_Part]:
+        """The items listed before the numbers, each with the number in its place; empty where their counts differ."""
+        numbers = self.numbers[:1]
+        for one, other in pairwise(self.numbers):
+            numbers = [other] if self.telling(one + 1, other) else [*numbers, other]
+        before = range(numbers[0] if numbers else 0)
+        last = next((at for at in reversed(before) if self._strength(at) == _AND), 0)
+        commas = [at for at in before[: max(last - 1, 0)] if self._written(at) == ","]
+        places = [0, *commas[len(commas) - (len(numbers) - 2) :], last] if len(numbers) > 2 else [0, last]
+        if len(places) != len(numbers) or not last:
+            return []
+        spans = pairwise([*places, numbers[0]])
+        return [_Part(*span, (number,)) for span, number in zip(spans, numbers, strict=True)]
+
+
+@lru_cache(maxsize=4096)
+def _word(written: str) -> _Word:
+    if written[0].isdigit():
+        return _Word(written, written.replace(",", ""), tells=False)
+    if written == "A":  # of a group, or of a model
+        return _Word(written, written, tells=True)
+    folded = written.casefold()
+    stem = "".join(words(written, keep_stop_words=True))
+    is_said_of_numbers = folded in _SAY_NOTHING or folded.removesuffix("s") in SCALES or find_unit(written) is not None
+    return _Word(written, stem or written, tells=bool(stem) and folded not in STOP_WORDS and not is_said_of_numbers)
+
+
+@lru_cache(maxsize=1024)  # of what is cited, for each sentence that cites it
+def _read(text: str) -> _Sentence:
+    return _Sentence(text)
+
+
+def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
+    """Return a word of one part of a sentence of its evidence that a statement has in place of a word of another part.
+
+    None where there is none, where either is longer than `MAX_WORDS` words, and where the evidence does not end as a
+    sentence does, or has a table's cells.
+    """
+    said, cited = _read(statement), _read(evidence)
+    if max(len(said.words), len(cited.words)) > MAX_WORDS or not SENTENCE_END.search(evidence) or _CELLS in cited.stems:
+        return None
+    comparison = _Comparison(said, cited)
+    if cited.partings and said.written_numbers & cited.written_numbers:
+        return comparison.of_numbers()
+    return comparison.of_clauses() if comparison.has_all_words else None
+
+
+class _Comparison:
+    """A statement beside a sentence of its evidence."""
+
+    def __init__(self, said: _Sentence, cited: _Sentence) -> None:
+        self._said, self._cited = said, cited
+
+    @property
+    def has_all_words(self) -> bool:
+        """Whether the evidence has all words of the statement that tell something."""
+        return all(
+            word.stem in self._cited.stems or is_said_alike(word.stem, self._cited.stems)
+            for word in self._said.words
+            if word.tells
+        )
+
+    def of_numbers(self) -> Mixed | None:
+        """The first mixed number, where it is so however the evidence is cut."""
+        found = [self._mixed_number(parts) for parts in self._cited.partings]
+        return found[0] if all(found) else None
+
+    def of_clauses(self) -> Mixed | None:
+        """What is mixed with one of the clauses that have most of the statement's words."""
+        clauses = self._cited.clauses
+        held = [sum(self._has(at) for at in self._cited.telling(one.start, one.end)) for one in clauses]
+        most = max(held, default=0)
+        closest = [one for one, count in zip(clauses, held, strict=True) if count == most > 0]
+        return next((found for one in closest if (found := self._mixed_clause(one, clauses)) is not None), None)
+
+    def _mixed_number(self, parts: Sequence[_Part]) -> Mixed | None:
+        """The first number that is mixed wherever the evidence has it."""
+        found: dict[str, list[Mixed | None]] = {}
+        for part in parts:
+            for at in part.numbers:
+                number = self._cited.words[at]
+                if number.stem in self._said.written_numbers:
+                    instead = next(self._beside(part, at, parts), None)
+                    found.setdefault(number.stem, []).append(instead and instead._replace(number=number.written))
+        return next((its[0] for its in found.values() if all(its)), None)
+
+    def _beside(self, part: _Part, at: int, parts: Sequence[_Part]) -> Iterator[Mixed]:
+        """Yield what the statement has beside a number from parts whose numbers of the same kind it lacks."""
+        kind = self._cited.kind(at)
+        for other in sorted(parts, key=lambda one: one.start < part.start):  # what is said later is surely of another
+            alike = [one for one in other.numbers if self._cited.kind(one) == kind]
+            if other is part or not alike or self._has_number(alike):
+                continue
+            is_later = other.start > part.start
+            for here, there in zip(self._sides(part, at), self._sides(other, alike[0]), strict=True):
+                own, its = self._cited.only_here(here), self._taken(there)
+                missing = self._lacked(part, here)
+                takes_head = is_later and (self._cited.head(other) in its or len(its) > len(own) - len(missing))
+                yield from self._instead(missing, its, certain=takes_head or self._lacks_head(part, missing))
+
+    def _sides(self, part: _Part, at: int) -> tuple[list[int], list[int]]:
+        """The telling words of a part before a number, and those behind it."""
+        telling = self._cited.telling
+        return telling(part.start, min(at, part.end)), telling(max(at + 1, part.start), part.end)
+
+    def _mixed_clause(self, part: _Part, parts: Sequence[_Part]) -> Mixed | None:
+        """A word of another clause that the statement has in place of one of this, where it lacks some of both."""
+        cited = self._cited
+        missing = self._lacked(part, cited.telling(part.start, part.end))
+        lacks_head = cited.is_coordinate(part) and self._lacks_head(part, missing)
+        for other in parts if missing else ():
+            there = cited.telling(other.start, other.end)
+            its = self._taken(there)
+            if other is part or self._has_number(other.numbers) or not self._lacked(other, there, its_head=True):
+                continue
+            is_later = other.start > part.start and cited.is_coordinate(other)
+            takes_head = is_later and its == [cited.head(other)] and len(cited.only_here(there)) > 1
+            pairs = [(one, lacked) for one in its for lacked in missing]
+            alike = [pair for pair in pairs if cited.word_before(pair[0]) == cited.word_before(pair[1]) != ""]
+            if pairs and (alike or takes_head or lacks_head):
+                return self._mixed(*(alike or [(its[-1], missing[0])])[0])
+        return None
+
+    def _instead(self, missing: Sequence[int], its: Sequence[int], *, certain: bool) -> Iterator[Mixed]:
+        """Yield the word of another part that stands in place of one that is missing, if any does."""
+        beside = self._cited.beside
+        pairs = [(one, lacked) for one in its for lacked in missing]
+        alike = [pair for pair in pairs if beside(pair[0]) & beside(pair[1])]
+        for pair in (alike or ([(its[-1], missing[0])] if pairs and certain else []))[:1]:
+            yield self._mixed(*pair)
+
+    def _mixed(self, said: int, cited: int) -> Mixed:
+        return Mixed(self._cited.words[said].written, self._cited.words[cited].written)
+
+    def _taken(self, there: Sequence[int]) -> list[int]:
+        """The words that stand at these places alone, and that the statement has."""
+        return [at for at in self._cited.only_here(there) if self._cited.words[at].stem in self._said.stems]
+
+    def _lacked(self, part: _Part, places: Sequence[int], *, its_head: bool = False) -> list[int]:
+        """The words that stand at these places alone, or open a part, and that the statement lacks."""
+        head = self._cited.head(part) if part.start > 0 or its_head else None
+        lacked = [at for at in self._cited.only_here(places) if not self._has(at)]
+        return lacked if head is None or head in lacked or head not in places or self._has(head) else [head, *lacked]
+
+    def _lacks_head(self, part: _Part, missing: Sequence[int]) -> bool:
+        return part.start > 0 and self._cited.head(part) in missing
+
+    def _has(self, at: int) -> bool:
+        stem = self._cited.words[at].stem
+        return stem in self._said.stems or is_said_alike(stem, self._said.stems)
+
+    def _has_number(self, numbers: Sequence[int]) -> bool:
+        return any(self._cited.words[at].stem in self._said.written_numbers for at in numbers)
