@@ -9,7 +9,7 @@ Numbers with their units, dates, times, codes and quoted words are looked up. Th
   another word in its place, the opposite of a word or direction, or one of two clauses denies or doubts what the other
   says (`contraries.opposite_words`); where a number has another bound, sign or version
   (`contraries.qualified_numbers`), where two words have changed places, or where a word stands there for another
-  part of its sentence (`contraries.mixed_parts`);
+  part of its sentence (`contraries.mixed_parts`) or in another role (`contraries.changed_roles`);
 - `supported` otherwise. A sentence without numbers or the like is supported where it has at least `MIN_WORDS` words,
   under the same conditions.
 
@@ -33,6 +33,7 @@ from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.contraries.amounts_of_years import find_other_year
+from quoteweave.generation.gate.contraries.changed_roles import find_changed_role
 from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
 from quoteweave.generation.gate.contraries.mixed_parts import find_mixed_parts
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
@@ -316,7 +317,9 @@ def _of_another(statement: str, closest: Sequence[str]) -> _Finding | None:
     if mixed and (found := mixed[0]) is not None and all(mixed):
         beside = f" beside {found.number}" if found.number else ""
         return _Finding("unchecked", f"It has “{found.said}”{beside} where what it cites has “{found.cited}”.")
-    return None
+    roles = [find_changed_role(statement, one) for one in closest]
+    role = roles[0] if roles and all(roles) else None
+    return None if role is None else _Finding("unchecked", _instead(*role))
 
 
 def _instead(said: str, cited: str) -> str:
