@@ -8,8 +8,9 @@ other's places. Harmless are the sentence itself, the same number or date writte
 another word for the same, and rounded and derived numbers. Sentences marked `later` were written when the rules were
 settled, and no rule was changed for them: their figures, which come second, are the ones to go by.
 
-`gate_pairs.jsonl` has pairs of a source and a claim, half of them contrary to their source and half saying the same.
-They were written before the rules on contraries; a third of them, marked `later`, was set aside until these were done.
+`gate_pairs.jsonl` has pairs of a source and a claim, half of them contrary to their source and half saying the same; of
+those in `gate_mixed_pairs.jsonl` the contrary ones have the words of their source for something else there. Both were
+written before the rules on such claims; a third of each, marked `later`, was set aside until these were done.
 
 Harm is *caught* where a citation is `unsupported` or a mark names no quote. Recall is the share of a kind that is
 caught; precision is what is caught of a kind over that and all harmless sentences that were blamed. `supported` counts
@@ -34,13 +35,16 @@ from quoteweave.generation.citations import build_answer
 from quoteweave.generation.gate import check_citations
 
 SENTENCES = Path(__file__).with_name("gate_sentences.jsonl")
-PAIRS = Path(__file__).with_name("gate_pairs.jsonl")
+PAIRS = {
+    "pairs": ("Pairs of source and claim", Path(__file__).with_name("gate_pairs.jsonl")),
+    "mixed_pairs": ("Pairs with the words of the source", Path(__file__).with_name("gate_mixed_pairs.jsonl")),
+}
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
 CANNOT_SEE = {
     "negation": "never blamed; not vouched for where the closest sentence of the quotes does not deny",
     "exchanged entity": "never blamed; not vouched for where a word of the sentence is not in the quotes",
-    "misplaced numbers": "a wrong number passes that the same quotes have elsewhere, whatever it belongs to there, but "
-    "for two of one sentence that changed places",
+    "misplaced numbers and words": "one passes that the same quotes have for something else, unless one sentence of "
+    "theirs tells what it belongs to",
     "calculation": "a wrong sum, difference or share is never blamed where some of the numbers happen to give it",
 }
 _MARK = re.compile(r" ?(?:\[1\]|!\[[^\]]*\]\(image1\))")
@@ -130,16 +134,17 @@ def main() -> None:
             "harmless": {result.kind: dict(result.counts) for result in harmless},
         }
         tables += [_harm_table(f"{len(chosen)} sentences {name}", harmful, blamed), _harmless_table(harmless)]
-    figures["pairs"], table = _pairs()
-    tables.append(table)
+    for name, (title, file) in PAIRS.items():
+        figures[name], table = _pairs(title, file)
+        tables.append(table)
     tables.append(Table("What the gate cannot see", [""], [[f"{kind}: {seen}"] for kind, seen in CANNOT_SEE.items()]))
     finish(found, {**figures, "cannot_see": CANNOT_SEE}, tables, options)
 
 
-def _pairs() -> tuple[Mapping[str, Mapping[str, int]], Table]:
+def _pairs(title: str, file: Path) -> tuple[Mapping[str, Mapping[str, int]], Table]:
     """How often each outcome came about for contrary and faithful claims, those set aside counted apart."""
     counts: dict[str, Counter[Outcome]] = {}
-    for line in PAIRS.read_text("utf-8").splitlines():
+    for line in file.read_text("utf-8").splitlines():
         pair = Pair.model_validate_json(line)
         name = f"{'faithful' if pair.faithful else 'contrary'}, {'set aside' if pair.later else 'looked at'}"
         quote = Quote(
@@ -158,7 +163,7 @@ def _pairs() -> tuple[Mapping[str, Mapping[str, int]], Table]:
     rows = [_row(Result(name, found)) for name, found in counts.items()]
     columns = ["claims", "pairs", "caught", "unchecked", "supported"]
     figures = {name: {str(outcome): n for outcome, n in found.items()} for name, found in counts.items()}
-    return figures, Table("Pairs of source and claim", columns, rows)
+    return figures, Table(title, columns, rows)
 
 
 def _harmed(line: Line, quotes: Sequence[Quote]) -> Iterator[Variant]:
