@@ -28,6 +28,7 @@ def test_words_are_parted_by_spaces_of_any_kind_and_by_line_ends() -> None:
 
 def test_a_hyphen_at_a_lines_end_ends_its_word() -> None:
     assert [text for text, _ in words("har\x02bour co\u00adop")] == ["har-", "bour", "co-op"]
+    assert [text for text, _ in words("har\u2010\nbour")] == ["har-", "bour"]  # as browsers write it
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf")])

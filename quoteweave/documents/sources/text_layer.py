@@ -51,6 +51,8 @@ HYPHENS = frozenset(map(ord, "-‐‑–−"))
 # What reaches below the line, or does not stand on it, shows not where the line is.
 OFF_THE_LINE = frozenset(map(ord, "gjpqyQ,;()[]{}|/_'\"’”‘“*^°®™:.·…-‐‑–—−"))
 SLASHES = frozenset(map(ord, "/⁄"))
+# What pdfium writes at a line's end, soft hyphens, and the hyphen with which browsers and typesetters break words.
+_AS_HYPHENS = str.maketrans(dict.fromkeys("\x02\xad\u2010", "-"))
 # pdfium leaves text that is narrower than this out of the text layer. In points, as the size from which on a letter is
 # wider, and the distance from the page's corner from which on its numbers are too coarse to tell.
 NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
@@ -226,7 +228,7 @@ def _as_read(text: str, boxes: Floats) -> str:
 
 
 def _clean(text: str) -> str:
-    text = text.replace("\x02", "-").replace("\xad", "-")
+    text = text.translate(_AS_HYPHENS)
     if SURROGATES.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return unicodedata.normalize("NFKC", text) if LETTER_FORMS.search(text) else text
