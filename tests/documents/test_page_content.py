@@ -353,3 +353,32 @@ def test_a_scan_with_a_line_stamped_on_it_is_read_by_ocr(images: ImageStore) -> 
     ink_words(few, [stamp])
     kept = PageReader(images, ScriptedOcr([stamp, *scanned])).read(RawPage(0, picture(few), lines=[stamp]))
     assert kept.source == "text_layer"
+
+
+class TurningOcr:
+    """Reads what has red on its left and green at its top; of what stands on its head, something else and unsurely.
+
+    What lies on its side it turns counter-clockwise by itself, as RapidOCR does, and so reads it or something else.
+    """
+
+    def read(self, picture: Raster) -> list[Line]:
+        lies = picture.pixels[0, -1, 0] == picture.pixels[0, 0, 0]
+        pixels = np.rot90(picture.pixels) if lies else picture.pixels
+        stands = pixels[0, 0, 0] > pixels[0, -1, 0] and pixels[0, 0, 1] > pixels[-1, 0, 1]
+        found = prose(50, 100) if stands else [line("Yt eo tar whu nnt", 50, 100)]
+        return [replace(one, upright=not lies, sureness=0.99 if stands else 0.65) for one in found]
+
+
+@pytest.mark.parametrize(("turns", "corner"), [(0, (50, 100)), (1, (100, 550)), (2, (550, 700)), (3, (700, 50))])
+def test_a_scan_that_lies_on_its_side_or_stands_on_its_head_is_turned_to_be_read(
+    images: ImageStore, turns: int, corner: tuple[int, int]
+) -> None:
+    upright = canvas()
+    upright[:, :, 0], upright[:, :, 1] = 250 - np.arange(1200) // 5, 250 - (np.arange(1600) // 7)[:, None]
+    page = PageReader(images, TurningOcr()).read(RawPage(0, picture(np.rot90(upright, turns))))
+    assert page.elements[0].text.startswith("the harbour was dredged again in early spring")
+    assert (page.width, page.height) == ((600, 800) if turns % 2 == 0 else (800, 600))
+    x1, y1, x2, y2 = page.words.words[0].bbox if page.words else (0, 0, 0, 0)
+    assert corner[0] in (x1, x2)
+    assert corner[1] in (y1, y2)
+    assert page.elements[-1].box == (0, 0, page.width, page.height)

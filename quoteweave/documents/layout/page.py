@@ -1,11 +1,9 @@
 """Reads one page: its elements with crops stored, its words in reading order, and OCR where there is no text layer."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
-
-import numpy as np
+from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
@@ -15,13 +13,13 @@ from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
 from quoteweave.documents.layout.blocks import BrokenWord, LineBlock, block_of, group_lines, lines_to_rows, text_by_rows
-from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.unread_text import shows_unread_text
+from quoteweave.documents.layout.used_lines import used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.sources.lines import Line, Word, count_letters, is_garbled, translated, with_bullets
+from quoteweave.documents.sources.lines import Line, Word, translated, with_bullets
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
@@ -50,9 +48,10 @@ class ReadingOrderWords:
             self._placed += [(word.text.replace(" ", NO_BREAK_SPACE), word.box, self._lines, ocr) for word in words]
             self._lines += bool(words)
 
-    def packed(self, page: int) -> PageWords:
-        """Pack all words as those of the page with this number."""
-        return PageWords(page=page, packed=pack_words(self._placed))
+    def packed(self, page: int, as_shown: Callable[[Box], Box] = lambda box: box) -> PageWords:
+        """Pack all words as those of the page with this number, in boxes as it is shown."""
+        placed = ((text, as_shown(box), line, ocr) for text, box, line, ocr in self._placed)
+        return PageWords(page=page, packed=pack_words(placed))
 
 
 def words_of_pages(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
@@ -62,16 +61,6 @@ def words_of_pages(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
 
 GARBLED = "has a text layer that looks garbled, and was kept as it is"
 """Part of the warning of a page of which OCR is off, or reads no more."""
-# A page with fewer characters than this in its text layer is read by OCR.
-MIN_LETTERS = 20
-# One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
-STAMP_LETTERS = 200
-# A row of a scan's ink: share of the page's width, and points; and how many of them are text, and no ornaments.
-ROW_WIDTH = 0.3
-ROW_HEIGHT = 5.0
-MIN_ROWS = 4
-# Difference of colour, 0 to 255, within which a page counts as blank; faint pencil differs by more.
-MAX_BLANK_DIFFERENCE = 8
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
 SPLIT_FROM_SHARE = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
@@ -127,9 +116,9 @@ class PageReader:
 
     def read(self, raw: RawPage) -> PageContent:
         """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
-        raster, size = raw.picture, raw.size
-        lines, source, is_scan, is_read, is_garbled_layer = self._lines(raw)
-        lines = lines if is_garbled_layer else with_bullets(lines)
+        used = used_lines(raw, self.ocr)
+        lines, source, raster, size = used.lines, used.source, used.picture, used.page_size
+        lines = lines if used.is_garbled else with_bullets(lines)
         layout_elements, left_out = analyse_layout(lines, raster, size)
         page_text = _PageText(
             raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
@@ -142,32 +131,17 @@ class PageReader:
             elements += self._page_elements(layout_element, page_text, ocr_lines)
             words.add(layout_element, ocr=source == "ocr")
             words.add_lines(ocr_lines or (), ocr=True)
-        if is_scan:
-            elements.append(self._whole_page(raster, size, text_by_rows(lines) if is_read else None))
-        if is_garbled_layer:
+        if used.is_scan:
+            elements.append(self._whole_page(raster, size, text_by_rows(lines) if used.is_read else None))
+        if used.is_garbled:
             left_out = (*left_out, GARBLED)
         warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in left_out))
+        shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(
-            *(raw.number, *size, raw.label, source, tuple(elements), warnings, raw.bookmarks),
-            words=words.packed(raw.number),
+            *(raw.number, *raw.size, raw.label, source, shown, warnings, raw.bookmarks),
+            words=words.packed(raw.number, used.box_as_shown),
             rotation=raw.rotation,
         )
-
-    def _lines(self, raw: RawPage) -> "_PageLines":
-        raster, lines, count = raw.picture, raw.lines, count_letters(raw.lines)
-        garbled = raw.is_misread or is_garbled(lines)
-        stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, raw.size)
-        scanned = count < MIN_LETTERS or stamped or garbled
-        is_read = scanned and self.ocr is not None and (garbled or not _is_blank_beside(lines, raster))
-        if is_read and self.ocr is not None:
-            ocr_lines = self.ocr.read(raster)
-            # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
-            least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
-            better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
-            # The few words of a title page are right, and small ones escape OCR.
-            if better or not lines or (count < MIN_LETTERS and garbled):
-                return _PageLines(ocr_lines, "ocr" if ocr_lines else "none", is_scan=True, is_read=True)
-        return _PageLines(lines, "text_layer" if lines else "none", scanned, is_read, garbled)
 
     def _page_elements(
         self, layout_element: LayoutElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None
@@ -240,19 +214,6 @@ class PageReader:
         return PageElement("page", (0.0, 0.0, *page_size), "", image=key, ocr_text=ocr_text)
 
 
-class _PageLines(NamedTuple):
-    """The lines of a page that are used, and where they are from."""
-
-    lines: Sequence[Line]
-    source: TextSource
-    is_scan: bool
-    """Whether the page also becomes an image quote."""
-    is_read: bool
-    """Whether OCR read it, though its lines may not be used."""
-    is_garbled: bool = False
-    """Whether they are a garbled text layer."""
-
-
 @dataclass(frozen=True, slots=True)
 class _PageText:
     """A page and its text, from which the crops of elements are cut."""
@@ -282,24 +243,6 @@ class _PageText:
 def _corner(box: Box) -> tuple[float, float]:
     """The top left corner of the crop of a box, in page coordinates."""
     return max(0.0, box[0] - CROP_MARGIN), max(0.0, box[1] - CROP_MARGIN)
-
-
-def _shows_scan(raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> bool:
-    """Whether a picture fills most of the page, or rows of ink stand on it where lines of text would."""
-    drawn = find_graphics(raster, lines)
-    rows = [box for box in drawn.specks if box[2] - box[0] > ROW_WIDTH * page_size[0] and box[3] - box[1] > ROW_HEIGHT]
-    return len(rows) >= MIN_ROWS or any(area(box) > 0.6 * page_size[0] * page_size[1] for box in drawn.clusters)
-
-
-def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
-    """Whether the page is of one colour where no word of its text layer stands, so that OCR has nothing to read."""
-    rest = np.ones(raster.pixels.shape[:2], dtype=bool)
-    for x1, y1, x2, y2 in (word.box for line in lines for word in line.words):
-        left, top = (max(0, int((edge - CROP_MARGIN) * raster.scale)) for edge in (x1, y1))
-        right, bottom = (max(0, int((edge + CROP_MARGIN) * raster.scale) + 1) for edge in (x2, y2))
-        rest[top:bottom, left:right] = False
-    shown = raster.pixels[rest]
-    return not shown.size or int(np.ptp(shown, axis=0).max()) <= MAX_BLANK_DIFFERENCE
 
 
 def _text_element(block: LineBlock) -> PageElement:

@@ -43,6 +43,7 @@ class Line:
     bold: bool = False
     upright: bool = True  # False for text that runs up or down the page
     tag: Tag | None = None  # the cell of a table or the item of a list that the file says it stands in
+    sureness: float = 1.0  # how sure OCR is of it, from 0 to 1
 
     @property
     def text(self) -> str:

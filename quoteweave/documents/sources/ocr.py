@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -57,13 +58,13 @@ class RapidOcr:
         if result.txts is None:
             return []
         runs = [
-            run
+            (run, float(score))
             for text, score, quad, words in zip(
                 result.txts, result.scores, result.boxes.tolist(), result.word_results, strict=True
             )
             if score >= MIN_CONFIDENCE and text.strip() and (run := _run(text, quad, words, picture.scale))
         ]
-        return [line for run in runs for line in lines_of([run])]
+        return [replace(line, sureness=score) for run, score in runs for line in lines_of([run])]
 
 
 # Of this process, the oldest first; threads change it one at a time, and read pictures meanwhile.

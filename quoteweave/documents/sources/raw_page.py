@@ -21,6 +21,12 @@ class Raster:
     pixels: Pixels
     scale: float
 
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in points."""
+        height, width = (side / self.scale for side in self.pixels.shape[:2])
+        return width, height
+
     def cut(self, box: Box, margin: float = 0.0) -> Pixels:
         """The pixels of a box given in points; at least one pixel."""
         height, width = self.pixels.shape[:2]
@@ -52,5 +58,4 @@ class RawPage:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in points."""
-        height, width = (side / self.picture.scale for side in self.picture.pixels.shape[:2])
-        return width, height
+        return self.picture.size

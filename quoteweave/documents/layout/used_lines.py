@@ -1,0 +1,135 @@
+"""Which lines of a page are used: those of its text layer, or of OCR, which turns a scan that lies on its side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quoteweave.core.boxes import Box, area
+from quoteweave.core.records import TextSource
+from quoteweave.documents.layout.drawing import find_graphics
+from quoteweave.documents.sources.lines import Line, count_letters, is_garbled
+from quoteweave.documents.sources.ocr import Ocr
+from quoteweave.documents.sources.raw_page import Raster, RawPage
+
+# A page with fewer characters than this in its text layer is read by OCR.
+MIN_LETTERS = 20
+# One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
+STAMP_LETTERS = 200
+# A row of a scan's ink: share of the page's width, and points; and how many of them are text, and no ornaments.
+ROW_WIDTH = 0.3
+ROW_HEIGHT = 5.0
+MIN_ROWS = 4
+# Difference of colour, 0 to 255, within which a page counts as blank; faint pencil differs by more.
+MAX_BLANK_DIFFERENCE = 8
+# Points around words within which the page may have another colour.
+WORD_MARGIN = 2.0
+# OCR's mean sureness, by letters, from which on it has read words; of lines that stand on their head it is some 0.7.
+SURE = 0.85
+# A page is taken for turned only if so many letters were read; of the longest lines, so many are tried turned, and the
+# page is turned if they read so much better.
+MIN_TURNED_LETTERS, TRIED, BETTER = 10, 5, 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class UsedLines:
+    """The lines of a page that are used, where they are from, and the picture on which they are upright."""
+
+    lines: Sequence[Line]
+    source: TextSource
+    picture: Raster
+    is_scan: bool
+    """Whether the page also becomes an image quote."""
+    is_read: bool
+    """Whether OCR read it, though its lines may not be used."""
+    is_garbled: bool = False
+    """Whether they are a garbled text layer."""
+    turns: int = 0
+    """Quarter turns, counter-clockwise, from the page as shown to the picture and the lines."""
+
+    @property
+    def page_size(self) -> tuple[float, float]:
+        """Width and height of the picture in points."""
+        return self.picture.size
+
+    def box_as_shown(self, box: Box) -> Box:
+        """The box on the page as shown of one on the picture."""
+        width, height = self.page_size
+        for _ in range(-self.turns % 4):
+            x1, y1, x2, y2 = box
+            box, width, height = (y1, width - x2, y2, width - x1), height, width
+        return box
+
+
+def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
+    """The lines of the text layer, or of OCR where there is no text layer, a garbled one or a mere stamp."""
+    raster, lines, count = raw.picture, raw.lines, count_letters(raw.lines)
+    garbled = raw.is_misread or is_garbled(lines)
+    stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, raw.size)
+    scanned = count < MIN_LETTERS or stamped or garbled
+    is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
+    if is_read and ocr is not None:
+        ocr_lines, upright, turns = _read_upright(raster, ocr)
+        # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
+        least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
+        better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
+        # The few words of a title page are right, and small ones escape OCR.
+        if better or not lines or (count < MIN_LETTERS and garbled):
+            source: TextSource = "ocr" if ocr_lines else "none"
+            return UsedLines(ocr_lines, source, upright, is_scan=True, is_read=True, turns=turns)
+    return UsedLines(lines, "text_layer" if lines else "none", raster, scanned, is_read, garbled)
+
+
+def _read_upright(picture: Raster, ocr: Ocr) -> tuple[Sequence[Line], Raster, int]:
+    """Lines of a picture, with the picture and the quarter turns by which it was turned to read them."""
+    lines = ocr.read(picture)
+    turns = _turns(picture, lines, ocr)
+    if turns:
+        turned = _turned(picture, turns)
+        found = ocr.read(turned)
+        if _certain_letters(found) >= _certain_letters(lines):
+            return found, turned, turns
+    return lines, picture, 0
+
+
+def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
+    """Quarter turns after which the lines are upright, by how OCR reads some of them so."""
+    letters = count_letters(lines)
+    if letters < MIN_TURNED_LETTERS:
+        return 0
+    on_side = 2 * count_letters(line for line in lines if not line.upright) > letters
+    if _certain_letters(lines) >= SURE * letters:
+        return 1 if on_side else 0  # OCR turns each line that is higher than wide by itself, always in this direction
+    turns = 3 if on_side else 2
+    tried = sorted(lines, key=lambda line: -len(line.text))[:TRIED]
+    cuts = (Raster(picture.cut(line.box, margin=WORD_MARGIN), picture.scale) for line in tried)
+    found = [line for cut in cuts for line in ocr.read(_turned(cut, turns))]
+    is_sure = _certain_letters(found) >= SURE * count_letters(found)
+    return turns if is_sure and _certain_letters(found) > BETTER * _certain_letters(tried) else 0
+
+
+def _certain_letters(lines: Sequence[Line]) -> float:
+    """The number of letters, each counted by how sure OCR is of it."""
+    return sum(line.sureness * len(word.text) for line in lines for word in line.words)
+
+
+def _turned(picture: Raster, turns: int) -> Raster:
+    return Raster(np.ascontiguousarray(np.rot90(picture.pixels, turns)), picture.scale)
+
+
+def _shows_scan(raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> bool:
+    """Whether a picture fills most of the page, or rows of ink stand on it where lines of text would."""
+    drawn = find_graphics(raster, lines)
+    rows = [box for box in drawn.specks if box[2] - box[0] > ROW_WIDTH * page_size[0] and box[3] - box[1] > ROW_HEIGHT]
+    return len(rows) >= MIN_ROWS or any(area(box) > 0.6 * page_size[0] * page_size[1] for box in drawn.clusters)
+
+
+def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
+    """Whether the page is of one colour where no word of its text layer stands, so that OCR has nothing to read."""
+    rest = np.ones(raster.pixels.shape[:2], dtype=bool)
+    for x1, y1, x2, y2 in (word.box for line in lines for word in line.words):
+        left, top = (max(0, int((edge - WORD_MARGIN) * raster.scale)) for edge in (x1, y1))
+        right, bottom = (max(0, int((edge + WORD_MARGIN) * raster.scale) + 1) for edge in (x2, y2))
+        rest[top:bottom, left:right] = False
+    shown = raster.pixels[rest]
+    return not shown.size or int(np.ptp(shown, axis=0).max()) <= MAX_BLANK_DIFFERENCE
