@@ -155,7 +155,7 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Ch
     broken = (after - before > 1) & (np.diff(np.cumsum(breaks)[inked]) == after - before - 1)
     if np.count_nonzero(broken) < max(1.0, MIN_BROKEN * len(inked)):
         return characters
-    rooms = _rooms(raw, characters.numbers[inked], shown)
+    rooms = rooms_of(raw, characters.numbers[inked], shown)
     one, other = rooms[:-1], rooms[1:]
     height = np.minimum(one[:, 3] - one[:, 1], other[:, 3] - other[:, 1])
     beside = np.minimum(one[:, 3], other[:, 3]) - np.maximum(one[:, 1], other[:, 1]) > 0.5 * height
@@ -169,7 +169,7 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Ch
     return Characters(codes[keep], characters.boxes[keep], characters.numbers[keep])
 
 
-def _rooms(raw: "FPDF_TEXTPAGE", numbers: Ints, shown: Floats) -> Floats:
+def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, shown: Floats) -> Floats:
     """The boxes (n, 4) as shown of characters with the room that they take on their line; of no size where unknown."""
     import pypdfium2.raw as pdfium
 

@@ -25,6 +25,7 @@ from quoteweave.documents.sources.characters import (
 )
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster, RawPage
+from quoteweave.documents.sources.spaced_letters import closed_up
 from quoteweave.documents.sources.tagged_lines import tagged_lines
 from quoteweave.documents.sources.tags import PageTags
 from quoteweave.documents.sources.text_layer import count_outside, count_without_size, read_runs, text_objects
@@ -86,7 +87,7 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
     textpage = page.get_textpage()
     try:
         count = textpage.count_chars()
-        characters = read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown)
+        characters = closed_up(textpage.raw, read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown), shown)
         tags = PageTags(page, textpage.raw, min(count, MAX_CHARACTERS))
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))

@@ -1,0 +1,87 @@
+"""Words whose letters are set apart ("S T A D T"), of which pdfium makes a word of each letter, are closed up again.
+
+Headings are set so, and in German what is stressed. No space is drawn between the letters, they stand apart alike
+whatever their width, and words are further apart.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints, rooms_of
+
+if TYPE_CHECKING:
+    from pypdfium2.raw import FPDF_TEXTPAGE
+
+# Pieces of a spaced text at least, of which this share are single letters: others are ligatures and kerned pairs.
+MIN_PIECES, MIN_SINGLE, MAX_LETTERS = 4, 0.75, 2
+# In heights of a letter's room: the gap between letters at most, and by how much gaps differ, as by kerning.
+MAX_GAP, ALIKE = 0.8, 0.08
+# In gaps between letters: the gap between words at least.
+WORD_GAP = 1.5
+
+
+def closed_up(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Characters:
+    """The characters without the spaces that pdfium sets between the letters of a word.
+
+    `shown` (2, 3) maps PDF user space to points from the top left.
+    """
+    keep = np.ones(len(characters.codes), dtype=bool)
+    for starts, ends in _chains(raw, characters):
+        keep[_spaces_within_words(raw, characters, starts, ends, shown)] = False
+    if keep.all():
+        return characters
+    return Characters(characters.codes[keep], characters.boxes[keep], characters.numbers[keep])
+
+
+def _chains(raw: "FPDF_TEXTPAGE", characters: Characters) -> Iterator[tuple[Ints, Ints]]:
+    """Where the pieces of each text that may be spaced start and end: short ones, between spaces not drawn."""
+    codes, numbers = characters.codes, characters.numbers
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], codes > SPACE, [False]]).astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    short = ends - starts <= MAX_LETTERS
+    linked = short[:-1] & short[1:] & (starts[1:] - ends[:-1] == 1)
+    if np.count_nonzero(linked) < MIN_PIECES - 1:
+        return
+    at = np.flatnonzero(linked)
+    linked[at] = [codes[each] == SPACE and _is_put_in(raw, int(numbers[each])) for each in ends[at].tolist()]
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], linked, [False]]).astype(np.int8)))
+    for first, last in zip(bounds[::2].tolist(), (bounds[1::2] + 1).tolist(), strict=True):
+        single = np.count_nonzero(ends[first:last] - starts[first:last] == 1)
+        if last - first >= MIN_PIECES and single >= MIN_SINGLE * (last - first):
+            yield starts[first:last], ends[first:last]
+
+
+def _spaces_within_words(raw: "FPDF_TEXTPAGE", characters: Characters, starts: Ints, ends: Ints, shown: Floats) -> Ints:
+    """Which characters are spaces between letters of one word, of pieces that start and end there."""
+    codes, numbers, none = characters.codes, characters.numbers, ends[:0]
+    letters = sum(chr(code).isalpha() for code in codes[starts[0] : ends[-1]].tolist())
+    firsts, lasts = (rooms_of(raw, numbers[at], shown) for at in (starts, ends - 1))
+    height = float(np.median(firsts[:, 3] - firsts[:, 1]))
+    gaps = firsts[1:, 0] - lasts[:-1, 2]
+    usual = float(np.median(gaps))
+    if not 0 < usual <= MAX_GAP * height or 2 * letters < ends[-1] - starts[0]:
+        return none
+    within = np.abs(gaps - usual) <= ALIKE * height
+    around = _gaps_around(raw, characters, int(starts[0]), int(ends[-1]))
+    apart = np.concatenate([gaps[~within], around]) >= WORD_GAP * usual
+    return ends[:-1][within] if apart.all() and np.count_nonzero(within) >= MIN_PIECES - 1 else none
+
+
+def _gaps_around(raw: "FPDF_TEXTPAGE", characters: Characters, start: int, end: int) -> list[float]:
+    """The gaps between a text and the words before and after it on its line, from which no drawn space parts it."""
+    codes, boxes, numbers = characters.codes, characters.boxes, characters.numbers
+    pairs = [(at, at - 1, at + 1) for at in (start - 1, end) if 0 < at < len(codes) - 1 and codes[at] == SPACE]
+    return [
+        float(boxes[after, 0] - boxes[before, 2])
+        for at, before, after in pairs
+        if codes[before] > SPACE and codes[after] > SPACE and _is_put_in(raw, int(numbers[at]))
+    ]
+
+
+def _is_put_in(raw: "FPDF_TEXTPAGE", number: int) -> bool:
+    """Whether pdfium has put a space in where none is drawn."""
+    import pypdfium2.raw as pdfium
+
+    return pdfium.FPDFText_IsGenerated(raw, number) == 1
