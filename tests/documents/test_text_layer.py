@@ -73,6 +73,12 @@ def test_letters_that_are_read_from_the_right_are_in_this_order_in_either_order_
     assert placed([*logical[-2::-1], logical[-1]]) == word  # with its last character behind the others
 
 
+def test_the_letters_of_a_ligature_of_lam_and_alef_are_in_this_order() -> None:
+    box = (50.0, 100.0, 58.0, 110.0)
+    assert words("\u0627\u0644", boxes={0: box, 1: box})[0][0] == "\u0644\u0627"  # as pdfium gives "no"
+    assert words("\u0627\u0644", boxes={0: (56, 100, 60, 110), 1: (50, 100, 55, 110)})[0][0] == "\u0627\u0644"
+
+
 def test_a_mark_stays_behind_the_letter_that_it_stands_over() -> None:
     # The letters of "بَتْ" from left to right, each mark before its letter.
     boxes: dict[int, Box] = {at: (left, 100, left + 5, 110) for at, left in enumerate((50, 50, 56, 56))}

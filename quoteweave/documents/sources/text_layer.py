@@ -29,6 +29,7 @@ Mask = npt.NDArray[np.bool_]
 LETTER_FORMS = lazy_regex("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
 FROM_THE_RIGHT = lazy_regex("[\u0590-\u05ff\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 SURROGATES = lazy_regex("[\ud800-\udfff]")
+ALEFS, LAM = frozenset("\u0622\u0623\u0625\u0627"), "\u0644"
 MAX_TURNED = 200
 """Letters of a word that is put in the order in which it is read; longer ones are no words."""
 FROM_THE_LEFT = frozenset({"L", "EN", "AN"})
@@ -207,7 +208,10 @@ def _as_read(text: str, boxes: Floats) -> str:
 
     Digits and letters that are read from the left are left as they are, and so is a word that has both.
     """
-    if len(text) > MAX_TURNED or not FROM_THE_RIGHT.search(text) or not np.isfinite(boxes).all():
+    if not FROM_THE_RIGHT.search(text):
+        return text
+    text = _with_lam_first(text, boxes)
+    if len(text) > MAX_TURNED or not np.isfinite(boxes).all():
         return text
     if any(unicodedata.bidirectional(each) in FROM_THE_LEFT for each in text):
         return text
@@ -225,6 +229,15 @@ def _as_read(text: str, boxes: Floats) -> str:
             at += 1
         order.insert(at, mark)
     return "".join(text[at] for at in order)
+
+
+def _with_lam_first(text: str, boxes: Floats) -> str:
+    """The letters of Arabic ligatures of lam and alef in this order, which pdfium turns round with the text around."""
+    letters = list(text)
+    for at in range(len(text) - 1):
+        if text[at] in ALEFS and text[at + 1] == LAM and (boxes[at] == boxes[at + 1]).all():
+            letters[at : at + 2] = text[at + 1], text[at]
+    return "".join(letters)
 
 
 def _clean(text: str) -> str:
