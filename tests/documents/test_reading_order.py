@@ -39,6 +39,17 @@ def test_a_gap_that_happens_to_run_across_two_columns_does_not_interleave_them()
     assert order(d=(110, 60, 200, 100), c=(110, 0, 200, 50), b=(0, 60, 90, 100), a=(0, 0, 90, 50)) == "abcd"
 
 
+def test_labels_are_read_with_what_stands_beside_them() -> None:
+    # Dates of a CV, below a title that stands in their column.
+    jobs: dict[str, Box] = {"c": (100, 60, 300, 90), "e": (100, 100, 300, 110), "g": (100, 120, 300, 140)}
+    dates: dict[str, Box] = {"a": (0, 20, 60, 40), "b": (0, 60, 60, 70), "d": (0, 100, 60, 110), "f": (0, 120, 60, 130)}
+    assert order(**jobs, **dates) == "abcdefg"
+    prices: dict[str, Box] = {"d": (310, 60, 340, 70), "f": (310, 100, 340, 110), "h": (310, 120, 340, 130)}
+    assert order(**jobs, **prices) == "cdefgh"
+    notes: dict[str, Box] = {"x": (0, 60, 60, 70), "y": (0, 80, 60, 90), "z": (0, 100, 60, 110)}
+    assert order(**jobs, **notes) == "xyzceg"  # of which the second stands beside the middle of another
+
+
 def test_a_title_over_a_paragraph_is_no_column() -> None:
     assert order(b=(120, 40, 200, 80), a=(0, 0, 100, 30)) == "ab"
 

@@ -164,6 +164,14 @@ def test_what_is_not_tabular_is_no_aligned_table(rows: list[list[str]]) -> None:
     assert aligned_tables(cell_lines(rows, [50, 300], [100 + 15 * i for i in range(len(rows))])) == []
 
 
+def test_items_of_a_list_beside_text_are_no_rows() -> None:
+    rows = [["•", "3 eggs", "for ten minutes"], ["•", "half a cup of sugar", "until it"], ["•", "milk", "has risen"]]
+    ys = [100.0, 115.0, 130.0]
+    assert aligned_tables(cell_lines(rows, [50, 70, 300], ys)) == []
+    ticks = [["✓", *row[1:]] for row in rows]
+    assert len(aligned_tables(cell_lines(ticks, [50, 70, 300], ys))) == 1
+
+
 def test_cells_come_from_where_the_lines_stand() -> None:
     assert cells_of(cell_lines(CELLS, [50, 250], [100, 120, 140])) == tuple(map(tuple, CELLS))
 

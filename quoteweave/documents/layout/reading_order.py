@@ -13,6 +13,9 @@ from quoteweave.documents.layout.spatial import Boxed
 # Points of white that part two columns, and how deep boxes may overlap and still count as apart.
 GUTTER = 6.0
 TOLERANCE = 2.0
+# A column of labels: its width at most, in widths of the column beside it; the least number of its items that stand
+# beside others of that column; and by how many points the tops of two that stand beside each other differ.
+MAX_LABEL_WIDTH, MIN_LABELS, LEVEL = 0.5, 3, 3.0
 # Columns within bands within columns; no page that people read goes so deep.
 DEEPEST = 40
 
@@ -34,7 +37,39 @@ def _by_columns(run: Sequence[T], cuts: int) -> list[T]:
     columns = split_at_gaps(run, axis=0, gap=GUTTER)
     if len(columns) < 2 or cuts == 0:
         return sorted(run, key=lambda item: (item.box[1], item.box[0]))
-    return [item for column in columns for item in _ordered(column, cuts - 1)]
+    return _by_labels(columns) or [item for column in columns for item in _ordered(column, cuts - 1)]
+
+
+def _by_labels(columns: Sequence[Sequence[T]]) -> list[T]:
+    """Items of two columns of which the narrow one labels what the other has beside it; empty where it does not.
+
+    Such are the dates of a CV, the prices of a menu and notes in a margin. A title has nothing beside it.
+    """
+    narrow, wide = sorted(columns, key=_width)[:2]
+    stacks = [split_at_gaps(column, axis=1, gap=-TOLERANCE) for column in (narrow, wide)]
+    is_stack = sum(map(len, stacks)) == len(narrow) + len(wide)
+    if len(columns) > 2 or not is_stack or _width(narrow) > MAX_LABEL_WIDTH * _width(wide):
+        return []
+    beside = {id(label): [one for one in wide if _overlap(label, one) > TOLERANCE] for label in narrow}
+    labels = [label for label in narrow if beside[id(label)]]
+    if len(labels) < MIN_LABELS or not all(_is_level(label, beside[id(label)][0]) for label in labels):
+        return []
+    tops = {id(label): beside[id(label)][0].box[1] for label in labels}
+    behind = narrow[0].box[0] > wide[0].box[0]
+    own = {id(label) for label in narrow}
+    return sorted([*narrow, *wide], key=lambda item: (tops.get(id(item), item.box[1]), (id(item) in own) == behind))
+
+
+def _width(column: Sequence[Boxed]) -> float:
+    return max(item.box[2] for item in column) - min(item.box[0] for item in column)
+
+
+def _overlap(one: Boxed, other: Boxed) -> float:
+    return min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+
+
+def _is_level(one: Boxed, other: Boxed) -> bool:
+    return abs(one.box[1] - other.box[1]) <= LEVEL
 
 
 def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:

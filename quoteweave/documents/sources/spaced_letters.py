@@ -84,4 +84,4 @@ def _is_put_in(raw: "FPDF_TEXTPAGE", number: int) -> bool:
     """Whether pdfium has put a space in where none is drawn."""
     import pypdfium2.raw as pdfium
 
-    return pdfium.FPDFText_IsGenerated(raw, number) == 1
+    return bool(pdfium.FPDFText_IsGenerated(raw, number) == 1)

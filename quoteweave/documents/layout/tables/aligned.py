@@ -27,6 +27,8 @@ ALIGNED = 6.0
 MAX_NAMES_BETWEEN = 3
 MAX_PITCH_BETWEEN = 1.5
 MAX_INDENT = 30.0
+# Bullets of lists, and none of the signs by which tables tick or rate.
+LIST_SIGNS = frozenset("•‣▪◦➢➤")
 _HANGING = f"%){RAISED}"
 """What hangs at the right of a column, whose digits stand under each other."""
 
@@ -108,6 +110,7 @@ def _is_name_alone(row: Sequence[Line], last: Sequence[Line], above: Sequence[Li
 
 
 def _is_row(row: Sequence[Line]) -> bool:
+    row = [line for line in row if line.text not in LIST_SIGNS]  # else items beside others would be rows of three cells
     if (
         not 2 <= len(row) <= MAX_COLUMNS
         or any(len(line.words) > MAX_TEXT_WORDS and id(line) not in numbers_beside(row) for line in row)
