@@ -23,6 +23,7 @@ from quoteweave.documents.layout.page import (
     split_long_block,
 )
 from quoteweave.documents.sources.lines import Line, Word, is_garbled
+from quoteweave.documents.sources.pdf import open_pdf
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
 ENGLISH = "the quick brown foxes jumped over a lazy dog and went home along the harbour wall in spring "
@@ -382,3 +383,24 @@ def test_a_scan_that_lies_on_its_side_or_stands_on_its_head_is_turned_to_be_read
     assert corner[0] in (x1, x2)
     assert corner[1] in (y1, y2)
     assert page.elements[-1].box == (0, 0, page.width, page.height)
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_a_digital_page_whose_text_lies_on_its_side_is_read_as_if_upright(
+    tmp_path: Path, images: ImageStore, turns: int
+) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    drawn = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    drawn.drawString(40, 20, "7")  # the number of the page, which stands upright
+    drawn.translate(*{1: (550, 100), 2: (550, 700), 3: (50, 700)}[turns])
+    drawn.rotate({1: -90, 2: 180, 3: 90}[turns] * -1 if turns != 2 else 180)
+    for at, row in enumerate(["The harbour was dredged again in early", "spring, and nobody was told of it."]):
+        drawn.drawString(0, -14 * at, row)
+    drawn.save()
+    with open_pdf(tmp_path / "a.pdf", None) as pages:
+        page = PageReader(images, None).read(pages.read(0))
+    assert "The harbour was dredged again in early spring, and nobody was told of it." in [
+        e.text for e in page.elements
+    ]
+    assert (page.width, page.height) == A4

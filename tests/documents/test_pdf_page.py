@@ -17,11 +17,13 @@ PLAIN = "/MediaBox [0 0 612 792]"
 
 
 def read(folder: Path, content: str, *, page: str = PLAIN) -> tuple[list[Line], Raster]:
+    """The lines of a page, and its picture, turned as they are."""
     import pypdfium2
 
     document = pypdfium2.PdfDocument(one_page_pdf(folder / "a.pdf", content, page=page))
     try:
-        return read_text_layer(document[0]).lines, render_page(document[0], 144)
+        layer = read_text_layer(document[0])
+        return layer.lines, render_page(document[0], 144).turned(layer.turns)
     finally:
         document.close()
 

@@ -31,6 +31,13 @@ def test_a_hyphen_at_a_lines_end_ends_its_word() -> None:
     assert [text for text, _ in words("har\u2010\nbour")] == ["har-", "bour"]  # as browsers write it
 
 
+def test_letters_far_from_each_other_are_of_two_words_and_dots_of_one() -> None:
+    turned: dict[int, Box] = {at: (50, 300 + 5 * at, 60, 305 + 5 * at) for at in range(1, 7)}
+    assert [text for text, _ in words("7spring", boxes=turned)] == ["7", "spring"]
+    dots: dict[int, Box] = {4: (70, 109, 71, 110), 5: (76, 109, 77, 110)}
+    assert [text for text, _ in words("abc/..", boxes=dots)] == ["abc/.."]
+
+
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf")])
 def test_a_letter_without_a_place_takes_no_part_in_its_words_box(odd: float) -> None:
     assert words("abc d", boxes={1: (odd, odd, odd, odd)})[0] == ("abc", (50, 100, 65, 110))

@@ -63,9 +63,9 @@ class UsedLines:
 
 def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
     """The lines of the text layer, or of OCR where there is no text layer, a garbled one or a mere stamp."""
-    raster, lines, count = raw.picture, raw.lines, count_letters(raw.lines)
+    raster, lines, count = raw.picture.turned(raw.turns), raw.lines, count_letters(raw.lines)
     garbled = raw.is_misread or is_garbled(lines)
-    stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, raw.size)
+    stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
     scanned = count < MIN_LETTERS or stamped or garbled
     is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
     if is_read and ocr is not None:
@@ -76,8 +76,8 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
         # The few words of a title page are right, and small ones escape OCR.
         if better or not lines or (count < MIN_LETTERS and garbled):
             source: TextSource = "ocr" if ocr_lines else "none"
-            return UsedLines(ocr_lines, source, upright, is_scan=True, is_read=True, turns=turns)
-    return UsedLines(lines, "text_layer" if lines else "none", raster, scanned, is_read, garbled)
+            return UsedLines(ocr_lines, source, upright, is_scan=True, is_read=True, turns=raw.turns + turns)
+    return UsedLines(lines, "text_layer" if lines else "none", raster, scanned, is_read, garbled, raw.turns)
 
 
 def _read_upright(picture: Raster, ocr: Ocr) -> tuple[Sequence[Line], Raster, int]:
@@ -85,7 +85,7 @@ def _read_upright(picture: Raster, ocr: Ocr) -> tuple[Sequence[Line], Raster, in
     lines = ocr.read(picture)
     turns = _turns(picture, lines, ocr)
     if turns:
-        turned = _turned(picture, turns)
+        turned = picture.turned(turns)
         found = ocr.read(turned)
         if _certain_letters(found) >= _certain_letters(lines):
             return found, turned, turns
@@ -103,7 +103,7 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
     turns = 3 if on_side else 2
     tried = sorted(lines, key=lambda line: -len(line.text))[:TRIED]
     cuts = (Raster(picture.cut(line.box, margin=WORD_MARGIN), picture.scale) for line in tried)
-    found = [line for cut in cuts for line in ocr.read(_turned(cut, turns))]
+    found = [line for cut in cuts for line in ocr.read(cut.turned(turns))]
     is_sure = _certain_letters(found) >= SURE * count_letters(found)
     return turns if is_sure and _certain_letters(found) > BETTER * _certain_letters(tried) else 0
 
@@ -111,10 +111,6 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
 def _certain_letters(lines: Sequence[Line]) -> float:
     """The number of letters, each counted by how sure OCR is of it."""
     return sum(line.sureness * len(word.text) for line in lines for word in line.words)
-
-
-def _turned(picture: Raster, turns: int) -> Raster:
-    return Raster(np.ascontiguousarray(np.rot90(picture.pixels, turns)), picture.scale)
 
 
 def _shows_scan(raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> bool:

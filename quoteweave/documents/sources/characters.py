@@ -49,6 +49,10 @@ ACCENTS = {
 DOTLESS = {"\u0131": "i", "\u0237": "j"}
 # In heights of a letter: a gap between letters that parts no words.
 LETTER_GAP = 0.3
+# In sides of the larger of two letters, or of most of the page: how far these stand apart in no word.
+FAR = 2.0
+# Code points among which those of Hebrew and Arabic are.
+FROM_THE_RIGHT = ((0x590, 0x8FF), (0xFB1D, 0xFEFC))
 # Points between the middles of a letter and of itself drawn again, with a rim or without one; no more than this share
 # of its height, as type may be smaller than a point where a page has other units.
 SAME_PLACE, SAME_SHARE = 0.1, 0.02
@@ -70,7 +74,7 @@ class Characters:
     @cached_property
     def spans(self) -> tuple[Ints, Ints, Ints]:
         """Where words start and end, and the row of the text layer that each stands in."""
-        return _spans(self.codes, self.parts)
+        return _spans(self.codes, self.boxes, self.parts)
 
     @cached_property
     def hulls(self) -> tuple[Floats, Floats]:
@@ -263,19 +267,33 @@ def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice
     return slice(first, last + 1) if joined else slice(accent, accent + 1)
 
 
-def _spans(codes: Ints, parts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
-    """Where words start and end, and the row of the text layer that each stands in; no word is in two parts."""
+def _spans(codes: Ints, boxes: Floats, parts: Ints | None) -> tuple[Ints, Ints, Ints]:
+    """Where words start and end, and the row of the text layer of each; no word is in two parts or places."""
     hyphens = codes == LINE_END_HYPHEN
     inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
     first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
     if parts is not None:
         first |= inked & (np.roll(parts, 1) != parts)
+    first[1:] |= inked[1:] & _is_elsewhere(codes, boxes)
     first[:1] = inked[:1]
     last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
     last[-1:] = inked[-1:]
     starts = np.flatnonzero(first)
     breaks = hyphens | np.isin(codes, BREAKS)
     return starts, np.flatnonzero(last) + 1, (np.cumsum(breaks) - breaks)[starts]
+
+
+def _is_elsewhere(codes: Ints, boxes: Floats) -> npt.NDArray[np.bool_]:
+    """Which characters (n - 1) stand far from the one before: pdfium may part no text that runs in another direction.
+
+    Words that are read from the right may have their letters in any order.
+    """
+    boxes = np.where(np.isfinite(boxes), boxes, np.nan)
+    apart = np.maximum(boxes[1:, :2] - boxes[:-1, 2:], boxes[:-1, :2] - boxes[1:, 2:]).max(axis=1)
+    sides = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
+    sides = np.fmax(sides, np.median(sides[np.isfinite(sides)]) if np.isfinite(sides).any() else 0.0)  # of a full stop
+    from_the_left = ~np.any([(codes >= first) & (codes <= last) for first, last in FROM_THE_RIGHT], axis=0)
+    return np.asarray((apart > FAR * np.maximum(sides[1:], sides[:-1])) & from_the_left[1:] & from_the_left[:-1])
 
 
 def _hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:

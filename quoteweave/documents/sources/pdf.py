@@ -28,7 +28,13 @@ from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.sources.spaced_letters import closed_up
 from quoteweave.documents.sources.tagged_lines import tagged_lines
 from quoteweave.documents.sources.tags import PageTags
-from quoteweave.documents.sources.text_layer import count_outside, count_without_size, read_runs, text_objects
+from quoteweave.documents.sources.text_layer import (
+    count_outside,
+    count_without_size,
+    quarter_turns,
+    read_runs,
+    text_objects,
+)
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -79,24 +85,29 @@ class TextLayer:
     """Letters that were read as others for this reason, where they are more than a few."""
     is_misread: bool = False
     """Whether these are so many that the text is none."""
+    turns: int = 0
+    """Quarter turns, counter-clockwise, from the page as shown to where most text is upright; the lines are so."""
 
 
 def read_text_layer(page: "PdfPage") -> TextLayer:
     """The text layer of a pdfium page, without what lies outside the page as shown."""
-    shown = _to_shown(page)
+    shown, size = _to_shown(page), page.get_size()
     textpage = page.get_textpage()
     try:
         count = textpage.count_chars()
+        turns = quarter_turns(textpage.raw, min(count, MAX_CHARACTERS), shown)
+        for _ in range(turns):
+            shown, size = np.stack([shown[1], (0, 0, size[0]) - shown[0]]), (size[1], size[0])
         characters = closed_up(textpage.raw, read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown), shown)
         tags = PageTags(page, textpage.raw, min(count, MAX_CHARACTERS))
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
-        lines = tagged_lines(read_runs(textpage.raw, characters, shown, page.get_size(), tags))
-        outside, (unknown, drawn) = count_outside(characters, page.get_size()), count_unknown(characters)
+        lines = tagged_lines(read_runs(textpage.raw, characters, shown, size, tags))
+        outside, (unknown, drawn) = count_outside(characters, size), count_unknown(characters)
         misread = count_misread(textpage.raw, min(count, MAX_CHARACTERS))
         unknown, misread = (found if found > FEW_UNKNOWN * drawn else 0 for found in (unknown, misread))
         is_misread = misread > MOSTLY_UNKNOWN * drawn
-        return TextLayer(lines, max(0, count - MAX_CHARACTERS), outside, unknown, misread, is_misread)
+        return TextLayer(lines, max(0, count - MAX_CHARACTERS), outside, unknown, misread, is_misread, turns)
     finally:
         textpage.close()
 
@@ -184,8 +195,10 @@ class PdfPages:
             lost = (*_left_out(number, layer), *_without_size(number, page), *_undecoded(number, page, drawn))
             label, bookmarks, dropped = self._names(number)
             unread = (*lost, *self._passed_over(number), *self._notes(number, page), *dropped)
-            turned = page.get_rotation()
-            return RawPage(number, drawn, layer.lines, label, unread, bookmarks, turned, layer.is_misread)
+            return RawPage(
+                *(number, drawn, layer.lines, label, unread, bookmarks, page.get_rotation(), layer.is_misread),
+                turns=layer.turns,
+            )
         finally:
             page.close()
 

@@ -27,6 +27,10 @@ class Raster:
         height, width = (side / self.scale for side in self.pixels.shape[:2])
         return width, height
 
+    def turned(self, turns: int) -> "Raster":
+        """The picture after quarter turns, counter-clockwise."""
+        return Raster(np.ascontiguousarray(np.rot90(self.pixels, turns)), self.scale) if turns else self
+
     def cut(self, box: Box, margin: float = 0.0) -> Pixels:
         """The pixels of a box given in points; at least one pixel."""
         height, width = self.pixels.shape[:2]
@@ -54,6 +58,8 @@ class RawPage:
     """The rotation that the file sets, already applied to the picture and all boxes; None where it is not known."""
     is_misread: bool = False
     """Whether fonts do not say what most letters of the text layer are, and others stand there."""
+    turns: int = 0
+    """Quarter turns, counter-clockwise, from the page as shown to where most text is upright; the lines are so."""
 
     @property
     def size(self) -> tuple[float, float]:

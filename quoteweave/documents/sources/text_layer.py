@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.sources.characters import Characters, Floats, Ints
+from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints
 from quoteweave.documents.sources.lines import TextRun, Word
 from quoteweave.documents.sources.tags import PageTags, Tag
 
@@ -39,6 +39,8 @@ BOLD = lazy_regex(r"bold|black|heavy|demi|medi", re.IGNORECASE)
 SEMIBOLD = 600
 # In heights of a word: the same word again within this distance is the same word, drawn twice to look bold.
 TWICE = 0.5
+# Of a page so many characters are asked for which way they run; it is turned where this share of them runs one way.
+MAX_ASKED, MOSTLY = 50, 0.6
 # It is looked for among this many of its last places.
 MAX_REPEATS = 50
 # In heights of a digit: how far a superscript is raised at least. Old-style numerals rise by 0.3 over a 5 or a 9.
@@ -91,6 +93,21 @@ def read_runs(
     for (_, style, tag), group in together:
         words = list(group)
         yield _run(words, style, tag, styles.baseline(words[0].number))
+
+
+def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> int:
+    """Quarter turns, counter-clockwise, after which most of the first `count` characters are upright, by a few of them.
+
+    `shown` (2, 3) maps PDF user space to points from the top left of the page as shown.
+    """
+    import pypdfium2.raw as pdfium
+
+    matrix, turns = pdfium.FS_MATRIX(), list[int]()
+    for number in range(0, count, max(1, count // MAX_ASKED)):
+        if pdfium.FPDFText_GetUnicode(raw, number) > SPACE and pdfium.FPDFText_GetMatrix(raw, number, matrix):
+            x, y = shown[:, :2] @ (matrix.a, matrix.b)
+            turns.append(round(math.atan2(y, x) / (math.pi / 2)) % 4)
+    return next((turn for turn in range(1, 4) if turns.count(turn) > MOSTLY * len(turns)), 0)
 
 
 def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[PlacedWord]:
