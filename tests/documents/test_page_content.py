@@ -18,6 +18,7 @@ from quoteweave.documents.layout.blocks import block_of
 from quoteweave.documents.layout.page import (
     MAX_TEXT_CHARACTERS,
     SPLIT_FROM_SHARE,
+    UNSURE,
     PageReader,
     encode_image,
     split_long_block,
@@ -404,3 +405,19 @@ def test_a_digital_page_whose_text_lies_on_its_side_is_read_as_if_upright(
         e.text for e in page.elements
     ]
     assert (page.width, page.height) == A4
+
+
+@pytest.mark.parametrize(
+    ("text", "sureness", "told"),
+    [("the harbour wall", 0.95, False), ("sex al nhw", 0.6, True), ("el, .oi", 0.95, True)],
+)
+def test_a_scan_of_which_ocr_is_unsure_is_told(images: ImageStore, text: str, sureness: float, told: bool) -> None:
+    read = replace(line(text, 50, 100), sureness=sureness)
+    if "," in text:  # of a long line of another script few letters are read
+        read = replace(read, box=(50, 100, 400, 110))
+    drawn = canvas()
+    scatter(drawn, (50, 300, 250, 400))
+    page = PageReader(images, ScriptedOcr([read])).read(RawPage(2, picture(drawn)))
+    assert [warning for warning in page.warnings if warning.startswith("page 3 was read by OCR, which is unsure")] == (
+        [f"page 3 {UNSURE}"] if told else []
+    )

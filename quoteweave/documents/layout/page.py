@@ -61,6 +61,10 @@ def words_of_pages(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
 
 GARBLED = "has a text layer that looks garbled, and was kept as it is"
 """Part of the warning of a page of which OCR is off, or reads no more."""
+UNSURE = (
+    "was read by OCR, which is unsure of its words; other scripts than Latin and Chinese need their own OCR language"
+)
+"""Part of the warning of a page that is in another script, written by hand, or hardly legible."""
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
 SPLIT_FROM_SHARE = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
@@ -135,6 +139,8 @@ class PageReader:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if used.is_read else None))
         if used.is_garbled:
             left_out = (*left_out, GARBLED)
+        if used.is_unsure:
+            left_out = (*left_out, UNSURE)
         warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in left_out))
         shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(

@@ -26,6 +26,8 @@ MAX_BLANK_DIFFERENCE = 8
 WORD_MARGIN = 2.0
 # OCR's mean sureness, by letters, from which on it has read words; of lines that stand on their head it is some 0.7.
 SURE = 0.85
+# OCR is said to be unsure of a page with so many letters. In letters that are as wide as high: the least of a line.
+MIN_UNSURE_LETTERS, MIN_DENSITY = 5, 0.4
 # A page is taken for turned only if so many letters were read; of the longest lines, so many are tried turned, and the
 # page is turned if they read so much better.
 MIN_TURNED_LETTERS, TRIED, BETTER = 10, 5, 1.25
@@ -46,6 +48,8 @@ class UsedLines:
     """Whether they are a garbled text layer."""
     turns: int = 0
     """Quarter turns, counter-clockwise, from the page as shown to the picture and the lines."""
+    is_unsure: bool = False
+    """Whether OCR read them, and is not sure of what it read."""
 
     @property
     def page_size(self) -> tuple[float, float]:
@@ -76,7 +80,13 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
         # The few words of a title page are right, and small ones escape OCR.
         if better or not lines or (count < MIN_LETTERS and garbled):
             source: TextSource = "ocr" if ocr_lines else "none"
-            return UsedLines(ocr_lines, source, upright, is_scan=True, is_read=True, turns=raw.turns + turns)
+            return UsedLines(
+                *(ocr_lines, source, upright),
+                is_scan=True,
+                is_read=True,
+                turns=raw.turns + turns,
+                is_unsure=count_letters(ocr_lines) >= MIN_UNSURE_LETTERS and _read_share(ocr_lines) < SURE,
+            )
     return UsedLines(lines, "text_layer" if lines else "none", raster, scanned, is_read, garbled, raw.turns)
 
 
@@ -106,6 +116,18 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
     found = [line for cut in cuts for line in ocr.read(cut.turned(turns))]
     is_sure = _certain_letters(found) >= SURE * count_letters(found)
     return turns if is_sure and _certain_letters(found) > BETTER * _certain_letters(tried) else 0
+
+
+def _read_share(lines: Sequence[Line]) -> float:
+    """The share of the lines' length that OCR is sure of; a long line of few letters is in a script that it lacks."""
+    lengths = [max(line.box[2] - line.box[0], line.box[3] - line.box[1]) for line in lines]
+    letters = [sum(len(word.text) for word in line.words) for line in lines]
+    read = (
+        line.sureness * length
+        for line, length, count in zip(lines, lengths, letters, strict=True)
+        if count * line.size >= MIN_DENSITY * length
+    )
+    return sum(read) / sum(lengths)
 
 
 def _certain_letters(lines: Sequence[Line]) -> float:
