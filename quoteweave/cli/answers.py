@@ -21,12 +21,13 @@ from quoteweave.cli.console import (
     printable,
     writing_output,
 )
-from quoteweave.cli.hits import reasons_below
+from quoteweave.cli.hits import PAGES_COUNTED, reasons_below
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, TextEvent, ThoughtEvent
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Reason
+from quoteweave.core.records import Filter
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.extractive.whole_document.structure_answer import is_counted
 from quoteweave.generation.gate.policies import citation_failure
@@ -98,13 +99,24 @@ def ask_and_print(
     question: str,
     *,
     model: str | None,
+    where: Filter,
     pictures: Callable[[str], None] | None = None,
 ) -> Answered:
-    """Ask the question and print the answer in this format. `pictures` is for `print_sources`, in text formats.
+    """Ask the question, which `where` narrows, and print the answer in this format.
+
+    `pictures` is for `print_sources`, in text formats.
 
     Raises what `Rag.answer_async` raises.
     """
+    answered = _ask(form, rag, question, model, pictures)
+    if answered.answer.status == "abstained" and where.first_page is not None:
+        print_notes([PAGES_COUNTED])
+    return answered
 
+
+def _ask(
+    form: AnswerFormat, rag: Answerer, question: str, model: str | None, pictures: Callable[[str], None] | None
+) -> Answered:
     if form is AnswerFormat.WRITTEN:
         with _StreamPrinter(model) as show:
             answered = run_sync(_consume_events(rag.stream(question), show))

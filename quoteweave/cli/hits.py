@@ -8,7 +8,10 @@ from rich.text import Text
 
 from quoteweave.cli.console import console, place, plain, snippet
 from quoteweave.core.protocols import Reason
-from quoteweave.core.records import Hit, Layout
+from quoteweave.core.records import Filter, Hit, Layout
+
+PAGES_COUNTED = "--pages counts the pages of a file from 1, whatever numbers are printed on them"
+"""Said where nothing was found in pages that were chosen."""
 
 
 class ShownHit(NamedTuple):
@@ -28,10 +31,10 @@ def hit_of_search(hit: Hit) -> ShownHit:
     return ShownHit(hit.rank, hit.score, quote.id, place(quote), quote.layout, snippet(quote.all_text(), quote.layout))
 
 
-def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]]) -> None:
+def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]], where: Filter) -> None:
     """Print hits with the reasons of their ranks, by quote id, where there are any."""
     if not hits:
-        typer.echo("nothing found", err=True)
+        typer.echo("nothing found" if where.first_page is None else f"nothing found; {PAGES_COUNTED}", err=True)
     out = console()
     for hit in hits:
         line = plain(f"{hit.rank:>2}  ").append_text(plain(hit.place, "bold"))

@@ -81,7 +81,8 @@ def ask_server(remote: RemoteCollection, question: str, form: AnswerFormat | Non
     if form is None:
         form = AnswerFormat.WHOLE if model is None or model.destination is None else AnswerFormat.WRITTEN
     name = None if model is None else model.name
-    ask_and_print(form, remote, question, model=name, pictures=pictures_on_stdout(pictures, remote.crop))
+    shown = pictures_on_stdout(pictures, remote.crop)
+    ask_and_print(form, remote, question, model=name, where=remote.where, pictures=shown)
 
 
 def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: bool) -> None:
@@ -91,7 +92,7 @@ def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: b
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        print_hits([_shown(hit) for hit in found.hits], found.trace.reasons)
+        print_hits([_shown(hit) for hit in found.hits], found.trace.reasons, remote.where)
 
 
 def _shown(hit: FoundQuote) -> ShownHit:

@@ -58,7 +58,8 @@ class CheckReport(Record):
     files: int = Field(default=0, description="how many were read")
     damaged: tuple[Damage, ...] = ()
     notes: tuple[str, ...] = Field(
-        default=(), description="what could not be checked, and indexes that are out of date"
+        default=(),
+        description="what could not be checked, indexes that are out of date, and how many files were not read",
     )
     leftovers: tuple[str, ...] = Field(
         default=(), description="files that nothing refers to; the next command that writes removes them"
@@ -103,6 +104,8 @@ class _Check:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
                 damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
                 leftovers = self._leftovers()
+                if (unread := collection.unread_files_note()) is not None:
+                    self._notes.append(unread)
         return CheckReport(
             files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(leftovers)
         )

@@ -141,6 +141,10 @@ def test_finding_nothing_is_no_error(as_json: bool, quoteweave: Quoteweave, port
         assert (got.json()["question"], got.json()["hits"]) == ("zeppelin", [])
     else:
         assert (got.out, got.err) == ("", "nothing found\n")
+        here = quoteweave("search", "grain", "-c", port, "--pages", "77")
+        assert here.err.startswith("nothing found; --pages counts the pages of a file from 1")
+        asked = quoteweave("ask", "How much grain is there?", "-c", port, "--pages", "77")
+        assert "note: --pages counts the pages of a file from 1" in asked.err
 
 
 def test_no_collection_is_told_with_the_command_that_makes_one(quoteweave: Quoteweave, tmp_path: Path) -> None:

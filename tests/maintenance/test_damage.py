@@ -237,6 +237,13 @@ def test_a_whole_collection_is_found_whole_and_left_alone(copy: Path) -> None:
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
 
 
+def test_files_that_could_not_be_read_are_told_of_a_whole_collection(copy: Path) -> None:
+    with Collection.open(copy) as collection, collection.writer() as writer:
+        writer.fail("broken.pdf", root=copy, reason="it is damaged", content=None)
+    report = check(copy)
+    assert (report.whole, [note.split(":")[0] for note in report.notes]) == (True, ["1 file could not be read"])
+
+
 def test_a_catalogue_that_cannot_be_read_at_all_keeps_the_files_of_its_documents(copy: Path) -> None:
     sources = {path.name: path.read_bytes() for path in (copy / "sources").rglob("*") if path.is_file()}
     (copy / "catalog.sqlite").write_bytes(b"nothing is left")

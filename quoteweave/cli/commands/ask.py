@@ -142,7 +142,10 @@ def ask(
             typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
         form = asked_for or (AnswerFormat.WRITTEN if settings.model else AnswerFormat.WHOLE)
         answered = ask_and_print(
-            form, rag, question, model=settings.model, pictures=pictures_on_stdout(pictures, stored_crops_of(opened))
+            *(form, rag, question),
+            model=settings.model,
+            where=where,
+            pictures=pictures_on_stdout(pictures, stored_crops_of(opened)),
         )
         print_notes(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
         target = write_answer_page([answered], opened, question, html=html, open_it=open_it)

@@ -79,7 +79,7 @@ def search(
             hits = [hit_json(hit, opened) for hit in found.hits]
             print_json({"question": question, "hits": hits, "trace": trace.model_dump(mode="json")})
         else:
-            print_hits([hit_of_search(hit) for hit in found.hits], trace.reasons)
+            print_hits([hit_of_search(hit) for hit in found.hits], trace.reasons, where)
 
 
 def hit_json(hit: Hit, collection: Collection) -> dict[str, object]:
