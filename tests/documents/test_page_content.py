@@ -125,6 +125,19 @@ def test_a_garbled_text_layer_is_read_by_ocr(images: ImageStore) -> None:
     assert page.elements[0].text.startswith("the harbour")
 
 
+def test_a_short_text_layer_of_other_letters_is_read_by_ocr(images: ImageStore) -> None:
+    text = "Meeting cancelled, come on Friday instead at seven in the parish hall."
+    shifted = "".join(chr(ord(c) + 1) if c.isalpha() else c for c in text)
+    for layer, drawn, source in (
+        (shifted, text, "ocr"),
+        (shifted, shifted, "text_layer"),
+        (text, ENGLISH, "text_layer"),
+    ):
+        reader = PageReader(images, ScriptedOcr([line(drawn, 50, 100)]))
+        page = reader.read(RawPage(0, picture(canvas()), lines=[line(layer, 50, 100)]))
+        assert (page.source, page.elements[0].text) == (source, drawn if source == "ocr" else layer)
+
+
 def test_a_garbled_text_layer_that_is_kept_is_told(images: ImageStore) -> None:
     broken = paragraph(["\ufffd\ufffd\ufffd \ue000\ue001\ue002\ue003"] * 8, 50, 100)
     for ocr in (None, ScriptedOcr()):

@@ -8,7 +8,7 @@ import numpy as np
 from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
 from quoteweave.documents.layout.drawing import find_graphics
-from quoteweave.documents.sources.lines import Line, count_letters, is_garbled
+from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 
@@ -69,6 +69,8 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
     """The lines of the text layer, or of OCR where there is no text layer, a garbled one or a mere stamp."""
     raster, lines, count = raw.picture.turned(raw.turns), raw.lines, count_letters(raw.lines)
     garbled = raw.is_misread or is_garbled(lines)
+    if ocr is not None and not garbled and may_be_garbled(lines):
+        garbled = not _has_words_of(lines, ocr.read(raster))
     stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
     scanned = count < MIN_LETTERS or stamped or garbled
     is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
@@ -116,6 +118,12 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
     found = [line for cut in cuts for line in ocr.read(cut.turned(turns))]
     is_sure = _certain_letters(found) >= SURE * count_letters(found)
     return turns if is_sure and _certain_letters(found) > BETTER * _certain_letters(tried) else 0
+
+
+def _has_words_of(lines: Sequence[Line], read: Sequence[Line]) -> bool:
+    """Whether OCR read one word of the text layer in four at least, or nothing that it is sure of."""
+    words, found = ({w.text.casefold() for one in own for w in one.words if len(w.text) > 2} for own in (lines, read))
+    return 4 * len(words & found) >= len(words) or _certain_letters(read) < SURE * max(1, count_letters(read))
 
 
 def _read_share(lines: Sequence[Line]) -> float:

@@ -19,6 +19,8 @@ _SAID = lazy_regex(r"[A-ZÀ-Þ][\w'’-]*[,.:;!?]?\s+[^\W\d_](?![^.!?]*(?:<-|[={
 SAME_EDGE = 1.5
 # The widest picture in a line, in font sizes.
 MAX_PICTURE = 4
+# Letters of a text from which on its mix of letters tells whether it is garbled, and from which on it makes one look.
+LONG, SHORT = 150, 40
 # A gap wider than this many font sizes ends a line: what follows stands in another column or table cell.
 COLUMN_GAP = 1.6
 
@@ -143,10 +145,19 @@ def is_garbled(lines: Sequence[Line]) -> bool:
     """
     text = "".join(word.text for line in lines for word in line.words)
     odd = sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" for c in text)
-    latin = [c for c in text.lower() if "a" <= c <= "z"]
-    shuffled = len(latin) >= 150 and sum(c in "senorita" for c in latin) < 0.42 * len(latin)
     signs = sum(c.isascii() and not c.isalnum() and c not in "._-" for c in text)
-    return odd > 0.3 * len(text) or shuffled or (len(text) >= 100 and signs > 0.5 * len(text))
+    return odd > 0.3 * len(text) or _is_shuffled(lines, LONG) or (len(text) >= 100 and signs > 0.5 * len(text))
+
+
+def may_be_garbled(lines: Sequence[Line]) -> bool:
+    """Whether a text is too short for its mix of letters to tell, and has one that makes one look."""
+    return _is_shuffled(lines, SHORT) and not _is_shuffled(lines, LONG)
+
+
+def _is_shuffled(lines: Sequence[Line], least: int) -> bool:
+    """Whether too few of the Latin letters of a text, which are so many at least, are frequent ones."""
+    latin = [c for line in lines for word in line.words for c in word.text.lower() if "a" <= c <= "z"]
+    return len(latin) >= least and sum(c in "senorita" for c in latin) < 0.42 * len(latin)
 
 
 def with_bullets(lines: Sequence[Line]) -> Sequence[Line]:
