@@ -50,6 +50,13 @@ def test_text_that_runs_up_the_page_joins_by_where_it_stands() -> None:
     assert not lines[0].upright
 
 
+def test_text_that_runs_up_the_page_in_columns_is_parted_at_them() -> None:
+    words = tuple(
+        Word(text, (x, y, x + 10, y + 30)) for text, x, y in (("Smoke", 50, 160), ("alarm", 50, 127), ("Lamp", 90, 160))
+    )
+    assert texts(TextRun(words, 10, 200, "", False, False)) == ["Smoke alarm", "Lamp"]  # heads of a table
+
+
 def test_letters_are_counted_without_spaces() -> None:
     assert count_letters(lines_of([run(("The", 0, 15), ("tide", 18, 35))])) == 7
     assert count_letters([]) == 0

@@ -83,12 +83,10 @@ def lines_of(runs: Iterable[TextRun]) -> list[Line]:
 
 
 def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
-    if not run.upright:
-        yield run
-        return
+    boxes = [word.box if run.upright else _on_its_side(word.box) for word in run.words]
     start = 0
     for i in range(1, len(run.words)):
-        if not _adjacent(run.words[i - 1].box, run.words[i].box, run.size):
+        if not _adjacent(boxes[i - 1], boxes[i], run.size):
             yield replace(run, words=run.words[start:i])
             start = i
     yield replace(run, words=run.words[start:])
@@ -102,6 +100,10 @@ def _continues(previous: TextRun, run: TextRun) -> bool:
     if not run.upright:
         return previous.words[-1].box[0] - 1 <= run.words[0].box[0] <= previous.words[-1].box[2] + 1
     return _adjacent(previous.words[-1].box, run.words[0].box, max(previous.size, run.size))
+
+
+def _on_its_side(box: Box) -> Box:
+    return (box[1], box[0], box[3], box[2])
 
 
 def _adjacent(a: Box, b: Box, size: float) -> bool:
