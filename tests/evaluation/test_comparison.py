@@ -9,7 +9,7 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.comparison import compare_scores
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, pooled_f1
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, pooled_f1, total_of
 from quoteweave.evaluation.statistics.paired_tests import difference_of, holm, joint, permutation_test, standardised
 
 MEAN = mean_of("x")
@@ -84,10 +84,18 @@ def test_rows_of_a_cluster_are_swapped_together() -> None:
     """Ten questions of two documents are two coins: no p can be below one half."""
     rows = [joint({"x": 1.0}, {"x": 0.0}) for _ in range(10)]
     difference = difference_of(MEAN)
-    together = permutation_test(difference, rows, ["a"] * 5 + ["b"] * 5)
-    assert together == pytest.approx(0.5, abs=0.02)
-    apart = permutation_test(difference, rows, [str(i) for i in range(10)])
-    assert apart == pytest.approx(2 / 1024, abs=0.002)
+    assert permutation_test(difference, rows, ["a"] * 5 + ["b"] * 5) == 0.5
+    assert permutation_test(difference, rows, [str(i) for i in range(10)]) == 2 / 1024
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e7])
+def test_rounding_of_large_sums_lowers_no_p(scale: float) -> None:
+    """Of five documents there are 32 ways to swap, of which all and none give what was seen: p is 2 / 32."""
+    seconds = np.random.default_rng(1).uniform(1, 60, (200, 2)) * scale
+    rows = [joint({"s": slow + scale}, {"s": slow - fast / 100}) for slow, fast in seconds.tolist()]
+    clusters = [str(i % 5) for i in range(200)]
+    for figure in (total_of("s.total", "s"), mean_of("s")):
+        assert permutation_test(difference_of(figure), rows, clusters) == 2 / 32
 
 
 def test_p_is_never_zero_and_the_same_seed_gives_the_same() -> None:

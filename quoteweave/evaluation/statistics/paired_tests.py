@@ -1,7 +1,7 @@
 """Paired differences of two runs: permutation test, Holm correction, effect size."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,8 @@ PERMUTATIONS = 10_000
 FIRST, SECOND = "first ", "second "
 _CHUNK = 1_000_000
 """Coins that are held at a time."""
+_ROUNDING = 1e-8
+"""Share of the largest difference of any permutation: more than what summing in another order may change."""
 
 
 def difference_of(figure: Aggregate, *, relative: bool = False) -> Aggregate:
@@ -59,9 +61,11 @@ def permutation_test(
     """Two-sided p of a difference (`difference_of`) over joint rows, were the two runs interchangeable.
 
     Each cluster tosses a coin whether its rows are swapped between the runs, all of them together because they rise and
-    fall together; so pooled figures can be tested as well as means. With b of m permutations at least as far from 0 as
-    what was seen, p = (b + 1) / (m + 1) (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 9, 2010); a permutation in
-    which the figure is undefined counts among the b. None where the difference itself is undefined.
+    fall together; so pooled figures can be tested as well as means. With C clusters of which all 2^C ways to swap are
+    no more than `permutations`, each is tried once, and p is the share of them at least as far from 0 as what was seen.
+    Else, with b of m random permutations as far, p = (b + 1) / (m + 1) (Phipson and Smyth, Stat. Appl. Genet. Mol.
+    Biol. 9, 2010). A permutation in which the figure is undefined counts as being as far. None where the difference
+    itself is undefined.
     """
     observed = difference.of(rows)
     if observed is None:
@@ -70,16 +74,38 @@ def permutation_test(
     sums = sums_by_cluster(difference.matrix(rows), members, number)
     half = (sums.shape[1] - 1) // 2
     swapped = sums[:, [0, *range(1 + half, 1 + 2 * half), *range(1, 1 + half)]]
-    rng, beyond = np.random.default_rng(seed), 0
+    values = np.concatenate(
+        [
+            np.abs(difference.evaluate((sums.sum(axis=0) + coins @ (swapped - sums)).T))
+            for coins in _coins(number, permutations, seed)
+        ]
+    )
+    # To swap all rows, or none, gives what was seen but for rounding, which grows with the sums.
+    rounding = max(1e-12, _ROUNDING * np.max(values, initial=0.0, where=np.isfinite(values)))
+    as_far = int((~(values < abs(observed) - rounding)).sum())
+    return as_far / len(values) if _exhaustive(number, permutations) else (as_far + 1) / (permutations + 1)
+
+
+def _exhaustive(number: int, permutations: int) -> bool:
+    """Whether so many clusters can be swapped in no more ways than there are permutations."""
+    return number < permutations.bit_length()
+
+
+def _coins(number: int, permutations: int, seed: int) -> Iterator["Sums"]:
+    """(some permutations, clusters): 1 where the rows of a cluster are swapped; all ways once, or random ones."""
+    if _exhaustive(number, permutations):
+        start = 0
+        for size in _sizes(2**number, number):
+            ways = np.arange(start, start := start + size)
+            yield (ways[:, None] >> np.arange(number) & 1).astype(np.float64)
+        return
+    rng = np.random.default_rng(seed)
     for size in _sizes(permutations, number):
-        coins = rng.integers(0, 2, size=(size, number)).astype(np.float64)
-        values = difference.evaluate((sums.sum(axis=0) + coins @ (swapped - sums)).T)
-        beyond += int((~(np.abs(values) < abs(observed) - 1e-12)).sum())
-    return (beyond + 1) / (permutations + 1)
+        yield rng.integers(0, 2, size=(size, number)).astype(np.float64)
 
 
 def least_p(permutations: int) -> float:
-    """The least p that `permutation_test` can give: its value where no permutation came as far as what was seen."""
+    """The least p of random permutations: its value where none came as far as what was seen."""
     return 1 / (permutations + 1)
 
 
