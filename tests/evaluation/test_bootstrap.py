@@ -44,8 +44,15 @@ def test_one_cluster_leaves_nothing_to_resample() -> None:
 
 
 def test_undefined_rows_and_resamples_are_left_out() -> None:
-    rows: list[Row] = [{"a": None}, {"a": 0.5}, {}]
-    assert bootstrap_intervals([mean_of("a"), mean_of("b")], rows, ["x", "y", "z"]) == {"a": (0.5, 0.5), "b": None}
+    rows: list[Row] = [{"a": None}, {"a": 0.5}, {}, {"a": 0.25}]
+    found = bootstrap_intervals([mean_of("a"), mean_of("b")], rows, ["x", "y", "z", "w"])
+    assert found == {"a": (0.25, 0.5), "b": None}
+
+
+def test_a_figure_defined_in_one_cluster_alone_has_no_interval() -> None:
+    rows: list[Row] = [{"a": 1.0, "b": 1.0}, {"a": 0.0, "b": 0.0}, {"b": 1.0}]
+    found = bootstrap_intervals([mean_of("a"), mean_of("b")], rows, ["x", "x", "y"])
+    assert found == {"a": None, "b": (0.5, 1.0)}
 
 
 def test_a_seed_gives_the_same_interval_whatever_stands_beside_the_figure() -> None:

@@ -48,7 +48,8 @@ def bootstrap_intervals(
     drawn rows, and its interval lies between the (1 - level) / 2 and (1 + level) / 2 quantiles of what this gives.
     (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3; Field and Welsh, Bootstrapping
     clustered data, J. R. Stat. Soc. B 69, 2007, "cluster bootstrap".) Resamples in which a figure is undefined are left
-    out of its quantiles. With few clusters the interval is somewhat too narrow; with fewer than two it is None.
+    out of its quantiles. With few clusters the interval is somewhat too narrow; it is None for a figure that is defined
+    in rows of fewer than two.
 
     All figures see the same draws, and the same seed gives the same intervals.
 
@@ -62,6 +63,7 @@ def bootstrap_intervals(
     matrices = [figure.matrix(rows) for figure in figures]
     ends = np.cumsum([matrix.shape[1] for matrix in matrices])[:-1]
     added = sums_by_cluster(np.concatenate(matrices, axis=1), members, number)
+    defined_in = np.count_nonzero(added[:, [0, *ends]], axis=0)
     samples = np.empty((len(figures), resamples))
     rng = np.random.default_rng(seed)
     size = max(1, _CHUNK // number)
@@ -71,7 +73,10 @@ def bootstrap_intervals(
         for position, figure in enumerate(figures):
             samples[position, start:stop] = figure.evaluate(sums[position])
     quantiles = ((1 - level) / 2, (1 + level) / 2)
-    return {figure.name: _bounds(samples[position], quantiles) for position, figure in enumerate(figures)}
+    return {
+        figure.name: _bounds(samples[position], quantiles) if defined_in[position] > 1 else None
+        for position, figure in enumerate(figures)
+    }
 
 
 def few_clusters(clusters: Iterable[Hashable], called: str) -> str:
