@@ -85,10 +85,11 @@ def test_a_figure_that_no_row_defines_is_left_out() -> None:
     ("documents", "clusters", "named"),
     [
         (("x.pdf", "x.pdf", "y.pdf"), "document", ["x.pdf", "x.pdf", "y.pdf"]),
-        (("x.pdf", None, "y.pdf"), "question", ["a", "b", "c"]),
+        (("x.pdf", None, "x.pdf"), "document", ["x.pdf", "b", "x.pdf"]),
+        ((None, None, None), "question", ["a", "b", "c"]),
     ],
 )
-def test_documents_are_resampled_where_all_are_known(
+def test_documents_are_resampled_and_a_question_of_none_by_itself(
     documents: Sequence[str | None], clusters: str, named: list[str]
 ) -> None:
     examples = [example(name, gold=["text1"], document=one) for name, one in zip("abc", documents, strict=True)]

@@ -54,7 +54,7 @@ from quoteweave.models.checkpoints import Hardware, on_download
 
 KEPT = "entailments.jsonl"
 JSON = """--json prints what quoteweave eval score prints: name, dataset, convention, questions, failed, missing,
-clusters, figures (such as alce.recall, aliice.precision, cvcp.pooled, each with value, ci95, n, undefined),
+clusters, figures (such as alce.recall, aliice.precision, cvcp.pooled, each with value, ci95, n, clusters, undefined),
 breakdowns, notes."""
 
 

@@ -250,7 +250,7 @@ def _show(
             table.add_row(kind.replace("_", " "), measure, value, bounds)
         show_table(console(), table)
         if any(figure.low is None for figure in agreed.figures.values()):
-            typer.echo("- as interval: fewer than two documents, or questions, to resample, or no value")
+            typer.echo("- as interval: no value, or one that comes from fewer than two documents, or questions")
     if judged is not None:
         print_failures(judged.errors)
 

@@ -20,7 +20,7 @@ from quoteweave.core.urls import without_credentials
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmdocir import DOCUMENTS, annotations_file
 from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
-from quoteweave.evaluation.scoring.notes import WHOLE_PAGES
+from quoteweave.evaluation.scoring.notes import WHOLE_PAGES, cluster_notes
 from quoteweave.evaluation.scoring.scorer import (
     only_whole_pages,
     retrieval_figures,
@@ -29,7 +29,7 @@ from quoteweave.evaluation.scoring.scorer import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
-from quoteweave.evaluation.statistics.bootstrap import Estimate, few_clusters
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
 from quoteweave.pipeline.settings import RetrievalSettings
@@ -203,8 +203,7 @@ def _notes(scores: Scores) -> list[str]:
     values = [found.value for group in groups for name in LAYOUTS if (found := group.get(name)) is not None]
     above = "layout recall above 100 %: the published formula counts an area for each quote that covers it"
     notes = [above] if any(value is not None and value > 1 for value in values) else []
-    few = few_clusters((one.cluster for one in scores.questions), scores.clusters)
-    return [*notes, few] if few else notes
+    return [*notes, *cluster_notes(scores)]
 
 
 def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:

@@ -32,7 +32,7 @@ JSON = """--json prints one object; figures are fractions, judgements 0 to 5, nu
 
 name, dataset, convention, marks, questions, failed, missing, not_answered: what was scored, and how;
 
-clusters: what intervals resample, document or question;
+clusters: what intervals resample, document or question (by itself each question of no known document);
 
 image, text: precision, recall, f1 over all pairs together, ci95 with the bounds of each,
 and the same under mean_over_questions;
@@ -42,7 +42,8 @@ mean_of_kinds_f1 (of the pooled F1 of images and texts), and the same under pool
 
 judge: the five aspects and average, ci95; where judgements were given;
 
-figures: every figure by its name, with value, ci95, n and undefined;
+figures: every figure by its name, with value, ci95, n (questions), clusters (documents that these
+come from) and undefined;
 
 breakdowns: breakdown to group to figure, as above; with --by domain,evidence a group is
 `Brochure × chart`; notes: sentences."""

@@ -231,7 +231,7 @@ def _notes(scores: Scores) -> list[str]:
     if count := _out_of_range(scores):
         lines.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
     if any(estimate.value is not None and estimate.bounds is None for estimate in scores.figures.values()):
-        lines.append(f"no interval ({UNDEFINED}) where there are fewer than two {scores.clusters}s to resample")
+        lines.append(f"no interval ({UNDEFINED}) where a figure comes from fewer than two {scores.clusters}s")
     # Of all other figures, their table has a column of it.
     left = {name: one.undefined for name, one in scores.figures.items() if name in SELECTION and one.undefined}
     if left:
@@ -268,6 +268,12 @@ def _value(figures: Figures, name: str) -> float | None:
 
 def _dump(figures: Figures) -> dict[str, object]:
     return {
-        name: {"value": found.value, "ci95": found.bounds, "n": found.n, "undefined": found.undefined}
+        name: {
+            "value": found.value,
+            "ci95": found.bounds,
+            "n": found.n,
+            "clusters": found.clusters,
+            "undefined": found.undefined,
+        }
         for name, found in figures.items()
     }

@@ -142,6 +142,7 @@ class Comparison(Record):
     )
     effect: float | None = Field(description="mean over standard deviation of the differences; None of pooled figures")
     n: int = Field(ge=0, description="questions that count in both")
+    clusters: int = Field(ge=0, description="documents, or what else is resampled and swapped, that these come from")
     left_out: int = Field(ge=0, description="questions that count in only one, or in which the figure is undefined")
 
 
@@ -186,7 +187,8 @@ def _compared(
     difference, shown = difference_of(figure), difference_of(figure, relative=relative)
     bounds = bootstrap_intervals([shown], paired.rows, paired.clusters, seed=seed)[figure.name]
     p = permutation_test(difference, paired.rows, paired.clusters, permutations=permutations, seed=seed)
-    known = [row for row in paired.rows if difference.undefined([row]) == 0]
+    counts = [values is not None for values in difference.values(paired.rows)]
+    known = list(itertools.compress(paired.rows, counts))
     first, second = (
         figure.of([{name: row[side + name] for name in figure.columns if side + name in row} for row in known])
         for side in (FIRST, SECOND)
@@ -205,6 +207,7 @@ def _compared(
         at_floor=p is not None and p <= least_p(permutations),
         effect=_effect(difference, known) if len(figure.columns) == 1 else None,
         n=len(known),
+        clusters=len(set(itertools.compress(paired.clusters, counts))),
         left_out=len(paired.rows) - len(known) + paired.apart,
     )
 

@@ -187,11 +187,23 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
     return notes
 
 
+def cluster_notes(scores: Scores) -> list[str]:
+    """That few documents are resampled, and that those of some questions are not known; empty without intervals."""
+    numbers = {name: one.clusters for name, one in scores.figures.items() if one.bounds and one.clusters is not None}
+    few = few_clusters(numbers, scores.clusters)
+    notes = [few] if few else []
+    alone = sum(question.cluster == question.example for question in scores.questions)
+    if numbers and alone and scores.clusters == "document":
+        whose = pluralize(
+            alone, "question is of no known document, and is", "questions are of no known document, and are"
+        )
+        notes.append(f"{whose} resampled one by one")
+    return notes
+
+
 def figure_notes(scores: Scores, by: Sequence[str]) -> list[str]:
     """Few documents, which of two figures called F1 was published, and breakdowns asked for that have no groups."""
-    has_intervals = any(estimate.bounds is not None for estimate in scores.figures.values())
-    few = few_clusters((one.cluster for one in scores.questions), scores.clusters) if has_intervals else ""
-    notes = [few] if few else []
+    notes = cluster_notes(scores)
     overall, kinds = (scores.figures.get(name) for name in ("overall.f1", "overall.mean_of_kinds_f1.pooled"))
     if overall and kinds and overall.value is not None and kinds.value is not None:
         notes.append(

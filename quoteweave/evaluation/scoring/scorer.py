@@ -65,8 +65,8 @@ def score_predictions(
     """Score predictions by `metrics`, which are made for the same convention as `settings`.
 
     There is at most one prediction for an example, and each belongs to one of `examples`; examples without one are
-    counted as `missing`, and enter no figure by either convention. Intervals, where asked for, resample documents if
-    the document of every example is known, else questions.
+    counted as `missing`, and enter no figure by either convention. Intervals, where asked for, resample documents; a
+    question whose document is not known is resampled by itself.
 
         >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
         >>> predictions = load_predictions(Path("theirs.jsonl"))
@@ -76,9 +76,8 @@ def score_predictions(
         0.5
     """
     by_example = {prediction.example: prediction for prediction in predictions}
-    by_document = all(example.cluster is not None for example in examples)
     questions = [
-        _question(example, by_example[example.id], metrics, convention=settings.convention, by_document=by_document)
+        _question(example, by_example[example.id], metrics, convention=settings.convention)
         for example in examples
         if example.id in by_example
     ]
@@ -86,7 +85,7 @@ def score_predictions(
     aggregates = [*(aggregate for metric in metrics for aggregate in metric.aggregates), *CORRELATIONS]
     return Scores(
         **settings.model_dump(exclude={"by"}),
-        clusters="document" if by_document else "question",
+        clusters="question" if all(example.cluster is None for example in examples) else "document",
         failed=sum(question.error is not None for question in questions),
         not_answered=sum(does_not_answer(by_example[question.example]) for question in questions),
         missing=len(examples) - len(questions),
@@ -117,7 +116,6 @@ def _question(
     metrics: Sequence[Metric],
     *,
     convention: Convention,
-    by_document: bool,
 ) -> ScoredQuestion:
     row: dict[str, float | None] = {}
     scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
@@ -126,7 +124,7 @@ def _question(
             row |= metric.row(scored, example)
     return ScoredQuestion(
         example=example.id,
-        cluster=str(example.cluster) if by_document else example.id,
+        cluster=example.cluster or example.id,
         groups=groups_of(example, prediction),
         row=row,
         error=prediction.error,

@@ -48,7 +48,10 @@ class Scores(Record):
     dataset: str = Field(description="name of the dataset")
     convention: Convention = Field(description="by which it was counted")
     marks: str = Field(description="which marks were read as citations: 'published' or 'own'")
-    clusters: Literal["document", "question"] = Field(description="what intervals resample")
+    clusters: Literal["document", "question"] = Field(
+        description="what intervals resample: questions where no document is known, else documents, and by itself each "
+        "question of none that is known"
+    )
     failed: int = Field(ge=0, description="questions whose prediction is an error")
     missing: int = Field(ge=0, description="questions of the dataset that the run does not hold")
     not_answered: int = Field(default=0, ge=0, description="answers that abstain, or only name places (`located`)")

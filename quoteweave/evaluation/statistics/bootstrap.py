@@ -1,12 +1,14 @@
 """Clustered bootstrap intervals of any aggregates at once, and estimates: value, interval, and number of questions."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
@@ -14,6 +16,8 @@ Bounds = tuple[float, float]
 RESAMPLES = 10_000
 FEW_CLUSTERS = 10
 """With fewer clusters, readers are told that percentile intervals are too narrow."""
+_NAMED = 3
+"""Figures that a warning names."""
 _CHUNK = 1_000_000
 """Draws that are held at a time."""
 
@@ -65,29 +69,32 @@ def bootstrap_intervals(
     added = sums_by_cluster(np.concatenate(matrices, axis=1), members, number)
     defined_in = np.count_nonzero(added[:, [0, *ends]], axis=0)
     samples = np.empty((len(figures), resamples))
-    rng = np.random.default_rng(seed)
-    size = max(1, _CHUNK // number)
-    for start in range(0, resamples, size):
-        stop = min(start + size, resamples)
-        sums = np.split((_draw(rng, stop - start, number) @ added).T, ends)
+    for part, drawn in _draws(np.random.default_rng(seed), resamples, number):
+        sums = np.split((drawn @ added).T, ends)
         for position, figure in enumerate(figures):
-            samples[position, start:stop] = figure.evaluate(sums[position])
+            samples[position, part] = figure.evaluate(sums[position])
+    samples[defined_in < 2] = np.nan
     quantiles = ((1 - level) / 2, (1 + level) / 2)
-    return {
-        figure.name: _bounds(samples[position], quantiles) if defined_in[position] > 1 else None
-        for position, figure in enumerate(figures)
-    }
+    return {figure.name: _bounds(samples[position], quantiles) for position, figure in enumerate(figures)}
 
 
-def few_clusters(clusters: Iterable[Hashable], called: str) -> str:
+def few_clusters(numbers: Mapping[str, int], called: str) -> str:
     """A warning where intervals resample few clusters, such as documents; empty where there are enough, or one.
 
-    >>> few_clusters(["a.pdf", "a.pdf", "b.pdf"], "document")
+    `numbers` are of the clusters in which each figure is defined. Figures are named where others have enough.
+
+    >>> few_clusters({"recall": 2, "f1": 2}, "document")
     'only 2 documents to resample: intervals are narrower than they should be'
+    >>> few_clusters({"recall": 40, "f1": 2}, "document")
+    'only 2 documents to resample for f1: intervals are narrower than they should be'
     """
-    number = len(set(clusters))
-    few = 1 < number < FEW_CLUSTERS
-    return f"only {number} {called}s to resample: intervals are narrower than they should be" if few else ""
+    few = {name: number for name, number in numbers.items() if 1 < number < FEW_CLUSTERS}
+    if not few:
+        return ""
+    least, most = min(few.values()), max(few.values())
+    number = str(most) if least == most else f"{least} to {most}"
+    of = "" if len(few) == len(numbers) else f" for {join_names(list(few), _NAMED)}"
+    return f"only {number} {called}s to resample{of}: intervals are narrower than they should be"
 
 
 def number_clusters(clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
@@ -99,6 +106,14 @@ def number_clusters(clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], in
 def sums_by_cluster(matrix: NDArray[np.float64], members: NDArray[np.int64], number: int) -> NDArray[np.float64]:
     """(clusters, columns): the sums of what the rows of each cluster add."""
     return np.stack([np.bincount(members, weights=column, minlength=number) for column in matrix.T], axis=1)
+
+
+def _draws(rng: np.random.Generator, resamples: int, number: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Parts of the resamples, each with how often it draws each cluster."""
+    size = max(1, _CHUNK // number)
+    for start in range(0, resamples, size):
+        stop = min(start + size, resamples)
+        yield slice(start, stop), _draw(rng, stop - start, number)
 
 
 def _draw(rng: np.random.Generator, resamples: int, number: int) -> NDArray[np.float64]:
@@ -188,13 +203,16 @@ class Estimate(Record):
     """One figure over some questions.
 
     >>> estimates([mean_of("recall")], [{"recall": 1.0}, {"recall": None}], ["a.pdf", "b.pdf"])["recall"]
-    Estimate(value=1.0, low=None, high=None, n=1, undefined=1)
+    Estimate(value=1.0, low=None, high=None, n=1, clusters=1, undefined=1)
     """
 
     value: float | None = Field(description="a fraction unless the figure's name says otherwise; None where undefined")
     low: float | None = Field(default=None, description="lower end of the 95 % interval, where one was made")
     high: float | None = Field(default=None, description="upper bound of its interval")
     n: int = Field(ge=0, description="questions that count in it")
+    clusters: int | None = Field(
+        default=None, description="documents, or what else is resampled, that these come from; None where not counted"
+    )
     undefined: int = Field(default=0, ge=0, description="questions where it is undefined, left out")
 
     @property
@@ -219,5 +237,12 @@ def estimates(
     for figure in known:
         low, high = bounds.get(figure.name) or (None, None)
         value, counted = figure.of_matrix(tables[figure]), int(tables[figure][:, 0].sum())
-        found[figure.name] = Estimate(value=value, low=low, high=high, n=counted, undefined=len(rows) - counted)
+        found[figure.name] = Estimate(
+            value=value,
+            low=low,
+            high=high,
+            n=counted,
+            clusters=len(set(itertools.compress(clusters, tables[figure][:, 0]))),
+            undefined=len(rows) - counted,
+        )
     return found
