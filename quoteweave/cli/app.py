@@ -212,7 +212,7 @@ EVAL = {
         "Have a chat model check each sentence of saved answers against what it cites.", "eval.citations"
     ),
     "judges": _command(
-        "Compare two judges of cited answers, or a judge with people.", "eval.compare", "judges", "JUDGES_JSON"
+        "Compare two judges of cited answers, or a judge with people.", "eval.citations", "judges", "JUDGES_JSON"
     ),
     "errors": _command("Count the kinds of error in saved answers, by a chat model or by people.", "eval.errors"),
     "trajectories": _command(

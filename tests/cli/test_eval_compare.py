@@ -31,11 +31,13 @@ def test_two_runs_and_a_published_table(quoteweave: Quoteweave, gold: Path, runs
     got = quoteweave("eval", "compare", *runs, *asked)
     assert (got.code, got.err) == (0, "")
     value = json.loads(got.out)
+    how = [value[name] for name in ("dataset", "convention", "marks", "clusters")]
+    assert how == ["mmdocrag-20", "strict", "own", "question"]
     assert [run["name"] for run in value["runs"]] == ["good", "bad"]
     by_figure = {one["figure"]: one for one in value["comparisons"]}
     overall = by_figure["overall.f1"]
     assert (overall["first_value"], overall["second_value"], overall["difference"]) == (1.0, 0.5, 0.5)
-    assert (overall["low"], overall["high"], overall["n"]) == (0.5, 0.5, 20)
+    assert (overall["low"], overall["high"], overall["n"], overall["clusters"]) == (0.5, 0.5, 20, 20)
     assert overall["p"] < 0.001 <= overall["p_holm"] * 10
     assert overall["at_floor"] is True
     assert by_figure["text.f1.pooled"]["second_value"] == pytest.approx(2 / 3)
@@ -51,7 +53,9 @@ def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path,
     assert got.code == 0
     assert "first good\nsecond bad" in got.out
     assert re.search(r"overall\.f1 +100\.00 +50\.00 +50\.00 +50\.0-50\.0 ", got.out), "a row of a table, at 80 columns"
+    assert got.out.startswith("mmdocrag-20: convention strict, marks own; 95 % intervals resample questions")
     assert "- as effect: the figure is pooled" in got.out
+    assert "units: %" in got.out
     assert "- as 95 %" not in got.out
     assert "1 * good" in got.out
     # 20 of 20 questions differ: no permutation comes as far, so that p is at most 3 / 10,001.
@@ -66,6 +70,33 @@ def test_runs_without_a_figure_in_common_are_told(
     failed.write_text("".join(json.dumps({**line, "response": "", "error": "timed out"}) + "\n" for line in lines))
     got = quoteweave("eval", "compare", runs[0], failed, "--dataset", "mmdocrag-20", "--references", gold)
     assert (got.code, got.out.splitlines()[0]) == (0, "nothing is compared: the runs have no figure in common")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> tuple[str | Path, ...]:
+    """Two runs over 20 questions on two documents; arguments that compare them."""
+    path = tmp_path / "questions.jsonl"
+    lines = [{"id": str(n), "question": "How?", "document": f"{n % 2}.pdf", "short_answer": "yes"} for n in range(20)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    runs = responses(tmp_path / "ours.jsonl", "yes"), responses(tmp_path / "theirs.jsonl", "well yes")
+    return ("eval", "compare", *runs, "--dataset", "questions", "--references", path)
+
+
+def test_figures_in_common_that_are_not_compared_unasked_are_named(
+    quoteweave: Quoteweave, own: tuple[str | Path, ...]
+) -> None:
+    got = quoteweave(*own)
+    told = " ".join(got.out.split())
+    assert "name a figure with --figure; those that the runs have in common are bleu, " in told
+
+
+def test_few_documents_and_units_are_told(quoteweave: Quoteweave, own: tuple[str | Path, ...]) -> None:
+    got = quoteweave(*own, "--figure", "token_f1", "--figure", "words", "--figure", "words.std")
+    told = " ".join(got.out.split())
+    few = "only 2 documents to resample: intervals are narrower than they should be, and p is 0.5 at least"
+    assert few in told
+    assert "units: token_f1 (%); words (a question); words.std (words)" in told
+    assert re.search(r"words +1\.00 +2\.00 +-1\.00 ", got.out)
 
 
 @pytest.mark.parametrize(

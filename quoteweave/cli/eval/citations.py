@@ -1,4 +1,4 @@
-"""`quoteweave eval citations`: a chat model checks each sentence of saved answers against what it cites."""
+"""`quoteweave eval citations` and `judges`: check sentences against what they cite, and compare who checked them."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import print_failures, print_json
+from quoteweave.cli.console import console, plain, print_failures, print_json
 from quoteweave.cli.eval.paid import (
     CITATIONS,
     confirm_judging,
@@ -23,12 +23,15 @@ from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
     ConcurrencyOption,
     ConventionName,
+    ConventionOption,
     DatasetOption,
     LimitOption,
     PriceOption,
     ReferencesOption,
     RunArgument,
+    RunsArgument,
     YesOption,
+    files_per_run,
 )
 from quoteweave.cli.options.settings import (
     JUDGING,
@@ -39,10 +42,15 @@ from quoteweave.cli.options.settings import (
     takes_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
+from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Example
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Splitter
-from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.judges.agreement import is_form, load_forms, write_forms
+from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judging_items
 from quoteweave.evaluation.judges.evidence_judge import ChatEvidenceJudge, ChatSplitter
 from quoteweave.evaluation.judges.evidence_verdicts import (
     EvidenceVerdict,
@@ -53,6 +61,14 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 )
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
+from quoteweave.evaluation.scoring.comparison import (
+    JudgeComparison,
+    JudgedRun,
+    RunByJudges,
+    compare_judges,
+    run_names,
+)
+from quoteweave.evaluation.scoring.saved_runs import LoadedRun, ScoringRequest, load_run
 from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule
 from quoteweave.generation.sentences import sentence_texts
@@ -234,3 +250,127 @@ def _as_dict(figures: Mapping[str, Estimate]) -> dict[str, object]:
         "figures": {name: figure.value for name, figure in figures.items()},
         "n": {name: figure.n for name, figure in figures.items()},
     }
+
+
+JUDGES_JSON = """--json prints one object:
+
+figure: what the runs are ranked by; kendall, same_order: of the two judges' orders, null for fewer than two runs;
+
+runs: name, n (answers of which both gave the figure), first, second (the figure by each judge), first_rank,
+second_rank, and agreement on sentences: left_out and figures, of each question type and kind of
+judgement: n, exact, precision, recall, f1. With --form: form, answers."""
+
+
+def judges(
+    runs: RunsArgument,
+    dataset: DatasetOption,
+    citations: Annotated[
+        list[Path], typer.Option(help="Output of eval citations for these answers; once for each run.", metavar="FILE")
+    ],
+    references: ReferencesOption = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Output of another judge, or a form that people filled in; once for each run.", metavar="FILE"
+        ),
+    ] = None,
+    figure: Annotated[str, typer.Option(help="The figure by which runs are ranked, such as citation.f1.cited.")] = (
+        "accuracy"
+    ),
+    convention: ConventionOption = ConventionName.STRICT,
+    form: Annotated[
+        Path | None,
+        typer.Option(help="Write a form for people instead, a line for each judged answer.", metavar="FILE"),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two judges of cited answers, or a judge with people.
+
+    As in MCiteBench: the figure and rank that each judge gives each run, over
+    the answers that both judged, and whether the order is the same (Table 13); and
+    precision, recall and F1 of the first judge's grades of sentences, taking
+    those of --against as right (Table 12). People fill in the form that --form
+    writes.
+    """
+    examples = load_dataset(dataset, references)
+    loaded = [
+        _load(run, kept, dataset, references, examples)
+        for run, kept in zip(runs, files_per_run("citations", citations, runs), strict=True)
+    ]
+    items = [judging_items(one.predictions, examples) for one in loaded]
+    if form is not None:
+        if len(runs) != 1:
+            raise UsageError("--form is of one run; name that alone")
+        count = write_forms(items[0], loaded[0].citations, form)
+        _show_form(form, count, as_json=as_json)
+        return
+    if not against:
+        raise UsageError(
+            "name what another judge or people said with --against, or write a form for people with --form"
+        )
+    paths = files_per_run("against", against, runs)
+    others = [
+        load_forms(path, pairs) if is_form(path) else _load(run, path, dataset, references, examples).citations
+        for run, path, pairs in zip(runs, paths, items, strict=True)
+        if path is not None
+    ]
+    compared = compare_judges(
+        [
+            JudgedRun(name=name, items=pairs, first=one.citations, second=other)
+            for name, pairs, one, other in zip(run_names(runs), items, loaded, others, strict=True)
+        ],
+        figure=figure,
+        convention=convention.value,
+    )
+    _show_judges(compared, as_json=as_json)
+
+
+def _load(
+    run: Path, kept: Path | None, dataset: str, references: Path | None, examples: Sequence[Example]
+) -> LoadedRun:
+    """Load a run with what a judge said of its answers, and of no others."""
+    request = ScoringRequest(run=run, dataset=dataset, references=references, citations=kept, partial=True)
+    return load_run(request, examples)
+
+
+def _show_form(form: Path, count: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"form": str(form), "answers": count})
+    else:
+        typer.echo(f"{form}: {pluralize(count, 'answer')} for people to judge")
+
+
+def _show_judges(compared: JudgeComparison, *, as_json: bool) -> None:
+    if as_json:
+        print_json(compared.model_dump(mode="json"))
+        return
+    out = console()
+    table = make_table(("run", "n", "first", "rank", "second", "rank "), words=["run"])
+    for run in compared.runs:
+        values = [_optional_number(value) for value in (run.first, run.first_rank, run.second, run.second_rank)]
+        table.add_row(plain(run.name), str(run.n), *values)
+    out.print(plain(f"{compared.figure} by each judge"))
+    show_table(out, table)
+    if compared.same_order is not None:
+        order = "the same" if compared.same_order else "another"
+        out.print(plain(f"{order} order by both; Kendall's tau-b {_optional_number(compared.kendall)}"))
+    for run in compared.runs:
+        _show_agreement(run)
+
+
+def _show_agreement(run: RunByJudges) -> None:
+    out = console()
+    if run.agreement is None:
+        out.print(plain(f"{run.name}: no sentence was judged by both"))
+        return
+    out.print(plain(f"{run.name}: sentences; {run.agreement.left_out} judgements by one alone are left out"))
+    table = make_table(("judgements", "n", "same", "precision", "recall", "F1"), words=["judgements"])
+    for name, one in run.agreement.figures.items():
+        table.add_row(
+            name, str(one.n), *(_optional_number(value) for value in (one.exact, one.precision, one.recall, one.f1))
+        )
+    show_table(out, table)
+
+
+def _optional_number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}" if value.is_integer() else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""`quoteweave eval compare` and `judges`: whether runs differ, and whether judges of answers agree."""
+"""`quoteweave eval compare`: whether runs differ, and where they stand among published results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,17 +22,13 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunsArgument,
     ScopeOption,
-    files_per_run,
     scoring_requests,
 )
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
-from quoteweave.core.examples import Example
-from quoteweave.core.messages import pluralize
+from quoteweave.core.messages import join_names, pluralize
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.judges.agreement import is_form, load_forms, write_forms
-from quoteweave.evaluation.judges.batch import judging_items
 from quoteweave.evaluation.published import (
     LeaderboardEntry,
     PublishedTable,
@@ -42,29 +38,28 @@ from quoteweave.evaluation.published import (
     ranking_figure,
 )
 from quoteweave.evaluation.report.labels import p_value, unit
-from quoteweave.evaluation.scoring.comparison import (
-    Comparison,
-    JudgeComparison,
-    JudgedRun,
-    RunByJudges,
-    compare_judges,
-    run_names,
-)
-from quoteweave.evaluation.scoring.saved_runs import COMPARED, LoadedRun, ScoredRun, ScoringRequest, load_run, score
+from quoteweave.evaluation.scoring.comparison import Comparison, run_names
+from quoteweave.evaluation.scoring.saved_runs import COMPARED, ScoredRun, ScoringRequest, score
 from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
+from quoteweave.evaluation.statistics.bootstrap import few_clusters
 
 UNDEFINED = "-"
 WIDE = 100
 """Columns of a terminal from which on names of figures are not broken."""
+SMALL_P = 0.01
+"""Where the documents are so few that no p can be below this, readers are told."""
 LONG = 18
 """Most characters of a figure's name that is not broken."""
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
+dataset, convention, marks, clusters (what intervals resample and p swaps: document or question);
+
 runs: name (what tells it from the others), run (its path), questions, failed, missing, figures and notes of each run;
 
-comparisons: figure, first, second, first_value, second_value, difference, low, high (95 %
-interval), p, p_holm (corrected for all that are listed), at_floor (no permutation came as far,
-so that p is at most what is given), effect, n, left_out;
+comparisons: figure, first, second, first_value, second_value, difference (first less second), low,
+high (95 % interval), p, p_holm (corrected for all that are listed), at_floor (no permutation came
+as far, so that p is at most what is given), effect, n (questions), clusters (documents that these
+come from), left_out;
 
 published: with --published, table, source, by, notes, and standings: rank, system, setting, ours,
 figures, best first."""
@@ -93,7 +88,8 @@ def compare(
 ) -> None:
     """Compare runs over the same questions, or rank them among published results.
 
-    Differences are over the questions that count in both runs. Intervals
+    Differences are over the questions that count in both runs, the first run's
+    figure less the second's. Intervals
     resample documents, or questions if documents are not known. p values swap
     the runs' rows within these, and are corrected by Holm's method over all
     comparisons.
@@ -153,7 +149,9 @@ def _print_json(
     scored: Mapping[Path, ScoredRun], comparisons: Sequence[Comparison], placement: LeaderboardPlacement | None
 ) -> None:
 
+    how = next(iter(scored.values())).scores
     value: dict[str, object] = {
+        **how.model_dump(mode="json", include={"dataset", "convention", "marks", "clusters"}),
         "runs": [
             {
                 "name": one.scores.name,
@@ -185,12 +183,18 @@ def _show(
 ) -> None:
 
     out = console()
+    if comparisons:
+        how = scored[0].scores
+        asked = f"{how.dataset}: convention {how.convention}, marks {how.marks}"
+        out.print(plain(f"{asked}; 95 % intervals resample {how.clusters}s, and p swaps the runs' answers to them"))
     for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
-        out.print(plain(f"first {pair[0]}\nsecond {pair[1]}"))
+        out.print(plain(f"\nfirst {pair[0]}\nsecond {pair[1]}"))
         of_pair = [one for one in comparisons if (one.first, one.second) == pair]
         show_table(out, _comparison_table(of_pair, narrow=out.width < WIDE))
+        if few := _few_clusters(of_pair, scored[0].scores.clusters):
+            out.print(plain(f"note: {few}"))
     if not comparisons and len(scored) > 1:
-        out.print("nothing is compared: the runs have no figure in common")
+        out.print(plain(f"nothing is compared: {_nothing_in_common(scored)}"))
     for line in _legend(comparisons):
         out.print(plain(line))
     if placement is not None:
@@ -209,14 +213,37 @@ def _show(
         out.print(plain(f"note: {note}"))
 
 
+def _few_clusters(comparisons: Sequence[Comparison], called: str) -> str:
+    """A warning where few documents are resampled and swapped; empty where there are enough."""
+    few = few_clusters({one.figure: one.clusters for one in comparisons if one.low is not None}, called)
+    least = max((2.0 ** (1 - one.clusters) for one in comparisons if one.clusters), default=0.0)
+    return f"{few}, and p is {least:.2g} at least" if few and least > SMALL_P else few
+
+
+def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
+    shared = [name for name in scored[0].figures if all(name in run.figures for run in scored)]
+    if not shared:
+        return "the runs have no figure in common"
+    return f"name a figure with --figure; those that the runs have in common are {join_names(shared)}"
+
+
 def _legend(comparisons: Sequence[Comparison]) -> list[str]:
-    """Why cells of the tables are empty, for what is empty."""
+    """The units of figures, and why cells of the tables are empty, for what is empty."""
+    figures = list(dict.fromkeys(one.figure for one in comparisons))
+    by_unit = {name: [one for one in figures if unit(one).name == name] for name in map(_unit_name, figures)}
+    only = next(iter(by_unit), "") if len(by_unit) == 1 else None
+    units = only if only is not None else "; ".join(f"{', '.join(of)} ({name})" for name, of in by_unit.items())
     empty: dict[str, tuple[str, Callable[[Comparison], bool]]] = {
-        "95 %": ("fewer than two documents, or questions, to resample", lambda one: one.low is None),
+        "95 %": ("the figure comes from fewer than two documents, or questions", lambda one: one.low is None),
         "p": ("no question has the figure in both runs", lambda one: one.p_holm is None),
         "effect": ("the figure is pooled, or the runs differ alike in every question", lambda one: one.effect is None),
     }
-    return [f"{UNDEFINED} as {column}: {why}" for column, (why, of) in empty.items() if any(map(of, comparisons))]
+    why_empty = [f"{UNDEFINED} as {column}: {why}" for column, (why, of) in empty.items() if any(map(of, comparisons))]
+    return [*([f"units: {units}"] if units else []), *why_empty]
+
+
+def _unit_name(figure: str) -> str:
+    return unit(figure).name
 
 
 def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Table:
@@ -224,12 +251,14 @@ def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Tab
     columns = ("figure", "first", "second", "differ-\nence", "95 %", "p\n(Holm)", "effect", "n")
     shown = make_table(columns, words=["figure"], padding=0)
     for one in comparisons:
-        scale = unit(one.figure).scale
+        _, scale, decimals = unit(one.figure)
         bounds = UNDEFINED
         if one.low is not None and one.high is not None:
             until = " to " if one.low < 0 else "-"
-            bounds = f"{scale * one.low:.1f}{until}{scale * one.high:.1f}"
-        values = [_number(value, scale) for value in (one.first_value, one.second_value, one.difference)]
+            bounds = f"{_number(one.low, scale, decimals)}{until}{_number(one.high, scale, decimals)}"
+        values = [
+            _number(value, scale, max(2, decimals)) for value in (one.first_value, one.second_value, one.difference)
+        ]
         name = one.figure.replace(".", ".\n", 1) if narrow and len(one.figure) > LONG else one.figure
         p = p_value(one.p_holm, at_floor=one.at_floor)
         shown.add_row(name, *values, bounds, p, _number(one.effect, 1), str(one.n))
@@ -253,127 +282,3 @@ def _standing_table(ranked: Sequence[LeaderboardEntry], by: str) -> Table:
 
 def _number(value: float | None, scale: float, decimals: int = 2) -> str:
     return UNDEFINED if value is None else f"{scale * value:.{decimals}f}"
-
-
-JUDGES_JSON = """--json prints one object:
-
-figure: what the runs are ranked by; kendall, same_order: of the two judges' orders, null for fewer than two runs;
-
-runs: name, n (answers of which both gave the figure), first, second (the figure by each judge), first_rank,
-second_rank, and agreement on sentences: left_out and figures, of each question type and kind of
-judgement: n, exact, precision, recall, f1. With --form: form, answers."""
-
-
-def judges(
-    runs: RunsArgument,
-    dataset: DatasetOption,
-    citations: Annotated[
-        list[Path], typer.Option(help="Output of eval citations for these answers; once for each run.", metavar="FILE")
-    ],
-    references: ReferencesOption = None,
-    against: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Output of another judge, or a form that people filled in; once for each run.", metavar="FILE"
-        ),
-    ] = None,
-    figure: Annotated[str, typer.Option(help="The figure by which runs are ranked, such as citation.f1.cited.")] = (
-        "accuracy"
-    ),
-    convention: ConventionOption = ConventionName.STRICT,
-    form: Annotated[
-        Path | None,
-        typer.Option(help="Write a form for people instead, a line for each judged answer.", metavar="FILE"),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare two judges of cited answers, or a judge with people.
-
-    As in MCiteBench: the figure and rank that each judge gives each run, over
-    the answers that both judged, and whether the order is the same (Table 13); and
-    precision, recall and F1 of the first judge's grades of sentences, taking
-    those of --against as right (Table 12). People fill in the form that --form
-    writes.
-    """
-    examples = load_dataset(dataset, references)
-    loaded = [
-        _load(run, kept, dataset, references, examples)
-        for run, kept in zip(runs, files_per_run("citations", citations, runs), strict=True)
-    ]
-    items = [judging_items(one.predictions, examples) for one in loaded]
-    if form is not None:
-        if len(runs) != 1:
-            raise UsageError("--form is of one run; name that alone")
-        count = write_forms(items[0], loaded[0].citations, form)
-        _show_form(form, count, as_json=as_json)
-        return
-    if not against:
-        raise UsageError(
-            "name what another judge or people said with --against, or write a form for people with --form"
-        )
-    paths = files_per_run("against", against, runs)
-    others = [
-        load_forms(path, pairs) if is_form(path) else _load(run, path, dataset, references, examples).citations
-        for run, path, pairs in zip(runs, paths, items, strict=True)
-        if path is not None
-    ]
-    compared = compare_judges(
-        [
-            JudgedRun(name=name, items=pairs, first=one.citations, second=other)
-            for name, pairs, one, other in zip(run_names(runs), items, loaded, others, strict=True)
-        ],
-        figure=figure,
-        convention=convention.value,
-    )
-    _show_judges(compared, as_json=as_json)
-
-
-def _load(
-    run: Path, kept: Path | None, dataset: str, references: Path | None, examples: Sequence[Example]
-) -> LoadedRun:
-    """Load a run with what a judge said of its answers, and of no others."""
-    request = ScoringRequest(run=run, dataset=dataset, references=references, citations=kept, partial=True)
-    return load_run(request, examples)
-
-
-def _show_form(form: Path, count: int, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"form": str(form), "answers": count})
-    else:
-        typer.echo(f"{form}: {pluralize(count, 'answer')} for people to judge")
-
-
-def _show_judges(compared: JudgeComparison, *, as_json: bool) -> None:
-    if as_json:
-        print_json(compared.model_dump(mode="json"))
-        return
-    out = console()
-    table = make_table(("run", "n", "first", "rank", "second", "rank "), words=["run"])
-    for run in compared.runs:
-        values = [_optional_number(value) for value in (run.first, run.first_rank, run.second, run.second_rank)]
-        table.add_row(plain(run.name), str(run.n), *values)
-    out.print(plain(f"{compared.figure} by each judge"))
-    show_table(out, table)
-    if compared.same_order is not None:
-        order = "the same" if compared.same_order else "another"
-        out.print(plain(f"{order} order by both; Kendall's tau-b {_optional_number(compared.kendall)}"))
-    for run in compared.runs:
-        _show_agreement(run)
-
-
-def _show_agreement(run: RunByJudges) -> None:
-    out = console()
-    if run.agreement is None:
-        out.print(plain(f"{run.name}: no sentence was judged by both"))
-        return
-    out.print(plain(f"{run.name}: sentences; {run.agreement.left_out} judgements by one alone are left out"))
-    table = make_table(("judgements", "n", "same", "precision", "recall", "F1"), words=["judgements"])
-    for name, one in run.agreement.figures.items():
-        table.add_row(
-            name, str(one.n), *(_optional_number(value) for value in (one.exact, one.precision, one.recall, one.f1))
-        )
-    show_table(out, table)
-
-
-def _optional_number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}" if value.is_integer() else f"{value:.3f}"

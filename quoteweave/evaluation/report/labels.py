@@ -112,10 +112,12 @@ _UNITS = {
     **dict.fromkeys(("words", "tokens.input", "tokens.output"), Unit("a question", 1, 0)),
     **{"usd": Unit("a question", 1, 4), "usd.total": Unit("in all", 1, 2), "seconds": Unit("a question", 1, 1)},
     "actions": Unit("a question", 1, 1),
+    **dict.fromkeys(("words.std", "alce.length"), Unit("words", 1, 1)),
+    **dict.fromkeys(("cvcp.pooled", "cvcp.per_sentence"), Unit("standard deviation over mean", 1, 3)),
     **{name: Unit("Pearson's r", 1, 2) for name in CORRELATION},
 }
 _NEITHER_BETTER = (
-    "words",
+    *("words", "words.std", "alce.length"),
     "tokens.input",
     "tokens.output",
     "usd",
