@@ -85,9 +85,11 @@ def greatest_coverage(curve: Sequence[RiskCoveragePoint], risk: float) -> RiskCo
 
 
 def risk_upper_bound(wrong: int, answers: int) -> float:
-    """The risk on new questions is no greater than this with so much confidence, one-sided (Clopper and Pearson 1934).
+    """The risk is no greater than this with the confidence `LEVEL`, one-sided (Clopper and Pearson 1934).
 
-    The greatest chance p at which `wrong` or fewer of `answers` would be wrong with probability 1 - `LEVEL`.
+    The greatest chance p at which `wrong` or fewer of `answers` would be wrong with probability 1 - `LEVEL`. It takes
+    answers as independent, and the threshold as chosen without them: of confidences that say nothing, 9 to 11 % of the
+    bounds at the threshold that `greatest_coverage` chooses among 100 to 300 answers are below the true risk, not 5 %.
     """
     if wrong >= answers:
         return 1.0
@@ -256,7 +258,9 @@ class CalibrationReport(Record):
     aurc: float = Field(description="area under the risk-coverage curve")
     least_aurc: float = Field(description="the same were every right answer surer than every wrong one")
     chosen: RiskCoveragePoint | None = Field(description="the point of the curve at the threshold")
-    greatest_risk: float | None = Field(description="upper bound of the risk there on new questions, 95 % one-sided")
+    greatest_risk: float | None = Field(
+        description="upper bound of the risk there, 95 % one-sided, were the threshold chosen on other answers"
+    )
     groups: Mapping[str, GroupCounts] = Field(description="answerable and unanswerable; empty without a threshold")
 
     @property

@@ -236,8 +236,8 @@ def _summary_lines(found: CalibrationReport, written: Path | None) -> Iterator[s
         return
     yield (
         f"Threshold {point.threshold:.3f}: {_percent(point.coverage)} of the answers are given, and of these "
-        f"{_percent(point.risk)} are wrong (on new questions at most {_percent(found.greatest_risk or 0.0)}, with 95 % "
-        "confidence)."
+        f"{_percent(point.risk)} are wrong. Had the threshold been chosen on other answers, at most "
+        f"{_percent(found.greatest_risk or 0.0)} would be on new questions, with 95 % confidence; as it is, maybe more."
     )
     yield (
         f"Below {calibration.before.threshold:.3f} by what is found alone, the model is not asked: no right answer of "
