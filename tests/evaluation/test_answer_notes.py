@@ -12,8 +12,11 @@ from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict
 from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.scoring.notes import cluster_notes
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score
-from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
+from quoteweave.evaluation.statistics.aggregates import Row, mean_of
+from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals, estimates
 
 COMPARED = ("bleu", "rouge_l.f1", "exact_match", "token_f1")
 SENTENCE = "The documents do not say how much grain was shipped."
@@ -140,3 +143,21 @@ def test_answers_without_a_judgement_are_counted(tmp_path: Path) -> None:
     assert told not in score(request, intervals=None).scores.notes
     judged.write_bytes(judged.read_bytes()[:-30])
     assert told in score(request, intervals=None).scores.notes
+
+
+def test_notes_tell_what_intervals_do_not() -> None:
+    """Of two figures of 12 questions on 11 documents, one is the same in all, and one defined in three documents."""
+    rows: list[Row] = [{"same": 1.0, "few": float(n) if n < 3 else None} for n in range(12)]
+    clusters = [f"{n}.pdf" for n in range(10)] + ["0.pdf", "11"]
+    figures = estimates([mean_of("same"), mean_of("few")], rows, clusters, bootstrap_intervals)
+    scores = Scores(
+        **{"name": "run", "dataset": "made", "convention": "strict", "marks": "own", "clusters": "document"},
+        **{"failed": 0, "missing": 0, "figures": figures},
+        questions=tuple(ScoredQuestion(example=str(n), cluster=clusters[n], row=row) for n, row in enumerate(rows)),
+    )
+    assert cluster_notes(scores) == [
+        "only 3 documents to resample for few: intervals are narrower than they should be",
+        "the same in every document: same; intervals without width do not tell how sure this is",
+        "1 question is of no known document, and is resampled by itself",
+    ]
+    assert cluster_notes(scores.model_copy(update={"figures": {}})) == []

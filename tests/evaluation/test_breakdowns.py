@@ -7,10 +7,10 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, GoldBox, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
-from quoteweave.evaluation.scoring.breakdowns import check_breakdowns, groups_of
+from quoteweave.evaluation.scoring.breakdowns import check_breakdowns, groups_of, marked_count
 from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
+from quoteweave.evaluation.statistics.bootstrap import Estimate, bootstrap_intervals
 
 
 def asked(name: str, *gold: str, domain: str = "Brochure", types: tuple[str, ...] = ("chart",)) -> Example:
@@ -141,3 +141,8 @@ def test_a_breakdown_that_nothing_is_known_for_has_no_groups() -> None:
 def test_other_names_are_refused(name: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         check_breakdowns([name])
+
+
+def test_groups_of_few_questions_or_few_documents_are_marked() -> None:
+    counts = [(29, 29), (400, 9), (400, 10), (30, None)]
+    assert [marked_count([Estimate(value=0.5, n=n, clusters=of)]) for n, of in counts] == ["29*", "400*", "400", "30"]

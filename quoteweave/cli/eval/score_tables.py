@@ -1,6 +1,6 @@
 """Scores as tables for people and as a JSON value for programs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rich.table import Table
 
@@ -10,7 +10,7 @@ from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.metrics.citations.quote_selection import GROUPS, RATIOS
 from quoteweave.evaluation.report.labels import CORRELATION
-from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, CROSSED, POSITION_FIGURE, SMALL_GROUP
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, CROSSED, POSITION_FIGURE, SMALL_GROUPS, marked_count
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.evaluation.statistics.bootstrap import Estimate
@@ -144,7 +144,7 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
         table = _table("Recall of gold quotes by their place in the context, %", (label, POSITION_FIGURE, "n"))
         for group, found in groups.items():
             recall = found[POSITION_FIGURE]
-            table.add_row(plain(group), _cell(recall, _percent), _count(table, recall.n))
+            table.add_row(plain(group), _cell(recall, _percent), _count(table, [recall]))
         return table
     known = [column for column in GROUP_COLUMNS if any(_known(found.get(column)) for found in groups.values())]
     columns = [column for column in known if column.replace(BY_RULE, "source.") not in known or BY_RULE not in column]
@@ -155,8 +155,7 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
     table = _table(f"By {label}; in %{scale}", (label, *headings, "n"))
     for group, found in groups.items():
         cells = (_cell(found.get(column), _score if column in JUDGE else _percent, between="\n") for column in columns)
-        n = max((estimate.n for estimate in found.values()), default=0)
-        table.add_row(plain(group), *cells, _count(table, n))
+        table.add_row(plain(group), *cells, _count(table, found.values()))
     return table
 
 
@@ -164,13 +163,13 @@ def _label(breakdown: str) -> str:
     return breakdown.replace("_", " ").replace(",", CROSSED)
 
 
-def _count(table: Table, n: int) -> str:
-    """The number of questions of a group; of few with a mark, which the table's caption explains."""
-    if n >= SMALL_GROUP:
-        return str(n)
-    table.caption = f"* fewer than {SMALL_GROUP} questions"
-    table.caption_justify = "left"
-    return f"{n}*"
+def _count(table: Table, found: Iterable[Estimate]) -> str:
+    """The number of questions of a group; of few with a star, which the table's caption explains."""
+    count = marked_count(found)
+    if count.endswith("*"):
+        table.caption = f"* {SMALL_GROUPS}"
+        table.caption_justify = "left"
+    return count
 
 
 def _correlations(scores: Scores) -> Table | None:
@@ -186,8 +185,7 @@ def _correlations(scores: Scores) -> Table | None:
     for group, found in {"all": scores.figures, **groups}.items():
         if any(_known(found.get(column)) for column in columns):
             cells = (_cell(found.get(column), _score, between="\n") for column in columns)
-            n = found[columns[0]].n if columns[0] in found else 0
-            table.add_row(plain(group), *cells, _count(table, n))
+            table.add_row(plain(group), *cells, _count(table, [found[columns[0]]] if columns[0] in found else []))
     return table if table.row_count else None
 
 

@@ -38,7 +38,7 @@ from quoteweave.evaluation.report.tables import (
     runs_table,
     undefined_table,
 )
-from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, SMALL_GROUP
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, SMALL_GROUPS
 
 T = TypeVar("T")
 
@@ -230,8 +230,8 @@ def _groups(report: Report) -> Section | None:
         "The same figure over groups of questions. A question with several kinds of evidence counts in each; one whose "
         "group the dataset does not tell, in none.",
         "Each panel is a run, each bar a group; the dashed line is the run's figure over all questions. Groups of few "
-        f"questions have long intervals; the tables say how many there are (n), with a star where they are fewer than "
-        f"{SMALL_GROUP}. {INTERVAL}",
+        f"questions have long intervals; the tables say how many there are (n), with a star where they are "
+        f"{SMALL_GROUPS}. {INTERVAL}",
     )
     return Section(
         id="groups",

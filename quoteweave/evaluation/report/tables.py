@@ -18,7 +18,7 @@ from quoteweave.evaluation.report.labels import (
     written,
 )
 from quoteweave.evaluation.report.runs import Report, RunReport
-from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, SMALL_GROUP, by_number, text_first
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, by_number, marked_count, text_first
 from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.saved_runs import HEADLINE
 from quoteweave.evaluation.statistics.bootstrap import Estimate
@@ -71,7 +71,7 @@ def runs_table(report: Report, title: str, names: Mapping[str, str] | Sequence[s
 def breakdown_table(report: Report, breakdown: str, figure: str | None = None) -> Table | None:
     """A row for each group, a column for each run, of a figure, or else of the main one; None where it is in no group.
 
-    Groups of fewer than `SMALL_GROUP` questions have a star at their number.
+    Groups of few questions, or of few documents, have a star at their number (`marked_count`).
     """
     figure = figure or ("recall" if BY_POSITION in breakdown.split(",") else report.main)
     groups = groups_of(report, breakdown)
@@ -81,8 +81,7 @@ def breakdown_table(report: Report, breakdown: str, figure: str | None = None) -
     for group in groups:
         found = [run.scores.breakdowns.get(breakdown, {}).get(group, {}).get(figure) for run in report.runs]
         top = best(figure, [None if estimate is None else estimate.value for estimate in found])
-        most = max((estimate.n for estimate in found if estimate is not None), default=0)
-        n = f"{most}*" if most < SMALL_GROUP else str(most)
+        n = marked_count(estimate for estimate in found if estimate is not None)
         if any(estimate is not None for estimate in found):
             cells = (_cell(figure, estimate, top) for estimate in found)
             rows.append((Cell(text=group_label(group)), Cell(text=n), *cells))

@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
@@ -11,7 +11,7 @@ from quoteweave.evaluation.metrics.citations.quote_selection import POSITION
 from quoteweave.evaluation.metrics.gold import gold_items, own_gold
 from quoteweave.evaluation.scoring.scores import ScoredQuestion
 from quoteweave.evaluation.statistics.aggregates import Aggregate, mean_of
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, estimates
+from quoteweave.evaluation.statistics.bootstrap import FEW_CLUSTERS, Estimate, Intervals, estimates
 
 BY_POSITION = "position"
 POSITION_FIGURE = "recall"
@@ -19,6 +19,8 @@ CROSSED = " × "
 """Stands between the names of two groups whose breakdowns are crossed."""
 SMALL_GROUP = 30
 """Groups of fewer questions are marked: their figures move by several points with each of them."""
+SMALL_GROUPS = f"fewer than {SMALL_GROUP} questions or {FEW_CLUSTERS} documents"
+"""What the mark says."""
 GROUP_RESAMPLES = 2_000
 """There are many groups, and this many resamples settle their bounds to about a tenth of a point."""
 
@@ -203,6 +205,17 @@ def _positions(questions: Sequence[ScoredQuestion], intervals: Intervals | None)
     places = sorted((column.removeprefix(POSITION) for column in columns), key=text_first)
     found = _of(questions, [mean_of(f"{POSITION}{place}") for place in places], intervals)
     return {place: {POSITION_FIGURE: found[f"{POSITION}{place}"]} for place in places}
+
+
+def marked_count(estimates: Iterable[Estimate]) -> str:
+    """The most questions that any figure of a group comes from; with a star where these, or their documents, are few.
+
+    >>> marked_count([Estimate(value=0.5, n=40, clusters=2), Estimate(value=0.5, n=30, clusters=2)])
+    '40*'
+    """
+    most = max(estimates, key=lambda one: one.n, default=Estimate(value=None, n=0))
+    few = most.n < SMALL_GROUP or (most.clusters is not None and most.clusters < FEW_CLUSTERS)
+    return f"{most.n}*" if few else str(most.n)
 
 
 def text_first(place: str) -> tuple[bool, int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from quoteweave.core.examples import TECHNICAL_ERRORS, Example, Prediction, Reference, unusable_boxes_note
-from quoteweave.core.messages import pluralize
+from quoteweave.core.messages import join_names, pluralize
 from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, outcome_of
 from quoteweave.evaluation.metrics.citations.citevqa import (
     EXCHANGED,
@@ -93,6 +93,8 @@ def _much_longer(
 
 
 _SHOWN = 3
+_MANY_CLUSTERS = 30
+"""Where so many documents agree, another will differ with a chance of a tenth at most (3 / n, 95 % confidence)."""
 PARSER = "citevqa.ceiling.parser"
 
 
@@ -192,12 +194,24 @@ def cluster_notes(scores: Scores) -> list[str]:
     numbers = {name: one.clusters for name, one in scores.figures.items() if one.bounds and one.clusters is not None}
     few = few_clusters(numbers, scores.clusters)
     notes = [few] if few else []
+    same = [
+        name
+        for name, number in numbers.items()
+        if 1 < number < _MANY_CLUSTERS and scores.figures[name].low == scores.figures[name].high
+    ]
+    if same:
+        notes.append(
+            f"the same in every {scores.clusters}: {join_names(same, _SHOWN)}; intervals without width do not tell how "
+            "sure this is"
+        )
     alone = sum(question.cluster == question.example for question in scores.questions)
     if numbers and alone and scores.clusters == "document":
-        whose = pluralize(
-            alone, "question is of no known document, and is", "questions are of no known document, and are"
+        of_none = "of no known document, and"
+        notes.append(
+            pluralize(
+                alone, f"question is {of_none} is resampled by itself", f"questions are {of_none} resampled one by one"
+            )
         )
-        notes.append(f"{whose} resampled one by one")
     return notes
 
 
