@@ -219,7 +219,7 @@ def test_figures_are_broken_down_by_what_is_asked_alone(score: Score) -> None:
     assert "judge 0 to 5" in shown
     assert "judge 0 to 5" not in score("--by", "gold_quotes,gold_images", judged=False).stdout
     assert "1*" in shown
-    assert "* fewer than 30 questions or 10 documents" in shown
+    assert "* fewer than 30 questions or 20 documents" in shown
 
 
 def test_bounds_below_zero_are_told_from_the_dash_between_them(capsys: pytest.CaptureFixture[str]) -> None:

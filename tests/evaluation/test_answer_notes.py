@@ -146,9 +146,9 @@ def test_answers_without_a_judgement_are_counted(tmp_path: Path) -> None:
 
 
 def test_notes_tell_what_intervals_do_not() -> None:
-    """Of two figures of 12 questions on 11 documents, one is the same in all, and one defined in three documents."""
-    rows: list[Row] = [{"same": 1.0, "few": float(n) if n < 3 else None} for n in range(12)]
-    clusters = [f"{n}.pdf" for n in range(10)] + ["0.pdf", "11"]
+    """Of two figures of 24 questions on 23 documents, one is the same in all, and one defined in three documents."""
+    rows: list[Row] = [{"same": 1.0, "few": float(n) if n < 3 else None} for n in range(24)]
+    clusters = [f"{n}.pdf" for n in range(22)] + ["0.pdf", "23"]
     figures = estimates([mean_of("same"), mean_of("few")], rows, clusters, bootstrap_intervals)
     scores = Scores(
         **{"name": "run", "dataset": "made", "convention": "strict", "marks": "own", "clusters": "document"},

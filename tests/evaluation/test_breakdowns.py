@@ -144,5 +144,5 @@ def test_other_names_are_refused(name: str, told: str) -> None:
 
 
 def test_groups_of_few_questions_or_few_documents_are_marked() -> None:
-    counts = [(29, 29), (400, 9), (400, 10), (30, None)]
+    counts = [(29, 29), (400, 19), (400, 20), (30, None)]
     assert [marked_count([Estimate(value=0.5, n=n, clusters=of)]) for n, of in counts] == ["29*", "400*", "400", "30"]

