@@ -7,13 +7,14 @@ import pytest
 from made_report import JUDGED, write
 
 from quoteweave.core.answers import Answer, AnswerStatus
+from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.notes import cluster_notes
-from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, compare, score
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Row, mean_of
 from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals, estimates
@@ -143,6 +144,14 @@ def test_answers_without_a_judgement_are_counted(tmp_path: Path) -> None:
     assert told not in score(request, intervals=None).scores.notes
     judged.write_bytes(judged.read_bytes()[:-30])
     assert told in score(request, intervals=None).scores.notes
+
+
+def test_no_metric_and_no_run_are_told_plainly(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.jsonl", [{"q_id": 0, "gold_quotes": ["text1"], "answer_short": "x"}])
+    run = write(tmp_path / "run.jsonl", [{"q_id": 0, "response": "x"}])
+    with pytest.raises(UsageError, match="there is no metric 'luck'; there are: rankings, "):
+        score(ScoringRequest(run=run, dataset="mmdocrag-20", references=gold, metrics=("luck",)))
+    assert compare([]) == ()
 
 
 def test_notes_tell_what_intervals_do_not() -> None:

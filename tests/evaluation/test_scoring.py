@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from made_selection import answered, example, fixed
 
+from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
@@ -123,6 +124,24 @@ class Words:
 
     def row(self, prediction: Prediction, example: Example) -> Row:  # a metric is given both
         return {"words": float(len((prediction.response or "").split()))}
+
+
+class Mean:
+    """A metric that takes a mean of nothing for a number."""
+
+    name = "mean"
+    aggregates: tuple[Aggregate, ...] = (mean_of("mean"),)
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        return {"mean": float("nan") if prediction.example == "b" else 1.0}
+
+
+def test_a_metric_that_gives_nan_is_refused_by_name() -> None:
+    """One NaN would leave the mean over all questions undefined, and nobody would know why."""
+    predictions = [answered("one", name) for name in "ab"]
+    settings = ScoringSettings(name="run", dataset="d")
+    with pytest.raises(UsageError, match=r"metric 'mean', column 'mean' of question 'b': nan is no finite number"):
+        score_predictions(EXAMPLES[:2], predictions, metrics=[Mean()], settings=settings)
 
 
 def test_a_metric_says_itself_whether_it_compares_words() -> None:

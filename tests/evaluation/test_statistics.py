@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.evaluation.statistics.bootstrap import clustered_interval, paired_difference
+from quoteweave.evaluation.statistics.paired_tests import paired_test
 
 
 def test_enumerated_by_hand() -> None:
@@ -88,6 +89,14 @@ def test_a_constant_gain_is_certain_however_questions_differ() -> None:
     interval = paired_difference((theirs + 0.25).tolist(), theirs.tolist(), [place % 5 for place in range(20)])
     assert interval is not None
     assert [interval.mean, interval.low, interval.high] == pytest.approx([0.25, 0.25, 0.25])
+
+
+def test_what_is_not_finite_is_refused() -> None:
+    for values in ([1.0, float("nan")], [float("inf"), 0.0]):
+        with pytest.raises(ValueError, match="is no finite number"):
+            clustered_interval(values, ["a", "b"])
+        with pytest.raises(ValueError, match="is no finite number"):
+            paired_test(values, [0.0, 0.0], ["a", "b"])
 
 
 def test_unequal_lengths_are_refused() -> None:

@@ -40,5 +40,5 @@ class Metric(Protocol):
     aggregates: tuple[Aggregate, ...]
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """The columns of one question, counts included; None where undefined. Raises nothing."""
+        """The columns of one question, counts included; None where undefined, never NaN. Raises nothing."""
         ...

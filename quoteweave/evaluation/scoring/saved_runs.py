@@ -168,7 +168,7 @@ def score(
 
     `examples` of the same dataset and references are not read again; `intervals=None` is faster where none are needed;
     `prices` are of models' tokens. Raises DatasetError for files that cannot be read or do not belong together,
-    UsageError for a scope that the run does not have.
+    UsageError for a scope that the run does not have, and for names of metrics or breakdowns that there are not.
 
         >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
         >>> run = score(request)
@@ -191,6 +191,8 @@ def compare(
 ) -> tuple[Comparison, ...]:
     """Compare every pair of runs by the named figures, else by the first `MAX_COMPARED` of `COMPARED` that all have.
 
+    Nothing comes back for fewer than two runs.
+
     Raises UsageError for a figure that the runs do not have, DatasetError for runs that were not scored alike.
 
         >>> ours, theirs = (
@@ -201,7 +203,9 @@ def compare(
         >>> found.first_value, found.second_value, found.difference
         (1.0, 0.5, 0.5)
     """
-    known = runs[0].aggregates if runs else {}
+    if not runs:
+        return ()
+    known = runs[0].aggregates
     for name in figures or ():
         if name not in known:
             raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
@@ -263,6 +267,8 @@ def score_run(
     check_breakdowns(request.by or ())
     convention = convention or request.convention
     names = _metrics(loaded) if request.metrics is None else request.metrics
+    if unknown := [name for name in names if name not in METRICS]:
+        raise UsageError(f"there is no metric {unknown[0]!r}; there are: {', '.join(METRICS)}")
     options = MetricOptions(request.grammar, convention, prices)
     metrics: list[Metric] = [METRICS[name](options) for name in names]
     if loaded.judgements:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.core.errors import DatasetError
+from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.box_recall import Boxes
@@ -20,7 +20,7 @@ from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, figure_names
 from quoteweave.evaluation.scoring.breakdowns import breakdowns, groups_of
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, correlation_of, mean_over_domains
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, check_finite, correlation_of, mean_over_domains
 from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
 from quoteweave.evaluation.text.abstentions import only_abstains
 from quoteweave.evaluation.text.responses import MarkGrammar
@@ -66,7 +66,8 @@ def score_predictions(
 
     There is at most one prediction for an example, and each belongs to one of `examples`; examples without one are
     counted as `missing`, and enter no figure by either convention. Intervals, where asked for, resample documents; a
-    question whose document is not known is resampled by itself.
+    question whose document is not known is resampled by itself. Raises UsageError for a metric that gives NaN or an
+    infinity.
 
         >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
         >>> predictions = load_predictions(Path("theirs.jsonl"))
@@ -121,7 +122,7 @@ def _question(
     scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
     for metric in metrics if convention == "published" else _strictly_computed(metrics, prediction):
         if example.task not in WITHOUT_WORDS or not _says(metric, "compares_words"):
-            row |= metric.row(scored, example)
+            row |= _checked(metric, metric.row(scored, example), example)
     return ScoredQuestion(
         example=example.id,
         cluster=example.cluster or example.id,
@@ -129,6 +130,18 @@ def _question(
         row=row,
         error=prediction.error,
     )
+
+
+def _checked(metric: Metric, row: Row, example: Example) -> Row:
+    """The row. Raises UsageError for a value that is not finite, which would spoil means over all questions."""
+    for column, value in row.items():
+        try:
+            check_finite([value])
+        except ValueError as error:
+            raise UsageError(
+                f"metric {metric.name!r}, column {column!r} of question {example.id!r}: {error}"
+            ) from error
+    return row
 
 
 def _strictly_computed(metrics: Sequence[Metric], prediction: Prediction) -> list[Metric]:

@@ -94,6 +94,13 @@ class Aggregate:
         return self.values(rows).count(None)
 
 
+def check_finite(values: Iterable[float | None]) -> None:
+    """Raise ValueError for a value that is not finite: undefined is None, and one NaN would make a mean undefined."""
+    for value in values:
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"{value} is no finite number; None stands for what is undefined")
+
+
 def _column(rows: Sequence[Row], name: str, otherwise: float | None) -> list[float | None]:
     first, product, second = name.partition(PRODUCT)
     if not product:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, check_finite, mean_of
 
 Bounds = tuple[float, float]
 RESAMPLES = 10_000
@@ -166,12 +166,14 @@ def clustered_interval(
     interval is somewhat too narrow.
 
     `clusters` names the cluster of each value. None values are undefined and left out; None comes back where no value
-    is left. The same seed gives the same interval. Raises ValueError for sequences of unequal length.
+    is left. The same seed gives the same interval. Raises ValueError for sequences of unequal length, and for a value
+    that is not finite.
 
         >>> found = clustered_interval([1, 0, None, 1], ["a.pdf", "a.pdf", "b.pdf", "c.pdf"], resamples=1000)
         >>> found.low, found.high, found.n
         (0.5, 1.0, 3)
     """
+    check_finite(values)
     known = [(value, cluster) for value, cluster in zip(values, clusters, strict=True) if value is not None]
     if not known:
         return None

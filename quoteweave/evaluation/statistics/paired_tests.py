@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quoteweave.evaluation.statistics.aggregates import PRODUCT, Aggregate, Row, mean_of
+from quoteweave.evaluation.statistics.aggregates import PRODUCT, Aggregate, Row, check_finite, mean_of
 from quoteweave.evaluation.statistics.bootstrap import number_clusters, sums_by_cluster
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ def permutation_test(
     swapped = sums[:, [0, *range(1 + half, 1 + 2 * half), *range(1, 1 + half)]]
     values = np.concatenate(
         [
-            np.abs(difference.evaluate((sums.sum(axis=0) + coins @ (swapped - sums)).T))
-            for coins in _coins(number, permutations, seed)
+            np.empty(0),
+            *(
+                np.abs(difference.evaluate((sums.sum(axis=0) + coins @ (swapped - sums)).T))
+                for coins in _coins(number, permutations, seed)
+            ),
         ]
     )
     # To swap all rows, or none, gives what was seen but for rounding, which grows with the sums.
@@ -119,11 +122,13 @@ def paired_test(
 ) -> float | None:
     """Two-sided p of the mean of `ours - theirs`, by `permutation_test`; None where no question has both values.
 
-    The two hold the same questions in the same order, `clusters` the document of each, or the question itself.
+    The two hold the same questions in the same order, `clusters` the document of each, or the question itself. Raises
+    ValueError for sequences of unequal length, and for a value that is not finite: None is undefined.
 
         >>> paired_test([1.0] * 8, [0.0] * 8, [f"{n}.pdf" for n in range(8)]) < 0.05
         True
     """
+    check_finite([*ours, *theirs])
     mean = mean_of("value")
     rows = [joint({mean.name: a}, {mean.name: b}) for a, b in zip(ours, theirs, strict=True)]
     return permutation_test(difference_of(mean), rows, clusters, permutations=permutations, seed=seed)
