@@ -52,7 +52,9 @@ by_evidence_type, by_domain: group to n, in_document, collection, as above;
 
 undefined: in_document, collection: figure to questions left out;
 
-interval_95: in_document, collection: figure to its low and high bound."""
+interval_95: in_document, collection: figure to its low and high bound;
+
+notes: sentences, such as that documents are few."""
 
 
 MAX_NOTES = 5  # that are shown
@@ -220,6 +222,7 @@ def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:
             key: {name: _bounds(scores[scope].figures.get(name)) for name in _names(scope, scores[scope].figures)}
             for key, scope in SCOPES.items()
         },
+        "notes": _notes(scores["document"]),
     }
 
 
