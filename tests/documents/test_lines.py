@@ -57,6 +57,11 @@ def test_text_that_runs_up_the_page_in_columns_is_parted_at_them() -> None:
     assert texts(TextRun(words, 10, 200, "", False, False)) == ["Smoke alarm", "Lamp"]  # heads of a table
 
 
+def test_a_label_of_two_lines_that_runs_down_the_page_stays_one() -> None:
+    words = (Word("Axis", (50, 100, 60, 130)), Word("(metres)", (37, 100, 47, 140)))
+    assert texts(TextRun(words, 10, 200, "", False, False)) == ["Axis (metres)"]
+
+
 def test_letters_are_counted_without_spaces() -> None:
     assert count_letters(lines_of([run(("The", 0, 15), ("tide", 18, 35))])) == 7
     assert count_letters([]) == 0

@@ -19,6 +19,8 @@ _SAID = lazy_regex(r"[A-ZÀ-Þ][\w'’-]*[,.:;!?]?\s+[^\W\d_](?![^.!?]*(?:<-|[={
 SAME_EDGE = 1.5
 # The widest picture in a line, in font sizes.
 MAX_PICTURE = 4
+# In font sizes: the space between two lines of a label that runs up the page is less, and that between two labels more.
+NEXT_LINE = 0.8
 # Letters of a text from which on its mix of letters tells whether it is garbled, and from which on it makes one look.
 LONG, SHORT = 150, 40
 # A gap wider than this many font sizes ends a line: what follows stands in another column or table cell.
@@ -83,10 +85,10 @@ def lines_of(runs: Iterable[TextRun]) -> list[Line]:
 
 
 def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
-    boxes = [word.box if run.upright else _on_its_side(word.box) for word in run.words]
     start = 0
     for i in range(1, len(run.words)):
-        if not _adjacent(boxes[i - 1], boxes[i], run.size):
+        one, other = run.words[i - 1].box, run.words[i].box
+        if not (_adjacent(one, other, run.size) if run.upright else _near_across(one, other, run.size)):
             yield replace(run, words=run.words[start:i])
             start = i
     yield replace(run, words=run.words[start:])
@@ -102,8 +104,9 @@ def _continues(previous: TextRun, run: TextRun) -> bool:
     return _adjacent(previous.words[-1].box, run.words[0].box, max(previous.size, run.size))
 
 
-def _on_its_side(box: Box) -> Box:
-    return (box[1], box[0], box[3], box[2])
+def _near_across(a: Box, b: Box, size: float) -> bool:
+    """Whether a word that runs up or down the page stands in the line of another, or in the next one of its label."""
+    return max(b[0] - a[2], a[0] - b[2]) < NEXT_LINE * size
 
 
 def _adjacent(a: Box, b: Box, size: float) -> bool:
