@@ -113,7 +113,7 @@ def test_an_index_of_another_version_is_told_and_made_anew(
         assert search.out
         assert " ".join(search.err.split()).count(f"note: {told}") == 1
     assert any(told in note for note in quoteweave("check", "-c", port, "--json").json()["notes"])
-    assert quoteweave("check", "-c", port, "--repair", "--json").json()["notes"] == []
+    assert not any(told in note for note in quoteweave("check", "-c", port, "--repair", "--json").json()["notes"])
     assert quoteweave("status", "-c", port, "--json").json()["lexical_up_to_date"] is True
     assert told not in quoteweave("search", "grain", "-c", port).err
 
