@@ -89,7 +89,7 @@ class Field:
     def bm25_of_ranges(self, tokens: Sequence[Ids], b: float, ranges: Sequence[slice]) -> "list[Scores]":
         """Scores of the items of each range, as `bm25` gives them where these alone are searched.
 
-        Ranges are not empty, and ascend without overlaps.
+        Ranges ascend without overlaps, and may be empty.
         """
         import numpy as np
 
@@ -97,9 +97,10 @@ class Field:
         sizes = stops - starts
         firsts = sizes.cumsum() - sizes  # of each range in what is computed for all
         lengths = np.concatenate([self._lengths[each] for each in ranges]).astype(np.float64)
-        counted = np.add.reduceat(np.sign(lengths), firsts) if self._sparse else sizes
-        mean = np.add.reduceat(lengths, firsts) / np.maximum(counted, 1)
-        saturation = K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1).repeat(sizes))
+        of = np.arange(len(ranges)).repeat(sizes)
+        counted = np.bincount(of, lengths > 0, len(ranges)) if self._sparse else sizes
+        mean = np.bincount(of, lengths, len(ranges)) / np.maximum(counted, 1)
+        saturation = K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1)[of])
         scores = np.zeros(len(lengths), dtype=np.float32)
         for ids, times in Counter(tokens).items():
             positions, counts = self._found(ids)

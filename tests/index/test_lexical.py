@@ -59,12 +59,13 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
 def test_documents_are_scored_as_if_each_were_searched_alone(field: str, tmp_path: Path) -> None:
     pages = [made_quote(text, page=page) for page, text in enumerate(["grain by rail", "grain, grain", "a ship"])]
     titled = [made_quote("Grain", page=0, layout="title"), *pages]
-    with make_collection(tmp_path, {"a": ["grain by ship"], "b": titled, "c": ["rail"]}) as collection:
+    others = [[made_quote("grain by ship")], [made_quote("rail", layout="header")], [made_quote("rail")]]
+    with make_collection(tmp_path, dict(zip("abcd", [titled, *others], strict=True))) as collection:
         index = lexical.current_lexical_index(collection)
         of = index.document_of[index.page_of] if field == "quotes" else index.document_of
         asked = ["grain", "rail", "grain", "crane"]
-        for documents in ([0, 1, 2], [0, 2], [1]):
-            for document, found in zip(documents, index.scores_in_documents(field, asked, documents), strict=True):
+        for among in ([0, 1, 2, 3], [0, 2], [2, 3], [2], [1]):
+            for document, found in zip(among, index.scores_in_documents(field, asked, among), strict=True):
                 alone = index.scores(field, asked, within=of == document)[of == document]
                 np.testing.assert_allclose(found, alone, rtol=1e-6)
 
