@@ -248,9 +248,10 @@ class EvidenceScorer:
         """Add what pages are worth among those of their own documents, and order the quotes of these anew."""
         parts = evidence.parts
         by_words = parts["words"] + parts["best quote"] + parts["outline"]
-        own = score_within_documents(self.index, tokens, evidence.total, by_words, evidence.quote_scores)
+        among_all = evidence.quote_scores, evidence.best_quote
+        own = score_within_documents(self.index, tokens, evidence.total, by_words, among_all)
         evidence.add("among its pages", own.gained)
-        evidence.quote_scores, evidence.best_quote = own.quote_scores, self.index.best_on_pages(own.quote_scores)
+        evidence.quote_scores, evidence.best_quote = own.quote_scores, own.best_quote
 
     def _references(self, evidence: PageEvidence) -> "tuple[Scores, Sources]":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n).

@@ -31,24 +31,26 @@ class WithinDocuments(NamedTuple):
     """(m,) what each page gains or loses beside the others of its document, of which the best keeps its score."""
     quote_scores: "Scores"
     """(n,) BM25 of each quote; among all quotes for documents that were not searched once more."""
+    best_quote: "Scores"
+    """(m,) the best of these of each page."""
 
 
 def score_within_documents(
-    index: LexicalIndex, tokens: Sequence[str], total: "Scores", by_words: "Scores", quote_scores: "Scores"
+    index: LexicalIndex, tokens: Sequence[str], total: "Scores", by_words: "Scores", among_all: "tuple[Scores, Scores]"
 ) -> WithinDocuments:
     """Score the best documents by a question's words as if each were asked alone.
 
     `total` (m,) is the evidence so far, `by_words` (m,) the share of words, best quote and outline in it, and
-    `quote_scores` (n,) are BM25 of each quote among all. Documents stay in the order of their best pages, and no page
-    that was found is lost.
+    `among_all` are BM25 of each quote (n,) and of the best of each page (m,) among all. Documents stay in the order of
+    their best pages, and no page that was found is lost.
     """
     import numpy as np
 
-    gained, own_scores = np.zeros_like(total), quote_scores.copy()
+    gained, own_scores, best_quotes = np.zeros_like(total), among_all[0].copy(), among_all[1].copy()
     best = best_positions(total, BEST_PAGES, index.page_order)
     documents: list[int] = np.unique(index.document_of[best]).tolist()
     if not documents:
-        return WithinDocuments(gained, own_scores)
+        return WithinDocuments(gained, own_scores, best_quotes)
     of_quotes = index.scores_in_documents("quotes", tokens, documents)
     of_pages = index.scores_in_documents("pages", tokens, documents, b=PAGE_B)
     of_outline = index.scores_in_documents("outline", tokens, documents)
@@ -58,8 +60,9 @@ def score_within_documents(
         best_quote = np.zeros_like(words)
         np.maximum.at(best_quote, index.page_of[quotes] - pages.start, own)
         before = total[pages]
+        best_quotes[pages] = best_quote
         own_words = words + np.float32(BEST_QUOTE) * best_quote + np.float32(OUTLINE) * outline
         after = before + own_words - by_words[pages]
         after += before.max() - after[before > 0].max()
         gained[pages] = np.where(before > 0, np.maximum(after, np.float32(NEARBY)) - before, np.float32(0))
-    return WithinDocuments(gained, own_scores)
+    return WithinDocuments(gained, own_scores, best_quotes)
