@@ -30,6 +30,7 @@ _SPACE = lazy_regex(r"\s+")
 _WORD = lazy_regex(r"[^\W_]")
 # Share of the letters of a line of links that stand in links: "Next: Ports, Previous: Grain, Up: Index".
 _LINKED = 0.6
+# What links to a heading show behind it.
 _PERMALINKS = frozenset({"¶", "#", "§", "🔗", "\uf0c1"})
 _DISPLAY_MATH = lazy_regex(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
 
@@ -99,7 +100,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     pictures = LinkedImages(path.parent, images)
     blocks = html_blocks(text, name=path.name, pictures=pictures)
     return paginate_blocks(
-        mark_link_bars(blocks), name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
+        _mark_link_bars(blocks), name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
     )
 
 
@@ -130,7 +131,7 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
     return title + outline.blocks
 
 
-def mark_link_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
+def _mark_link_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
     """Make headers and footers of the lines of links that a page begins or ends with: "Next: Ports, Up: Index".
 
     A page of nothing but links keeps them as what it says.

@@ -101,7 +101,9 @@ _SAMPLE = 100_000
 # A heading in capitals: words and what joins them, and, besides, brackets with what is not in capitals.
 _CAPITALS = lazy_regex(r"(?=.{3,80}\Z)[\w&'’\"“”(][\w \t&'’\"“”(),.:/–—-]*[\w)'’\"“”?!]")
 _MAX_TITLE = 80
-_UNDERLINE = lazy_regex(r"([=~^*#+-])\1+")
+_UNDERLINED = lazy_regex(
+    r"(?:(?P<above>[=~^*#+-])(?P=above)+\n)?(?P<title>[^\n]*)\n(?P<line>(?P<mark>[=~^*#+-])(?P=mark)+)(?:\n|\Z)"
+)
 _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
 # What a line opens with that says one thing of another: "Serves: 10".
@@ -154,14 +156,13 @@ def _split_underlined(paragraph: str) -> tuple[str, str, str]:
     Returns the heading, its marks as they tell its level ("=", or "==" with a line above), and the rest; without such
     a heading, two empty texts and the paragraph.
     """
-    above, title, below, *rest = *paragraph.split("\n", 3), *("",) * 3
-    if (over := _UNDERLINE.fullmatch(above)) is None:
-        above, title, below, rest = "", above, title, [paragraph.partition("\n")[2].partition("\n")[2]]
-    under = _UNDERLINE.fullmatch(below)
-    is_long = under is not None and 2 * len(below) >= len(title.strip()) and (over is None or over[1] == under[1])
-    if under is None or not is_long or len(title) > _MAX_TITLE or not any(map(str.isalpha, title)):
+    found = _UNDERLINED.match(paragraph)
+    if found is None or found["above"] not in (None, found["mark"]):
         return "", "", paragraph
-    return title.strip(), under[1] * (2 if above else 1), rest[0]
+    title, is_long = found["title"].strip(), 2 * len(found["line"]) >= len(found["title"].strip())
+    if not is_long or len(found["title"]) > _MAX_TITLE or not any(map(str.isalpha, title)):
+        return "", "", paragraph
+    return title, found["mark"] * (2 if found["above"] else 1), paragraph[found.end() :]
 
 
 def _is_heading(line: str) -> bool:
