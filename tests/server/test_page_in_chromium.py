@@ -16,7 +16,7 @@ from quoteweave.pipeline.settings import AnswerSettings
 from quoteweave.testing.model_server import ModelServer, Reply
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from playwright.sync_api import Locator, Route
 
 pytestmark = pytest.mark.browser
 
@@ -179,21 +179,68 @@ def test_only_ticked_documents_are_asked_with_the_chosen_retriever(live: LiveSer
     assert set(turn.locator(".source .document").all_inner_texts()) == {"visitor-guide.pdf"}
 
 
-def test_another_collection_and_another_model_are_chosen(written: LiveServer, visit: Visit, tmp_path: Path) -> None:
+@pytest.fixture
+def two(written: LiveServer, tmp_path: Path) -> Iterator[LiveServer]:
+    """A server of the collection `port` and of another, `notes`."""
     make_collection(tmp_path, {"notes.md": ["The lighthouse stands on a rock off the north quay."]}).close()
     before = written.app.state.served.settings
     both = {"collections": {**before.collections, "notes": tmp_path / "collection"}, "state": tmp_path / "state"}
     with LiveServer(before.model_copy(update=both)) as server:
-        seen = visit(server.url).open()
-        seen.page.locator("#collection").select_option("notes")
-        seen.page.get_by_role("button", name="Read notes.md").wait_for()
-        assert seen.page.title() == "notes · quoteweave"
-        seen.page.locator("#model").select_option("extractive")
-        with seen.page.expect_request("**/answers") as sent:
-            turn = seen.ask("Where does the lighthouse stand?")
-        assert sent.value.url == f"{server.url}/v1/collections/notes/answers"
-        assert sent_json(sent.value)["settings"]["model"] == "extractive"
-        assert "on a rock off the north quay" in turn.locator(".prose").inner_text()
+        yield server
+
+
+def test_another_collection_and_another_model_are_chosen(two: LiveServer, visit: Visit) -> None:
+    seen = visit(two.url).open()
+    seen.page.locator("#collection").select_option("notes")
+    seen.page.get_by_role("button", name="Read notes.md").wait_for()
+    assert seen.page.title() == "notes · quoteweave"
+    seen.page.locator("#model").select_option("extractive")
+    with seen.page.expect_request("**/answers") as sent:
+        turn = seen.ask("Where does the lighthouse stand?")
+    assert sent.value.url == f"{two.url}/v1/collections/notes/answers"
+    assert sent_json(sent.value)["settings"]["model"] == "extractive"
+    assert "on a rock off the north quay" in turn.locator(".prose").inner_text()
+
+
+def test_a_slow_server_takes_nothing_back_that_was_done_meanwhile(two: LiveServer, visit: Visit) -> None:
+    seen = visit(two.url).open()
+    held: list[Route] = []
+
+    def hold(route: "Route") -> None:
+        held.append(route)
+
+    def release() -> None:
+        """Lets through what is held; what the page asks for after it has answered has been seen."""
+        route = held.pop()
+        with seen.page.expect_event("requestfinished", lambda request: request == route.request):
+            route.continue_()
+        seen.page.evaluate("fetch('/v1/session').then((response) => response.text())")
+
+    seen.page.route("**/collections/notes/documents", hold)
+    seen.page.locator("#collection").select_option("notes")
+    seen.page.locator("#model").select_option("extractive")
+    turn = seen.ask("Where does the lighthouse stand?")
+    assert seen.page.locator(".volume, .library .empty").count() == 0, "what is not known is not shown as empty"
+    release()
+    seen.page.get_by_role("button", name="Read notes.md").wait_for()
+    assert "on a rock off the north quay" in turn.locator(".prose").inner_text()
+    conversation = seen.page.url
+
+    seen.page.locator("#collection").select_option("port")
+    seen.page.get_by_role("button", name="Read harbour-report.pdf").wait_for()
+    seen.page.locator("#collection").select_option("notes")
+    seen.page.locator("#collection").select_option("port")
+    seen.page.get_by_role("button", name="Read harbour-report.pdf").wait_for()
+    release()
+    assert seen.page.get_by_role("button", name="Read notes.md").count() == 0
+
+    seen.page.unroute("**/collections/notes/documents")
+    seen.page.route("**/v1/conversations/*", hold)
+    with seen.page.expect_request("**/v1/conversations/*"):
+        seen.open(conversation.removeprefix(two.url))
+    seen.ask("What stands on a rock?")
+    release()
+    assert seen.page.locator(".question").all_inner_texts() == ["What stands on a rock?"]
 
 
 def test_the_document_is_searched_and_paged_from_there(live: LiveServer, visit: Visit) -> None:

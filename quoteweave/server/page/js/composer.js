@@ -48,14 +48,19 @@ export class Composer {
   #typed() {
     this.field.style.height = "auto";
     this.field.style.height = `${this.field.scrollHeight}px`;
-    this.button.disabled = !this.busy && !this.field.value.trim();
+    this.button.disabled = !this.busy && !this.#question();
     const length = this.field.value.length;
     this.note.textContent = length > LONG ? `${length.toLocaleString("en")} characters: that may be too long` : "";
     this.note.classList.toggle("over", length > LONG);
   }
 
+  /** What can be asked now: nothing until it is known of which collection. */
+  #question() {
+    return open.collection && this.field.value.trim();
+  }
+
   #send() {
-    const question = this.field.value.trim();
+    const question = this.#question();
     if (!question) return;
     this.field.value = "";
     this.#typed();
@@ -65,20 +70,25 @@ export class Composer {
 
   #scoped() {
     const { size } = open.chosen;
-    const words = size ? `${size} of ${open.documents.length} documents` : open.documents.length ? `All ${counted(open.documents.length, "document")}`.replace("All 1 document", "1 document") : "No documents";
+    const words = size ? `${size} of ${open.documents.length} documents` : open.documents.length ? `All ${counted(open.documents.length, "document")}`.replace("All 1 document", "1 document") : open.listed ? "No documents" : "Documents";
     this.scope.replaceChildren(icon("documents"), words);
     this.scope.classList.toggle("narrowed", size > 0);
     this.scope.title = "Choose which documents are asked";
   }
 
-  /** Fills in which models and retrievers can be chosen. @param {string[]} retrievers of the collection */
-  async readModels(retrievers) {
+  /** Fills in which retrievers can be chosen. @param {string[]} retrievers of the collection */
+  offerRetrievers(retrievers) {
+    fill(byId("retriever"), [["", "Standard search"], ...retrievers.map((name) => /** @type {[string, string]} */ ([name, name]))], settings.retriever);
+    this.#typed();
+  }
+
+  /** Fills in which models can be chosen. */
+  async readModels() {
     /** @type {{name: string, default: boolean, destination: string | null}[]} */
     const models = (await call("/v1/models")).models;
     const own = models.find((model) => model.default);
     const others = models.filter((model) => !model.default);
     fill(byId("model"), [["", nameOf(own?.name ?? "")], ...others.map((model) => /** @type {[string, string]} */ ([model.name, nameOf(model.name)]))], settings.model);
-    fill(byId("retriever"), [["", "Standard search"], ...retrievers.map((name) => /** @type {[string, string]} */ ([name, name]))], settings.retriever);
     const sent = models.filter((model) => model.destination).map((model) => `${model.name}: ${model.destination}`);
     byId("model").title = sent.length ? `What writes the answer. Questions and quotes are sent to ${sent.join(", ")}` : "What writes the answer";
   }

@@ -24,6 +24,8 @@ export class Conversation {
     this.turns = [];
     /** @type {AbortController | null} */
     this.asking = null;
+    /** Changes with all that decides which conversation is open: what was asked for before it is late. */
+    this.begun = 0;
     /** @type {{turn: Turn, place: number} | null} */
     this.shown = null;
     viewer.onStep = (by) => this.step(by);
@@ -32,6 +34,7 @@ export class Conversation {
   /** Begins anew. */
   clear() {
     this.asking?.abort();
+    this.begun += 1;
     this.id = null;
     this.turns = [];
     this.shown = null;
@@ -56,6 +59,7 @@ export class Conversation {
    */
   async ask(question, model) {
     this.asking?.abort();
+    this.begun += 1;
     this.#follow();
     const asking = (this.asking = new AbortController());
     const turn = this.#add(question);
@@ -165,8 +169,10 @@ export class Conversation {
 
   /** Opens an earlier conversation, with the places of its citations. @param {string} id */
   async open(id) {
+    const begun = (this.begun += 1);
     try {
       const found = await call(`/v1/conversations/${encodeURIComponent(id)}`);
+      if (begun !== this.begun) return;
       this.clear();
       this.id = id;
       for (const stored of found.turns) this.#restore(stored, id);

@@ -8,10 +8,14 @@ import { documentsChanged, open } from "./state.js";
 /** @param {number} count @param {string} one @param {string} [many] */
 export const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/** Reads which documents there are. */
+let readings = 0;
+
+/** Reads which documents there are. Of several readings at once the one that began last counts. */
 export async function readDocuments() {
+  const reading = (readings += 1);
   const found = await call(`${base(open.collection)}/documents`);
-  open.documents = found.documents;
+  if (reading !== readings) return;
+  Object.assign(open, { documents: found.documents, listed: true });
   const names = new Set(open.documents.map((document) => document.name));
   for (const name of open.chosen) if (!names.has(name)) open.chosen.delete(name);
   documentsChanged();

@@ -49,6 +49,7 @@ export async function openHistory({ collection, current, open, gone }) {
         : found.length ? "" : "There are none yet. Each question you ask begins one, or goes on with the one that is open.";
       list.replaceChildren(...found.map((one) => row(one)));
     } catch (error) {
+      if (turn !== asking) return;
       note.textContent = error instanceof Error && /** @type {any} */ (error).status === 404 ? "This server keeps no conversations." : /** @type {Error} */ (error).message;
     }
     note.hidden = !note.textContent;

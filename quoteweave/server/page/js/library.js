@@ -46,7 +46,7 @@ export class Library {
     const before = new Map([...this.shelf.children].map((each) => [/** @type {HTMLElement} */ (each).dataset.key, each]));
     this.shelf.replaceChildren(...wanted.slice(0, this.shown).map((document) => this.#volume(document, before)));
     this.more.hidden = wanted.length <= this.shown;
-    if (!wanted.length) this.shelf.append(h("li", { class: "empty", text: open.documents.length ? "No document has such a name." : "There are no documents yet." }));
+    if (!wanted.length && open.listed) this.shelf.append(h("li", { class: "empty", text: open.documents.length ? "No document has such a name." : "There are no documents yet." }));
   }
 
   /** @param {DocumentRecord} document @param {Map<string | undefined, Element>} before */

@@ -10,7 +10,7 @@ import { openHistory } from "./history.js";
 import { Library } from "./library.js";
 import { problemNotice } from "./notices.js";
 import { listenForKeys } from "./keys.js";
-import { applyTheme, change, onDocuments, open, settings } from "./state.js";
+import { applyTheme, change, forgetDocuments, onDocuments, open, settings } from "./state.js";
 import { Uploads } from "./uploads.js";
 import { Viewer } from "./viewer.js";
 
@@ -56,14 +56,16 @@ byId("open-documents").setAttribute("aria-label", "Documents");
 
 listenForKeys({ conversation, viewer, showDocuments, showHistory, openShortcuts });
 
-/** @param {string} name */
+/** Opens a collection with a new conversation, in which can be asked before its documents are listed. @param {string} name */
 async function openCollection(name) {
+  forgetDocuments();
   open.collection = name;
-  open.chosen.clear();
   change({ collection: name });
   document.title = `${name} · quoteweave`;
   byId("collection").value = name;
-  await Promise.all([readDocuments(), composer.readModels(collections.get(name) ?? [])]);
+  composer.offerRetrievers(collections.get(name) ?? []);
+  conversation.clear();
+  await readDocuments();
 }
 
 /** What the address names: a collection, and a conversation or a quote of it. */
@@ -109,11 +111,10 @@ async function start() {
   const names = await readCollections();
   const name = wanted.collection ?? (names.includes(settings.collection) ? settings.collection : names[0]);
   if (!name) throw new Problem({ title: "There is no collection yet", detail: "Make one with `quoteweave add FILES -c FOLDER`, and serve it with `quoteweave serve -c FOLDER`." });
-  open.collection = name;
   const path = location.pathname;
-  conversation.clear();
+  const opened = openCollection(name);
   library.element.hidden = wanted.quote !== null; // else its covers would be drawn before the page of the quote
-  await openCollection(name);
+  await Promise.all([opened, composer.readModels()]);
   if (open.writable) uploads.resume().catch(() => {}); // the list of jobs is a help, and no more
   if (wanted.quote) {
     history.replaceState(null, "", path);
@@ -133,10 +134,6 @@ function failed(error) {
   byId("turns").prepend(notice);
 }
 
-byId("collection").addEventListener("change", async () => {
-  conversation.clear();
-  await openCollection(byId("collection").value).catch(failed);
-  conversation.clear();
-});
+byId("collection").addEventListener("change", () => openCollection(byId("collection").value).catch(failed));
 onDocuments(() => byId("open-documents").classList.toggle("narrowed", open.chosen.size > 0));
 start().catch(failed);

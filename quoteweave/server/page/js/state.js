@@ -41,6 +41,8 @@ export const open = {
   collection: "",
   /** @type {import("./records.js").DocumentRecord[]} */
   documents: [],
+  /** Whether `documents` are known by now. */
+  listed: false,
   /** Names of the documents that are asked; all where it is empty. @type {Set<string>} */
   chosen: new Set(),
   /** Whether files may be added and removed with the key that is used. */
@@ -57,6 +59,13 @@ export const onDocuments = (listener) => listeners.add(listener);
 
 /** Tells everybody that the documents, or the choice among them, changed. */
 export const documentsChanged = () => listeners.forEach((listener) => listener());
+
+/** Forgets the documents, as those of another collection are not known yet. */
+export function forgetDocuments() {
+  Object.assign(open, { documents: [], listed: false });
+  open.chosen.clear();
+  documentsChanged();
+}
 
 /** The filter of questions: the chosen documents. @returns {{documents: string[]} | undefined} */
 export const filters = () => (open.chosen.size ? { documents: [...open.chosen] } : undefined);

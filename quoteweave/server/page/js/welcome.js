@@ -14,7 +14,7 @@ export function makeWelcome(ask) {
   let drawn = "";
 
   const draw = async () => {
-    words.textContent = open.documents.length
+    words.textContent = open.documents.length || !open.listed
       ? "Answers are made from these documents alone. Each statement carries a number: press it, and the page opens at the very words."
       : "Add documents first: drop files anywhere on this page. They are read page by page, and can be asked as soon as they are ready.";
     const key = [open.collection, ...open.documents.map((document) => document.name)].join("\n");
