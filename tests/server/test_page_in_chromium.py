@@ -234,6 +234,14 @@ def test_a_slow_server_takes_nothing_back_that_was_done_meanwhile(two: LiveServe
     release()
     assert seen.page.get_by_role("button", name="Read notes.md").count() == 0
 
+    seen.page.route("**/pages/harbour-report.pdf/0", hold)
+    with seen.page.expect_request("**/pages/harbour-report.pdf/0"):
+        seen.page.get_by_role("button", name="Read harbour-report.pdf").click()
+    seen.page.get_by_role("button", name="Read visitor-guide.pdf").click()
+    seen.page.locator(".viewbar .name", has_text="visitor-guide.pdf").wait_for()
+    release()
+    assert seen.page.locator(".viewbar .name").inner_text() == "visitor-guide.pdf"
+
     seen.page.unroute("**/collections/notes/documents")
     seen.page.route("**/v1/conversations/*", hold)
     with seen.page.expect_request("**/v1/conversations/*"):

@@ -271,6 +271,8 @@ def test_a_file_that_is_dropped_in_can_be_asked_and_removed(serve: Serve, visit:
     seen.page.get_by_role("button", name="Read pilots.md").wait_for(state="detached")
     names = [each["name"] for each in server.client.get("/v1/collections/own/documents").json()["documents"]]
     assert names == ["port.md"]
+    turn.locator(".prose .chip").first.click()
+    assert "1,312" in seen.page.locator(".kept mark").first.inner_text(), "as it was cited, and that it is gone"
 
 
 def test_each_file_that_is_refused_is_told_once(serve: Serve, visit: Visit, tmp_path: Path) -> None:

@@ -138,7 +138,8 @@ export class Conversation {
     this.card.hide();
     const back = () => this.back();
     const claim = { citation, index: place, count: turn.citations.length, isPlace: turn.answer?.status === "located", back };
-    this.viewer.open(placeOfCitation(citation, turn.around.collection, turn.earlier), { claim, from: chip ?? turn.chip(place) });
+    const earlier = turn.earlier || turn.contents !== open.contents;
+    this.viewer.open(placeOfCitation(citation, turn.around.collection, earlier), { claim, from: chip ?? turn.chip(place) });
   }
 
   /** @param {{turn: Turn, place: number} | null} shown */

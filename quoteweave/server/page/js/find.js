@@ -32,7 +32,7 @@ export class Find {
 
   /** Searches from now on in the document of a place. @param {import("./records.js").Place} place */
   of({ collection, document, has_pages: hasPages }) {
-    if (this.document !== document) this.#clear();
+    if (this.document !== document || this.collection !== collection) this.#clear();
     Object.assign(this, { collection, document, hasPages });
   }
 
@@ -66,7 +66,7 @@ export class Find {
       const { hits } = await call(`${base(this.collection)}/search`, { method: "POST", body });
       if (asking === this.asking) this.#list(hits);
     } catch (error) {
-      this.#tell(error instanceof Error ? error.message : String(error));
+      if (asking === this.asking) this.#tell(error instanceof Error ? error.message : String(error));
     }
   }
 

@@ -51,7 +51,7 @@ export class Library {
 
   /** @param {DocumentRecord} document @param {Map<string | undefined, Element>} before */
   #volume(document, before) {
-    const key = `${open.collection}\n${document.name}\n${/** @type {any} */ (document).content ?? ""}`;
+    const key = `${open.collection}\n${document.name}\n${document.content}`;
     const kept = /** @type {HTMLElement | undefined} */ (before.get(key));
     const box = kept?.querySelector("input");
     if (kept && box) {

@@ -26,7 +26,7 @@
  * @typedef {{notes: string[], standalone_question: string | null}} Trace
  * @typedef {{number: number, label: string, width: number, height: number, rotation: number | null}} Page
  * @typedef {{name: string, format: string, pages: number, quotes: number, metadata: Record<string, string>,
- *   warnings: string[]}} DocumentRecord
+ *   content: string, warnings: string[]}} DocumentRecord
  *
  * What the viewer opens: a citation, a hit, or a quote.
  * @typedef {{collection: string, document: string, page: number, page_label?: string, has_pages: boolean,

@@ -43,6 +43,8 @@ export const open = {
   documents: [],
   /** Whether `documents` are known by now. */
   listed: false,
+  /** The contents of all documents: another value where one was added, changed or removed. */
+  contents: "",
   /** Names of the documents that are asked; all where it is empty. @type {Set<string>} */
   chosen: new Set(),
   /** Whether files may be added and removed with the key that is used. */

@@ -7,6 +7,7 @@ import { problemNotice } from "./notices.js";
 import { Prose } from "./prose.js";
 import { makeActions } from "./share.js";
 import { makeSources } from "./sources.js";
+import { open } from "./state.js";
 
 /** @typedef {import("./records.js").Answer} Answer */
 /** @typedef {import("./records.js").Citation} Citation */
@@ -34,8 +35,10 @@ export class Turn {
     this.notes = [];
     /** The conversation that keeps the answer. @type {string | null} */
     this.conversation = null;
-    /** Whether it was answered earlier: its documents may have changed since. */
+    /** Whether it was answered on an earlier visit: its documents may have changed since. */
     this.earlier = false;
+    /** The contents of the documents when it was asked: another value now where they have changed since. */
+    this.contents = open.contents;
     this.drawing = 0;
     this.prose = new Prose(around.collection, (place, chip) => around.show(this, place, chip));
     this.status = h("ul", { class: "facts" });

@@ -102,7 +102,8 @@ export class Viewer {
 
   /** @param {Place} place @returns {Promise<View>} */
   async #viewOf(place) {
-    const key = `${place.collection}\n${place.document}`;
+    const content = listed(place)?.content ?? "";
+    const key = [place.collection, place.document, content].join("\n"); // another view where the file has changed
     const kept = this.views.get(key);
     if (kept) {
       this.views.delete(key);
@@ -189,9 +190,11 @@ export class Viewer {
 
   /** Opens a document at its first page. @param {string} document */
   async openDocument(document) {
+    const opening = (this.opening += 1);
+    const { collection } = open;
     try {
-      const { has_pages: hasPages } = await call(pageUrl(open.collection, document, 0));
-      await this.open({ collection: open.collection, document, page: 0, has_pages: hasPages, regions: [] });
+      const { has_pages: hasPages } = await call(pageUrl(collection, document, 0));
+      if (opening === this.opening) await this.open({ collection, document, page: 0, has_pages: hasPages, regions: [] });
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error));
     }
@@ -227,13 +230,16 @@ export class Viewer {
   }
 }
 
-/** Quotes that were asked for. @type {Map<string, Promise<any>>} */
+/** Quotes that were asked for, and the contents of the documents when they were. @type {Map<string, Promise<any>>} */
 const found = new Map();
+let contents = "";
 
 /** A place with its regions, asked for where it has none yet. @param {Place} place @returns {Promise<Place>} */
 async function located(place) {
   const known = place.regions.length > 0 || !place.has_pages;
   if (place.gone || !place.quote_id || (known && !place.earlier)) return place;
+  if (contents !== open.contents) found.clear();
+  contents = open.contents;
   const url = quoteUrl(place.collection, place.quote_id);
   if (!found.has(url)) found.set(url, call(url));
   try {
@@ -246,10 +252,15 @@ async function located(place) {
   }
 }
 
+/** The document of a place, where it is among those of the collection that is open. @param {Place} place */
+function listed(place) {
+  return place.collection === open.collection ? open.documents.find((each) => each.name === place.document) : undefined;
+}
+
 /** How many pages a place's document has. @param {Place} place @returns {Promise<number>} */
 async function pagesOf(place) {
-  const listed = place.collection === open.collection && open.documents.find((each) => each.name === place.document);
-  if (listed) return listed.pages;
+  const document = listed(place);
+  if (document) return document.pages;
   const page = await call(pageUrl(place.collection, place.document, place.page)); // of another collection
   return page.pages;
 }
