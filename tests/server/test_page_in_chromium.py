@@ -250,6 +250,15 @@ def test_a_slow_server_takes_nothing_back_that_was_done_meanwhile(two: LiveServe
     release()
     assert seen.page.locator(".question").all_inner_texts() == ["What stands on a rock?"]
 
+    seen.page.route("**/v1/collections", hold)
+    with seen.page.expect_request("**/v1/collections"):
+        seen.page.goto(two.url)
+    seen.page.fill("#question", "How many sheds are there?")
+    seen.page.press("#question", "Enter")
+    release()
+    seen.page.locator(".turn .after, .turn .notice").first.wait_for()
+    assert seen.page.locator(".question").all_inner_texts() == ["How many sheds are there?"]
+
 
 def test_the_document_is_searched_and_paged_from_there(live: LiveServer, visit: Visit) -> None:
     seen = visit(live.url).open()

@@ -12,6 +12,8 @@ export class Composer {
   constructor(around) {
     this.around = around;
     this.busy = false;
+    /** Whether the question is to be sent once it is known to which collection. */
+    this.waits = false;
     this.form = byId("composer");
     this.field = byId("question");
     this.button = byId("send");
@@ -48,20 +50,16 @@ export class Composer {
   #typed() {
     this.field.style.height = "auto";
     this.field.style.height = `${this.field.scrollHeight}px`;
-    this.button.disabled = !this.busy && !this.#question();
+    this.button.disabled = !this.busy && !this.field.value.trim();
     const length = this.field.value.length;
     this.note.textContent = length > LONG ? `${length.toLocaleString("en")} characters: that may be too long` : "";
     this.note.classList.toggle("over", length > LONG);
   }
 
-  /** What can be asked now: nothing until it is known of which collection. */
-  #question() {
-    return open.collection && this.field.value.trim();
-  }
-
   #send() {
-    const question = this.#question();
-    if (!question) return;
+    const question = this.field.value.trim();
+    this.waits = !open.collection;
+    if (!question || this.waits) return;
     this.field.value = "";
     this.#typed();
     if (narrow()) this.field.blur();
@@ -76,10 +74,10 @@ export class Composer {
     this.scope.title = "Choose which documents are asked";
   }
 
-  /** Fills in which retrievers can be chosen. @param {string[]} retrievers of the collection */
-  offerRetrievers(retrievers) {
+  /** Fills in which retrievers a collection has, and sends what was asked before it was open. @param {string[]} retrievers */
+  begin(retrievers) {
     fill(byId("retriever"), [["", "Standard search"], ...retrievers.map((name) => /** @type {[string, string]} */ ([name, name]))], settings.retriever);
-    this.#typed();
+    if (this.waits) this.#send();
   }
 
   /** Fills in which models can be chosen. */

@@ -63,8 +63,8 @@ async function openCollection(name) {
   change({ collection: name });
   document.title = `${name} · quoteweave`;
   byId("collection").value = name;
-  composer.offerRetrievers(collections.get(name) ?? []);
   conversation.clear();
+  composer.begin(collections.get(name) ?? []);
   await readDocuments();
 }
 
@@ -119,7 +119,7 @@ async function start() {
   if (wanted.quote) {
     history.replaceState(null, "", path);
     await viewer.openQuote(name, wanted.quote);
-  } else if (wanted.conversation) await conversation.open(wanted.conversation);
+  } else if (wanted.conversation && !conversation.turns.length) await conversation.open(wanted.conversation);
   else if (wanted.question) composer.write(wanted.question);
   else if (!narrow()) byId("question").focus({ preventScroll: true });
 }
