@@ -16,7 +16,7 @@ from quoteweave.pipeline.settings import AnswerSettings
 from quoteweave.testing.model_server import ModelServer, Reply
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Route
+    from playwright.sync_api import Locator, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -202,60 +202,72 @@ def test_another_collection_and_another_model_are_chosen(two: LiveServer, visit:
     assert "on a rock off the north quay" in turn.locator(".prose").inner_text()
 
 
-def test_a_slow_server_takes_nothing_back_that_was_done_meanwhile(two: LiveServer, visit: Visit) -> None:
-    seen = visit(two.url).open()
-    held: list[Route] = []
+class Held:
+    """Requests of a page that the server does not see until they are released, one by one."""
 
-    def hold(route: "Route") -> None:
-        held.append(route)
+    def __init__(self, page: "Page") -> None:
+        self._page = page
+        self._routes: list[Route] = []
 
-    def release() -> None:
-        """Lets through what is held; what the page asks for after it has answered has been seen."""
-        route = held.pop()
-        with seen.page.expect_event("requestfinished", lambda request: request == route.request):
+    def hold(self, pattern: str) -> None:
+        """Hold what is asked for from now on."""
+        self._page.route(pattern, lambda route: self._routes.append(route))  # noqa: PLW0108 - Playwright sets attributes
+
+    def release(self) -> None:
+        """Let the last one through; what the page asks for after it has answered has been seen."""
+        route = self._routes.pop()
+        with self._page.expect_event("requestfinished", lambda request: request == route.request):
             route.continue_()
-        seen.page.evaluate("fetch('/v1/session').then((response) => response.text())")
+        self._page.evaluate("fetch('/v1/session').then((response) => response.text())")
 
-    seen.page.route("**/collections/notes/documents", hold)
-    seen.page.locator("#collection").select_option("notes")
+
+def test_what_comes_late_takes_nothing_back_that_was_done_meanwhile(two: LiveServer, visit: Visit) -> None:
+    seen = visit(two.url).open()
+    held, choose = Held(seen.page), seen.page.locator("#collection").select_option
+    held.hold("**/collections/notes/documents")
+    choose("notes")
     seen.page.locator("#model").select_option("extractive")
     turn = seen.ask("Where does the lighthouse stand?")
     assert seen.page.locator(".volume, .library .empty").count() == 0, "what is not known is not shown as empty"
-    release()
+    held.release()
     seen.page.get_by_role("button", name="Read notes.md").wait_for()
     assert "on a rock off the north quay" in turn.locator(".prose").inner_text()
-    conversation = seen.page.url
 
-    seen.page.locator("#collection").select_option("port")
+    choose("port")
     seen.page.get_by_role("button", name="Read harbour-report.pdf").wait_for()
-    seen.page.locator("#collection").select_option("notes")
-    seen.page.locator("#collection").select_option("port")
+    choose("notes")
+    choose("port")
     seen.page.get_by_role("button", name="Read harbour-report.pdf").wait_for()
-    release()
+    held.release()
     assert seen.page.get_by_role("button", name="Read notes.md").count() == 0
 
-    seen.page.route("**/pages/harbour-report.pdf/0", hold)
+    held.hold("**/pages/harbour-report.pdf/0")
     with seen.page.expect_request("**/pages/harbour-report.pdf/0"):
         seen.page.get_by_role("button", name="Read harbour-report.pdf").click()
     seen.page.get_by_role("button", name="Read visitor-guide.pdf").click()
     seen.page.locator(".viewbar .name", has_text="visitor-guide.pdf").wait_for()
-    release()
+    held.release()
     assert seen.page.locator(".viewbar .name").inner_text() == "visitor-guide.pdf"
 
-    seen.page.unroute("**/collections/notes/documents")
-    seen.page.route("**/v1/conversations/*", hold)
-    with seen.page.expect_request("**/v1/conversations/*"):
-        seen.open(conversation.removeprefix(two.url))
-    seen.ask("What stands on a rock?")
-    release()
-    assert seen.page.locator(".question").all_inner_texts() == ["What stands on a rock?"]
 
-    seen.page.route("**/v1/collections", hold)
+def test_what_is_asked_while_the_page_opens_is_kept(two: LiveServer, visit: Visit) -> None:
+    seen = visit(two.url).open()
+    held = Held(seen.page)
+    seen.page.locator("#model").select_option("extractive")
+    seen.ask("How many sheds are there?")
+    held.hold("**/v1/conversations/*")
+    with seen.page.expect_request("**/v1/conversations/*"):
+        seen.page.reload()
+    seen.ask("How many cranes are there?")
+    held.release()
+    assert seen.page.locator(".question").all_inner_texts() == ["How many cranes are there?"]
+
+    held.hold("**/v1/collections")
     with seen.page.expect_request("**/v1/collections"):
         seen.page.goto(two.url)
     seen.page.fill("#question", "How many sheds are there?")
     seen.page.press("#question", "Enter")
-    release()
+    held.release()
     seen.page.locator(".turn .after, .turn .notice").first.wait_for()
     assert seen.page.locator(".question").all_inner_texts() == ["How many sheds are there?"]
 
