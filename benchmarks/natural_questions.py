@@ -15,13 +15,16 @@ folder (`folder`), and of its document alone in a collection of its own (`alone`
 folder and of three documents alone. What is answered is right if it has all words in `says`, and what is located is
 `shown` if the places have; a question about something else is right if it is declined. The rules were changed after
 the answers to the `first` had been read, and not after those to the `second`.
+
+With `--foreign`, questions of `foreign_questions.jsonl` over the documents of their language (`foreign_documents/`, two
+of each), judged alike.
 """
 
 import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from answer_rows import found_for, search_of, without_marks
 from answer_tables import OUTCOMES
@@ -49,6 +52,8 @@ from quoteweave.generation.extractive.generator import ExtractiveGenerator
 SETS = ("first", "second", "third", "fourth")
 QUESTIONS = Path(__file__).with_name("natural_questions.jsonl")
 SMALL_QUESTIONS = Path(__file__).with_name("small_questions.jsonl")
+FOREIGN_QUESTIONS = Path(__file__).with_name("foreign_questions.jsonl")
+FOREIGN_DOCUMENTS = Path(__file__).with_name("foreign_documents")
 SMALL_DOCUMENTS = Path(__file__).with_name("small_documents")
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
 ALONE = ("plan.md", "leave-policy.html", "travel-policy.pdf")
@@ -72,6 +77,7 @@ class SmallAsked(BaseModel):
     document: str | None
     """None for a question about nothing in the documents."""
     says: tuple[str, ...]
+    language: str = "en"
 
     def judge(self, answer: Answer) -> str:
         """How it was judged, as the docstring above says; `abstained` or `located` where nothing is right or wrong."""
@@ -88,11 +94,13 @@ def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
     add_collection_options(parser)
-    parser.add_argument("--small", action="store_true", help="ask over small documents, which are made for it")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--small", action="store_true", help="ask over small documents, which are made for it")
+    group.add_argument("--foreign", action="store_true", help="ask in other languages than English")
     options = parser.parse_args()
     found = machine()
-    if options.small:
-        _ask_small(found, options)
+    if options.small or options.foreign:
+        (_ask_small if options.small else _ask_foreign)(found, options)
         return
     lines = QUESTIONS.read_text("utf-8").splitlines()
     counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
@@ -117,20 +125,47 @@ def main() -> None:
 
 def _ask_small(found: Machine, options: argparse.Namespace) -> None:
     asked = [SmallAsked.model_validate_json(line) for line in SMALL_QUESTIONS.read_text("utf-8").splitlines()]
-    counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
     with working_folder(None) as folder:
         make_pages(folder)
         files = [SAMPLES, SMALL_DOCUMENTS, *sorted(folder.glob("*.pdf"))]
         by_name = {path.name: path for path in [*SAMPLES.iterdir(), *SMALL_DOCUMENTS.iterdir(), *files[2:]]}
-        scopes = [("folder", files, asked)]
+        scopes = [Scope("folder", files, asked)]
         for name in sorted({*ALONE, *(one.document for one in asked if one.document)}):
             own = [one for one in asked if one.document == name or (one.document is None and name in ALONE)]
-            scopes.append(("alone", [by_name[name]], own))
-        for at, (scope, paths, questions) in enumerate(scopes):
-            for one, judged, text in _answers(folder / f"collection-{at}", paths, questions):
-                group = f"{one.set}{'' if one.document else ', about something else'}, {scope}"
-                counts[group, judged] += 1
-                told.append({"group": group, "question": one.question, "judged": judged, "answer": text})
+            scopes.append(Scope("alone", [by_name[name]], own))
+        _ask_scopes(folder, scopes, found, options)
+
+
+def _ask_foreign(found: Machine, options: argparse.Namespace) -> None:
+    asked = [SmallAsked.model_validate_json(line) for line in FOREIGN_QUESTIONS.read_text("utf-8").splitlines()]
+    with working_folder(None) as folder:
+        scopes = [
+            Scope(
+                language,
+                sorted(FOREIGN_DOCUMENTS.glob(f"{language}-*")),
+                [one for one in asked if one.language == language],
+            )
+            for language in sorted({one.language for one in asked})
+        ]
+        _ask_scopes(folder, scopes, found, options)
+
+
+class Scope(NamedTuple):
+    """Documents, and the questions that are asked over them."""
+
+    name: str
+    paths: Sequence[Path]
+    asked: Sequence[SmallAsked]
+
+
+def _ask_scopes(folder: Path, scopes: Sequence[Scope], found: Machine, options: argparse.Namespace) -> None:
+    """Ask the questions of each scope over a collection of its own, and print how they are answered."""
+    counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
+    for at, scope in enumerate(scopes):
+        for one, judged, text in _answers(folder / f"collection-{at}", scope.paths, scope.asked):
+            group = f"{one.set}{'' if one.document else ', about something else'}, {scope.name}"
+            counts[group, judged] += 1
+            told.append({"group": group, "question": one.question, "judged": judged, "answer": text})
     if not options.json:
         print(
             *(f"{one['question']} [{one['group']}: {one['judged']}]\n{one['answer']}" for one in told),

@@ -15,13 +15,14 @@ from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
     analyse_question,
     interrogative_words,
     request_words,
 )
-from quoteweave.core.text.question_words import asked_quantity, denying_words, foreign_function_words, light_words
+from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words
 from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
@@ -33,8 +34,6 @@ MIN_WORD_WEIGHT = 0.6
 LIGHT_WEIGHT = 0.2
 """Weight of a word that says little beside the others."""
 MIN_TERMS = 2
-MIN_SMALL = 2
-"""Least function words by which a question is taken for one in their language: "Los Angeles" has one."""
 TURNED_WITHIN = 2
 """Words after the second of a pair within which the first may stand: "damage caused by limescale"."""
 MISSING_NAME = 3.0
@@ -119,7 +118,7 @@ def question_terms(question: str) -> QuestionTerms:
     asked = _MAY_AS_VERB.sub(lambda match: match["how"] or "", text)
     in_names = _words_of_long_names(analysis.names)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
-    small, every = small_foreign_words(text), words(" ".join(kept), keep_stop_words=True)
+    small, every = foreign_function_words(text), words(" ".join(kept), keep_stop_words=True)
     stems = [stem for stem in every if stem not in small] or every
     terms = tuple(dict.fromkeys(stems))
     capitals = {stem for name in analysis.names for stem in words(name)}
@@ -129,16 +128,6 @@ def question_terms(question: str) -> QuestionTerms:
         names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
         analysis=analysis,
     )
-
-
-def small_foreign_words(question: str) -> frozenset[str]:
-    """The function words of the language of a question that has `MIN_SMALL` of them; none of English.
-
-    >>> "angel" in small_foreign_words("Los Angeles crime rate"), "los" in small_foreign_words("Los Angeles crime rate")
-    (False, False)
-    """
-    small = foreign_function_words(question)
-    return small if len(small.intersection(words(question, keep_stop_words=True))) >= MIN_SMALL else frozenset()
 
 
 def _words_of_long_names(names: Sequence[str]) -> set[str]:
@@ -170,7 +159,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     if analysis.asks_denied:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]
-        return [term for term in terms if term not in light_words()] or terms
+        return [term for term in terms if term not in light_words(analysis.text)] or terms
     phrase = (
         words(analysis.asked_by, keep_stop_words=True)
         if " " in analysis.asked_by and analysis.asks != "calculation"
@@ -179,7 +168,8 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     # "Part" of "part-time staff" distinguishes them.
     whole = question.names.union(words(" ".join(COMPOUND.findall(analysis.text))))
-    heavy = [term for term in terms if term not in light_words() or term in whole]
+    light = light_words(analysis.text)
+    heavy = [term for term in terms if term not in light or term in whole]
     return heavy if len(heavy) >= MIN_TERMS else terms
 
 
@@ -246,12 +236,12 @@ def weigh_terms(
     the sentences.
     """
     held = [frozenset(sentence) for sentence in sentences]
-    weights, subject = {}, set(subject_terms(question))
+    weights, subject, light_terms = {}, set(subject_terms(question)), light_words(question.analysis.text)
     for term in question.terms:
         frequency = sum(term in sentence for sentence in held)
         among = _rarity_among(len(held), frequency)
         missing = frequency == 0 and term in question.names
-        light = term in light_words() and term not in subject
+        light = term in light_terms and term not in subject
         weights[term] = (
             MISSING_NAME
             if missing
@@ -323,7 +313,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
             and not (more and more[1] == word)
         )
     )
-    if parted and small_foreign_words(question.analysis.text):
+    if parted and foreign_function_words(question.analysis.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 

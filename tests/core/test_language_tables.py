@@ -6,13 +6,15 @@ from importlib import resources
 
 import pytest
 
-from quoteweave.core.text import grammar, question_words, tokens
+from quoteweave.core.text import foreign_languages, grammar, tokens
 
 _UNCOMMON = (
     "alike around_forms colours comparing document_subjects forms happening language_names measured phrases "
     "place_nouns quantities requesting versus"
 )
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites prohibitable prohibiting"
+_FEW = f"{_ROMANCE} after_comparison asking_behind changing compared compared_with comparison_fillers"
+_FEW += " asking describing front joined_between lacking overview picture_types spans structure thing_kinds uses"
 _HEADINGS = (
     "appendix_heading but durations from_end has_pronoun_i hundred is_about one pronouns references_heading "
     "said_of_places which"
@@ -27,7 +29,8 @@ _COUNTED = (
     "range section within"
 )
 LACKING: Mapping[str, Mapping[str, str]] = {
-    "question_words": {"de": _UNCOMMON, "fr": _ROMANCE, "es": _ROMANCE},
+    "question_words": {"de": f"{_UNCOMMON} light", "fr": _ROMANCE, "es": _ROMANCE}
+    | dict.fromkeys(("it", "nl", "pt"), _FEW),
     "reference_words": {
         "de": f"{_HEADINGS} {_TEENS} ordinal_tens",
         "fr": f"{_HEADINGS} within back contents_heading",
@@ -46,14 +49,12 @@ _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
 _SHARES = {"share", "share_of", "document"}
 _COUNTERS |= {"first_counted", "last_counted", "to_last_counted", "last_chapter"}
 FURTHER = {
-    "de": {"grammar", "irregular_numbers", "ordinal_endings", "ordinal_full_stop"},
-    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"}
-    | _SHARES,
-    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"} | _SHARES,
-    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"}
-    | _SHARES,
-    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"} | _SHARES,
-    "nl": {"grammar", "ordinal_endings"},
+    "de": {"irregular_numbers", "ordinal_endings", "ordinal_full_stop"},
+    "fr": {"masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"} | _SHARES,
+    "es": {"masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"} | _SHARES,
+    "it": {"masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"} | _SHARES,
+    "pt": {"masculine", "contents_ending", "feminine_numbers"} | _SHARES,
+    "nl": {"ordinal_endings"},
     "zh": _COUNTERS | {"not_counted"},
     "ja": _COUNTERS,
 }
@@ -78,8 +79,8 @@ def test_every_language_can_ask_for_each_part_of_the_front_matter() -> None:
 
 def test_stop_words_of_a_further_language_do_not_pass_for_english(monkeypatch: pytest.MonkeyPatch) -> None:
     german = frozenset(["die", "in", "ist", "kosten", "seite", "sind", "was", "viele", "von", "welche", "wie", "zeigt"])
-    for module in (question_words, grammar):
+    for module in (foreign_languages, grammar):
         monkeypatch.setattr(module, "STOP_WORDS", tokens.STOP_WORDS | german, raising=False)
-    assert question_words.foreign_function_words("Wie viele Tonnen sind in der letzten Tabelle?")
-    assert not question_words.foreign_function_words("How many tonnes are in the last table?")
+    assert foreign_languages.foreign_function_words("Wie viele Tonnen sind in der letzten Tabelle?")
+    assert not foreign_languages.foreign_function_words("How many tonnes are in the last table?")
     assert grammar.asks_german_was("Was zeigt die letzte Seite?")

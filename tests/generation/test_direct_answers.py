@@ -47,6 +47,7 @@ BOATS = (
         ),
         ("¿Quién es la presidenta?", "Tiene 318 socios y su presidenta es Carmen Ruiz Ortega.", "Carmen"),
         ("¿Dónde está la sede?", "La sede está en Baeza.", "Baeza"),
+        ("Wer hat den Verein gegründet?", "Ute Hansen gründete den Verein im Mai.", "Hansen"),
     ],
 )
 def test_a_sentence_answers_directly(question: str, text: str, says: str) -> None:

@@ -563,6 +563,19 @@ def test_british_and_american_spellings_count_on_pages_without_the_word_as_asked
 
 
 @pytest.mark.parametrize(
+    ("question", "written"),
+    [
+        ("Wer darf einen Hund halten?", "Hunde, die wir gehalten haben"),
+        ("Qui a présidé la séance ?", "la séance a été présidée"),
+        ("¿Cómo se prepara la tortilla?", "Preparación de la tortilla"),
+    ],
+)
+def test_other_forms_of_a_word_in_another_language_count(question: str, written: str, tmp_path: Path) -> None:
+    quotes = [made_quote(written, page=0), made_quote("grain", page=1)]
+    assert told(tmp_path, quotes, question, "spelling") == [0]
+
+
+@pytest.mark.parametrize(
     ("asked", "written"),
     [
         ("12.5", "12 points"),  # "12.s" would be 12, as s is a stop word

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.foreign_languages import foreign_languages
 from quoteweave.core.text.question_words import any_word_of, denials
 from quoteweave.core.text.reference_words import reference_words
 from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, RAISED, words
@@ -80,7 +81,7 @@ def asks_german_was(question: str) -> bool:
     found = _WAS.match(question)
     if found is None:
         return False
-    german = next(known for known in reference_words().function_words if "der" in known)
+    german = foreign_languages()["de"].function_words
     verb, rest = found[1].casefold(), re.findall(r"\w+", found[2].casefold())
     in_german = sum(word in german - ENGLISH_STOP_WORDS for word in rest)
     in_english = sum(word in ENGLISH_STOP_WORDS - german for word in (verb, *rest))

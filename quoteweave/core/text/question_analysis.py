@@ -190,7 +190,7 @@ def interrogative_words() -> frozenset[str]:
 @cache
 def picture_words() -> frozenset[str]:
     """Words for kinds of pictures and their parts, tokenised by `core.text.tokens.words`."""
-    types = (words_of for each in question_languages() for words_of in each["picture_types"].values())
+    types = (words_of for each in question_languages() for words_of in each.get("picture_types", {}).values())
     return frozenset(words(" ".join(word for words_of in types for word in words_of)))
 
 
@@ -362,9 +362,7 @@ def _rules() -> _Rules:
         calculations={kind: _words(_entries(languages, "calculations", kind)) for kind in get_args(Calculation)},
         limits=_limits({kind: _entries(languages, "limits", kind) for kind in ("over", "under", "least", "most")}),
         asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
-        picture_types={
-            one: _words([word for each in languages for word in each["picture_types"][one]]) for one in types
-        },
+        picture_types={one: _words(_entries(languages, "picture_types", one)) for one in types},
         front=_words(all_of("front")),
         overview=frozenset(
             word

@@ -9,8 +9,8 @@ from importlib import resources
 from typing import Any
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.reference_words import reference_words
-from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, words
+from quoteweave.core.text.foreign_languages import foreign_function_words, foreign_language
+from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import MentionPattern, alternation
 
 # What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
@@ -108,22 +108,6 @@ def question_languages() -> list[dict[str, Any]]:
     return list(tomllib.loads(text).values())
 
 
-def foreign_function_words(question: str) -> frozenset[str]:
-    """The function words of the language of a question, as `core.text.tokens.words` stems them; none of English.
-
-    A question is of the language that has most of its function words. (`generation.languages` guesses the language of
-    texts, of any length, by other words, of which each is frequent in few languages.)
-
-    >>> sorted(foreign_function_words("O que mostra o penúltimo slide?") & {"o", "que", "slide"})
-    ['o', 'que']
-    """
-    said = _WORD.findall(question.casefold())
-    times = {known: sum(word in known for word in said) for known in reference_words().function_words}
-    own = max(times, key=times.__getitem__)
-    is_foreign = times[own] > sum(word in ENGLISH_STOP_WORDS for word in said)
-    return frozenset(words(" ".join(own))) if is_foreign else frozenset()
-
-
 def names_in(question: str) -> tuple[str, ...]:
     """What a question calls by name: words with capitals that follow one another, each name once, as written.
 
@@ -190,7 +174,7 @@ def asked_thing(question: str) -> frozenset[str]:
     asked = _uses().fullmatch(question)
     if asked is None:
         return frozenset()
-    return without_thing_kind(next(filter(None, asked.groups()))) - foreign_function_words(question)
+    return without_thing_kind(next(filter(None, asked.groups()))) - foreign_function_words(question, least=1)
 
 
 def without_thing_kind(text: str) -> frozenset[str]:
@@ -212,10 +196,10 @@ def describes_thing(heading: str, thing: frozenset[str], title: frozenset[str]) 
     return thing == without_thing_kind(heading) and len(heading.split()) <= len(thing) + MAX_AROUND_NAME
 
 
-@cache
-def light_words() -> frozenset[str]:
+def light_words(question: str) -> frozenset[str]:
     """Words that say little beside what a question is about, such as "get", as `core.text.tokens.words` stems them."""
-    return _stems_of("light")
+    language = foreign_language(question)
+    return _stems_of("light") if language is None else _stems_of("light") | language.light
 
 
 @cache

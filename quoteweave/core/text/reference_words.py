@@ -69,8 +69,6 @@ class ReferenceWords:
     """The words for parts of languages that have a pronoun "I", each with what stands behind the numeral "I"."""
     numerals: Numerals
     """The numbers beyond `numbers` and `ordinals`."""
-    function_words: tuple[frozenset[str], ...]
-    """For each language but English, its function words: articles, prepositions and the like."""
 
     def value(self, number: str) -> int | None:
         """The number that digits or a word say; None for a label of a page, such as 'iv' or 'F-3'."""
@@ -111,7 +109,6 @@ def reference_words() -> ReferenceWords:
         kinds=kinds,
         before_pronoun=tables.before_pronoun(),
         numerals=Numerals(languages),
-        function_words=tuple(frozenset(language["grammar"]) for language in languages if "grammar" in language),
         patterns={
             **_patterns_of_pages(tables, numbers, ordinals),
             **_patterns_of_parts(tables, ordinals, parts=parts, counters=counters, roles=roles),

@@ -182,7 +182,7 @@ def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str],
     noun = frozenset(words(asked[1]))
     if not noun or noun != frozenset(words(heading)) or question.analysis.asks != "statement":
         return False
-    rest = frozenset(question.terms) - noun - known - light_words() - interrogative_words()
+    rest = frozenset(question.terms) - noun - known - light_words(question.analysis.text) - interrogative_words()
     # "Which languages does she speak?" is answered by "Languages", and "Which languages are forbidden?" is not.
     verbs = 1 if asked["by"].casefold() in ("do", "does", "did", "can", "could") else 0
     if has_denying_word(question.analysis.text):

@@ -23,6 +23,7 @@ from quoteweave.core.answers import EXTRACTIVE, NO_TOKENS, Answer, Context
 from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
+from quoteweave.core.text.foreign_languages import in_forms_of
 from quoteweave.core.text.grammar import in_numerals_of
 from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.question_words import asked_thing, with_phrases_as_words
@@ -321,7 +322,8 @@ def _in_words_of(context: Context, question: str) -> str:
     texts = [
         text for hit in context.hits for text in (hit.quote.text, hit.quote.section or "", hit.quote.caption or "")
     ]
-    return in_numerals_of(in_spelling_of(with_phrases_as_words(question, texts), texts), texts)
+    in_words = in_forms_of(in_spelling_of(with_phrases_as_words(question, texts), texts), texts)
+    return in_numerals_of(in_words, texts)
 
 
 def _asks_of_several_documents(question: str, context: Context) -> bool:

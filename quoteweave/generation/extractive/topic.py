@@ -10,7 +10,7 @@ weight, with the text around it:
 
 - held: its share of the weight;
 - absent: the share of the words that stand nowhere in the collection, without verbs, which are often said by others
-  ("What happens if I miss an appointment?");
+  ("What happens if I miss an appointment?"); of a question in another language one word is taken for its verb;
 - repeated: the weight of its words that other quotes found of its document have too, in full from the third quote on;
 - adjacent: pairs of the words that are adjacent both in the question and in a quote, two at most;
 - rarest: the weight of the rarest word that it holds: one that stands on a page or two is there by chance;
@@ -45,6 +45,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Hit, Quote
+from quoteweave.core.text.foreign_languages import foreign_function_words, foreign_language
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names, without_places
 from quoteweave.core.text.question_analysis import (
     CONTACT,
@@ -63,7 +64,6 @@ from quoteweave.generation.languages import Language, function_words, guess_lang
 from quoteweave.generation.relevance import (
     QuestionTerms,
     quote_words,
-    small_foreign_words,
     subject_terms,
     with_quantity,
     words_with_headings,
@@ -176,8 +176,8 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         return TopicEvidence(held, missing, absent, margin - UNKNOWN_THRESHOLD)
     times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
     did = _WHO_DID.match(question.analysis.text)
-    verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ()) - question.names
-    lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - verbs)
+    verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ())
+    lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - (verbs - question.names))
     margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
@@ -185,6 +185,17 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0)
     margin -= SCATTER * scattered + THRESHOLD
     return TopicEvidence(held, missing, absent, margin)
+
+
+def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
+    """Of a question in another language, whose verbs are not known: a word that no page has and that may be one."""
+    language = foreign_language(question.analysis.text)
+    if language is None:
+        return frozenset()
+    text = question.analysis.text
+    verbs = (words(word) for word in _surfaces(text) if language.may_be_verb(word, text))
+    absent = (own for own in verbs if own and all(_is_absent(stem, context) for stem in own))
+    return frozenset(next((own for own in absent if question.names.isdisjoint(own)), ()))
 
 
 def _words_of_quotes(
@@ -217,8 +228,8 @@ def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str
     )
     if question.analysis.asks == "contact":  # a number that is a telephone's need not be called so
         beside.update(words(f"{question.analysis.asked_by} telephone phone"))
-    if small_foreign_words(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
-        beside.update(light_words() - known)
+    if foreign_language(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
+        beside.update(light_words(question.analysis.text) - known, _foreign_verb(question, context))
     asked = [word for word in _subject(question, context) if word not in beside]
     if language_difference(question.analysis.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
@@ -313,7 +324,7 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
 
 def _surfaces(text: str) -> list[str]:
     """The words of a question, each once, as they are written."""
-    small, pieces = small_foreign_words(text), ((one, words(one, stem=False)) for one in _PIECE.findall(text))
+    small, pieces = foreign_function_words(text), ((one, words(one, stem=False)) for one in _PIECE.findall(text))
     written = {own[0]: one for one, own in pieces if len(own) == 1}
     return [written.get(word, word) for word in dict.fromkeys(words(text, stem=False)) if small.isdisjoint(words(word))]
 

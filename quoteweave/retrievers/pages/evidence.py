@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.place_names import PlaceName
+from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.mentions import without_places
 from quoteweave.core.text.question_analysis import (
     PictureType,
@@ -46,7 +47,6 @@ from quoteweave.core.text.question_analysis import (
     picture_words,
     request_words,
 )
-from quoteweave.core.text.question_words import foreign_function_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
@@ -382,7 +382,7 @@ class EvidenceScorer:
 def _tokens(analysis: QuestionAnalysis, topic: str) -> list[str]:
     """The words of its topic; beside a reference, no "que" and "der", which are rare in documents in English."""
     refers = analysis.places or analysis.labels
-    left_out = foreign_function_words(analysis.text) if refers else frozenset[str]()
+    left_out = foreign_function_words(analysis.text, least=1) if refers else frozenset[str]()
     return [word for word in words(topic) if word not in left_out]
 
 

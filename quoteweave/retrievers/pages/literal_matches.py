@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
+from quoteweave.core.text.foreign_languages import foreign_language
 from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.tokens import spelling_variant, words
@@ -143,10 +144,10 @@ class LiteralMatches:
     def spellings(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
         """(m,) what the question's words in other spellings add to each page, and the quotes of each.
 
-        What no page searched has as it is asked is looked up otherwise: a word as OCR may have read it (l for 1), and
-        as two words with a hyphen at a line's end between them; two words that follow one another, as one; a code or
-        telephone number with marks or spaces in other places. On pages without it, a word is looked up in British and
-        American spelling.
+        What no page searched has as it is asked is looked up otherwise: a word as OCR may have read it (l for 1), as
+        two words with a hyphen at a line's end between them, and in other forms of another language than English; two
+        words that follow one another, as one; a code or telephone number with marks or spaces in other places.
+        On pages without it, a word is looked up in British and American spelling.
         """
         import numpy as np
 
@@ -165,8 +166,10 @@ class LiteralMatches:
         """What no page searched has as asked, each with the words that may stand for it, one after the other."""
         asked = words(text, stem=False)
         missing = [word for word in dict.fromkeys(asked) if not self._has(words(word), within)][:MAX_MISSING]
+        language = foreign_language(text)
         for word in missing:
-            for spelled in islice(_misread(word), MAX_SPELLINGS):
+            forms = () if language is None else language.other_forms(word)
+            for spelled in (*forms, *islice(_misread(word), MAX_SPELLINGS)):
                 yield word, (spelled,)
             for parts in (*_broken(word), *islice(self._divided(word), MAX_SPELLINGS)):
                 yield word, parts

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_words import foreign_function_words
+from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.asked_headings import words_above
@@ -67,7 +67,7 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
         return above
     asked = frozenset(subject_terms(question))
     granted = _verbs(statement, question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.analysis.text))))
-    granted |= foreign_function_words(question.analysis.text)  # which cells have none of
+    granted |= foreign_function_words(question.analysis.text, least=1)  # which cells have none of
     if question.analysis.asks == "money":
         cells = [cell for row in statement.cells for _, cell in row.cells]
         granted = granted.union(words(question.analysis.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()

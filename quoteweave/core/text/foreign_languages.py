@@ -1,0 +1,141 @@
+"""Languages other than English in which questions are asked: how they are told, and in which forms their words stand.
+
+Words of all languages are compared as they are written, but for accents, and stemmed as English (`core.text.tokens`).
+So a question in another language finds a word in its own form alone; what it does not find is looked for in others.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, normalize_text, words
+
+_WORD = lazy_regex(r"[^\W_]+")
+MIN_STEM = 4
+"""Letters that the forms of a word have in common, at least: "Miete" and "Mieten", and not "Rate" and "Rat"."""
+MIN_SMALL = 2
+"""Least function words by which a question is taken for one in their language: "Los Angeles" has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLanguage:
+    """What is known of a language."""
+
+    function_words: frozenset[str]
+    """Its articles, pronouns, prepositions, auxiliaries and the like, in lower case."""
+    light: frozenset[str]
+    """Words that say little beside what a question is about, stemmed, such as "kostet"."""
+    articles: frozenset[str]
+    endings: frozenset[str]
+    """Of its words in their forms, without accents; the empty one too."""
+    participle: str
+    """What participles begin with; empty where there is nothing."""
+
+    def stems(self) -> frozenset[str]:
+        """Its function words as `core.text.tokens.words` stems them, without those that are English stop words."""
+        return _stems_of(self)
+
+    def may_be_verb(self, word: str, question: str) -> bool:
+        """Whether a word of a question, as it is written, may be its verb: it stands behind no article."""
+        pairs = pairwise(_WORD.findall(question))
+        return all(before.casefold() not in self.articles for before, after in pairs if after == word)
+
+    def other_forms(self, word: str) -> Iterator[str]:
+        """Other forms that a word may have, the nearest first, in lower case and without accents, each stem once.
+
+        >>> "presidee" in foreign_languages()["fr"].other_forms("présidé")
+        True
+        """
+        written = normalize_text(word)
+        seen = {*words(written)}
+        bare = {written, written.removeprefix(self.participle)}
+        stems = {one.removesuffix(end) for one in bare for end in self.endings if one.endswith(end)}
+        for stem in sorted(stems, key=lambda stem: (-len(stem), stem)):
+            if len(stem) < MIN_STEM or not stem.isalpha():
+                continue
+            for form in (start + stem + end for start in ("", self.participle) for end in sorted(self.endings)):
+                if not seen.issuperset(found := words(form)):
+                    seen.update(found)
+                    yield form
+
+
+def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguage | None:
+    """The language of a question, the one that has most of its words as function words; None for English.
+
+    Of two that have as many, all that is known of both ("Como se instala?" may be Spanish or Portuguese). None too for
+    a question that has fewer than `least` of them. (`generation.languages` guesses the language of texts, of any
+    length, by other words, of which each is frequent in few languages.)
+    """
+    said = _WORD.findall(question.casefold())
+    times = {name: sum(word in one.function_words for word in said) for name, one in foreign_languages().items()}
+    most = max(times.values())
+    is_foreign = most >= least and most > sum(word in ENGLISH_STOP_WORDS for word in said)
+    return _together(tuple(name for name, count in times.items() if count == most)) if is_foreign else None
+
+
+def in_forms_of(question: str, texts: Iterable[str]) -> str:
+    """Write words of a question in another language than English as texts do that do not have them as they are asked.
+
+    >>> in_forms_of("Wie viele Zimmer hat die Wohnung?", ["Die Wohnung besteht aus drei Zimmern."])
+    'Wie viele zimmern hat die Wohnung?'
+    """
+    language = foreign_language(question)
+    if language is None:
+        return question
+    said = frozenset(word for text in texts for word in words(text))
+
+    def written(found: re.Match[str]) -> str:
+        word = found[0]
+        if word.casefold() in language.function_words or said.issuperset(words(word)):
+            return word
+        return next((form for form in language.other_forms(word) if said.issuperset(words(form))), word)
+
+    return _WORD.sub(written, question)
+
+
+def foreign_function_words(question: str, *, least: int = MIN_SMALL) -> frozenset[str]:
+    """The function words of the language of a question, as `core.text.tokens.words` stems them; none of English.
+
+    >>> sorted(foreign_function_words("O que mostra o penúltimo slide?") & {"o", "que", "slide"})
+    ['o', 'que']
+    """
+    language = foreign_language(question, least=least)
+    return frozenset() if language is None else language.stems()
+
+
+@cache
+def foreign_languages() -> Mapping[str, ForeignLanguage]:
+    """What is known of each language, by its code of ISO 639-1."""
+    text = resources.files(__package__).joinpath("foreign_languages.toml").read_text("utf-8")
+    return {
+        code: ForeignLanguage(
+            function_words=frozenset(one["function_words"]),
+            light=frozenset(words(" ".join(one["light"]))),
+            articles=frozenset(one["articles"]),
+            endings=frozenset({"", *one["endings"]}),
+            participle=one.get("participle", ""),
+        )
+        for code, one in tomllib.loads(text).items()
+    }
+
+
+@cache
+def _together(names: tuple[str, ...]) -> ForeignLanguage:
+    first, *others = (foreign_languages()[name] for name in names)
+    return ForeignLanguage(
+        function_words=first.function_words.union(*(one.function_words for one in others)),
+        light=first.light.union(*(one.light for one in others)),
+        articles=first.articles.union(*(one.articles for one in others)),
+        endings=first.endings.union(*(one.endings for one in others)),
+        participle=next((one.participle for one in (first, *others) if one.participle), ""),
+    )
+
+
+@cache
+def _stems_of(language: ForeignLanguage) -> frozenset[str]:
+    return frozenset(words(" ".join(language.function_words)))

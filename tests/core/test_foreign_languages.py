@@ -1,0 +1,89 @@
+"""How the language of a question is told, and in which forms its words may stand in texts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.core.text.foreign_languages import (
+    foreign_function_words,
+    foreign_language,
+    foreign_languages,
+    in_forms_of,
+)
+from quoteweave.core.text.tokens import words
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("Wie viele Zimmer hat die Wohnung?", "de"),
+        ("Qui a présidé la séance ?", "fr"),
+        ("¿Cuántos huevos se necesitan?", "es"),
+        ("Quando vengono raccolti i rifiuti?", "it"),
+        ("Hoe laat kan ik aankomen?", "nl"),
+        ("Quem faz as reparações?", "pt"),
+        ("How many rooms has the flat in Los Angeles?", None),
+        ("Los Angeles crime rate", None),
+        ("Who won in Baden-Baden?", None),
+    ],
+)
+def test_the_language_is_that_of_most_function_words(question: str, code: str | None) -> None:
+    assert foreign_language(question) == (None if code is None else foreign_languages()[code])
+
+
+def test_of_two_languages_that_are_as_likely_both_are_known() -> None:
+    found = foreign_language("Como se instala a cafeteira?")
+    assert found is not None
+    assert {"acao", "acion"} <= found.endings
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "written"),
+    [
+        ("Wie viele Zimmer hat die Wohnung?", "Die Wohnung hat einen Garten und besteht aus drei Zimmern.", "zimmern"),
+        ("Darf ich einen Hund halten?", "Hunde dürfen nicht gehalten werden.", "hunde"),
+        ("Welche Häuser sind verkauft?", "Das Haus ist verkauft.", "haus"),
+        ("Qui a présidé la séance ?", "La séance a été présidée par Mme Fontaine.", "presidee"),
+        ("¿Cómo se prepara la tortilla?", "Preparación de la tortilla", "preparacion"),
+        ("Como se instala a cafeteira?", "Instalação da cafeteira", "instalacao"),
+    ],
+)
+def test_a_word_is_written_in_the_form_that_the_text_has(question: str, text: str, written: str) -> None:
+    assert set(words(written)) <= set(words(in_forms_of(question, [text])))
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wie hoch ist die Rate?", "Der Rat tagt im Mai."),  # too short to be one word's forms
+        ("Wie hoch ist die Miete?", "Die Miete und die Mieten steigen."),  # the text has it as it is asked
+        ("Which mast is that?", "Masten stehen am Kai."),
+        ("Wann beginnt es?", "Die Beginen wohnten hier."),
+    ],
+)
+def test_other_words_are_left_as_they_are(question: str, text: str) -> None:
+    assert in_forms_of(question, [text]) == question
+
+
+def test_the_verb_stands_behind_no_article() -> None:
+    question = "Wie lade ich das Handy auf?"
+    language = foreign_language(question)
+    assert language is not None
+    assert [word for word in ("lade", "Handy") if language.may_be_verb(word, question)] == ["lade"]
+
+
+@given(st.text(max_size=60), st.sampled_from(sorted(foreign_languages())))
+def test_any_word_has_forms_that_share_its_beginning(word: str, code: str) -> None:
+    language = foreign_languages()[code]
+    beginning = words(word, stem=False, keep_stop_words=True)[:1]
+    for form in language.other_forms(word):
+        assert form.isalpha()
+        assert form.removeprefix(language.participle)[:4] == (beginning[0] if beginning else "")[:4] or form[:4] == (
+            beginning[0][:4] if beginning else ""
+        )
+
+
+def test_function_words_are_told_from_two_of_them_on() -> None:
+    assert "los" in foreign_function_words("¿Los barcos de qué puerto?")
+    assert not foreign_function_words("Los Angeles")
+    assert "los" in foreign_function_words("Los Angeles", least=1)
