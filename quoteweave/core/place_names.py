@@ -1,6 +1,6 @@
-"""Names of places in documents, to which questions, captions and headings refer (`core.text.mentions` reads them).
+"""Names of places in documents, to which questions, captions and headings refer.
 
-As text, and as the index stores them:
+`core.text.references.mentions` reads them. As text, and as the index stores them:
 
 figure 3, table 2         pictures and tables; kinds of pictures are one, Roman numerals become Arabic
 page 12, page iv          the page that is called so: by the label printed on it, or by its place in the file

@@ -9,7 +9,7 @@ from dataclasses import replace
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Layout, Page, ParsedDocument, Quote
-from quoteweave.core.text.mentions import caption_label
+from quoteweave.core.text.references.mentions import caption_label
 from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER, BrokenWord, broken_word
 from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.outline import page_headings

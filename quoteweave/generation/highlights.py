@@ -22,8 +22,8 @@ from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
-from quoteweave.core.text.mentions import number_words
 from quoteweave.core.text.question_words import denials
+from quoteweave.core.text.references.mentions import number_words
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation

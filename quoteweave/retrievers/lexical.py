@@ -8,9 +8,9 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
-from quoteweave.core.text.mentions import heading_names
 from quoteweave.core.text.question_analysis import CONTACT
 from quoteweave.core.text.question_words import asked_thing, describes_thing
+from quoteweave.core.text.references.mentions import heading_names
 from quoteweave.core.text.tokens import name_words, symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex

@@ -31,7 +31,7 @@ _COUNTED = (
 LACKING: Mapping[str, Mapping[str, str]] = {
     "question_words": {"de": f"{_UNCOMMON} light", "fr": _ROMANCE, "es": _ROMANCE}
     | dict.fromkeys(("it", "nl", "pt"), _FEW),
-    "reference_words": {
+    "references/reference_words": {
         "de": f"{_HEADINGS} {_TEENS} ordinal_tens",
         "fr": f"{_HEADINGS} within back contents_heading",
         "es": f"{_HEADINGS} within {_TEENS}",
@@ -68,7 +68,9 @@ def test_every_language_has_the_keys_of_english(table: str) -> None:
     lacking = {name: english - keys.keys() for name, keys in languages.items()}
     further = {name: keys.keys() - english for name, keys in languages.items()}
     assert lacking == {name: set(LACKING[table].get(name, "").split()) for name in languages}
-    assert further == {name: FURTHER.get(name, set()) if table == "reference_words" else set() for name in languages}
+    assert further == {
+        name: FURTHER.get(name, set()) if table == "references/reference_words" else set() for name in languages
+    }
 
 
 def test_every_language_can_ask_for_each_part_of_the_front_matter() -> None:

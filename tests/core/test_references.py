@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.text.mentions import (
+from quoteweave.core.text.references.mentions import (
     caption_label,
     heading_names,
     labels_asked_for,
@@ -14,7 +14,7 @@ from quoteweave.core.text.mentions import (
     page_names,
     places_in,
 )
-from quoteweave.core.text.reference_words import reference_words
+from quoteweave.core.text.references.reference_words import reference_words
 
 
 @pytest.mark.parametrize(

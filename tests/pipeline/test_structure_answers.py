@@ -13,7 +13,7 @@ from quoteweave.collection.records import Origin
 from quoteweave.core.answers import Answer
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Filter, Page, ParsedDocument, Query, Quote
-from quoteweave.core.text.mentions import heading_names
+from quoteweave.core.text.references.mentions import heading_names
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.structure_answer import COUNTED_REASON
 from quoteweave.pipeline.gate import Gate

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.numerals import letters_of_number
+from quoteweave.core.text.references.numerals import letters_of_number
 from quoteweave.core.text.tokens import STOP_WORDS
 
 _ESCAPED = {

@@ -14,7 +14,7 @@ from quoteweave.core.boxes import Box, area, inside
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Page, Quote
-from quoteweave.core.text.mentions import labels_in, page_names
+from quoteweave.core.text.references.mentions import labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, symbol_runs, words
 
 # Words that are gathered before they are counted, which takes some forty bytes for each.

@@ -17,8 +17,8 @@ from itertools import accumulate, groupby, pairwise
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import UNREAD, PlaceName
 from quoteweave.core.records import Page, Quote
-from quoteweave.core.text.mentions import heading_names
-from quoteweave.core.text.numerals import ROMAN
+from quoteweave.core.text.references.mentions import heading_names
+from quoteweave.core.text.references.numerals import ROMAN
 from quoteweave.core.text.tokens import words
 
 MAX_MISSING = 2

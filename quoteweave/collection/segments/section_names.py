@@ -27,8 +27,13 @@ from quoteweave.collection.segments.chapters import (
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import LAST, PlaceName
 from quoteweave.core.records import Page, Quote
-from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
-from quoteweave.core.text.numerals import ROMAN
+from quoteweave.core.text.references.mentions import (
+    MAX_ENTRY_CHARACTERS,
+    MIN_CONTENTS_ENTRIES,
+    heading_names,
+    rise_steadily,
+)
+from quoteweave.core.text.references.numerals import ROMAN
 from quoteweave.core.text.tokens import words
 
 # By what encloses what, below the parts that enclose chapters; notes, steps and the like stand within these.

@@ -11,7 +11,7 @@ from itertools import pairwise
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import foreign_languages
 from quoteweave.core.text.question_words import any_word_of, denials
-from quoteweave.core.text.reference_words import reference_words
+from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, RAISED, words
 
 SENTENCE_END = lazy_regex(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")

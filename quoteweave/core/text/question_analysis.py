@@ -19,7 +19,6 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
 from quoteweave.core.text.grammar import asks_german_was, denies_before
-from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in, without_places
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,
@@ -27,6 +26,7 @@ from quoteweave.core.text.question_words import (
     names_in,
     question_languages,
 )
+from quoteweave.core.text.references.mentions import labels_asked_for, places_in, titles_in, without_places
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amounts_in, unit_words
 from quoteweave.core.text.word_patterns import alternation

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.mentions import caption_label
+from quoteweave.core.text.references.mentions import caption_label
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.sources.lines import BULLET_SIGN, Line
 from quoteweave.documents.sources.tags import ItemTag

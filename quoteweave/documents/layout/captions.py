@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import BODY_LAYOUTS, Layout
-from quoteweave.core.text.mentions import caption_label
+from quoteweave.core.text.references.mentions import caption_label
 from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK
 from quoteweave.documents.layout.page import PageElement
 

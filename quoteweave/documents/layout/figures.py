@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
-from quoteweave.core.text.mentions import caption_label
+from quoteweave.core.text.references.mentions import caption_label
 from quoteweave.documents.layout.blocks import (
     NOTE,
     NUMERIC,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout
-from quoteweave.core.text.mentions import (
+from quoteweave.core.text.references.mentions import (
     MAX_ENTRY_CHARACTERS,
     MIN_CONTENTS_ENTRIES,
     caption_label,

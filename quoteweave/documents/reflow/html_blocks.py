@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Literal
 
 from quoteweave.core.errors import DocumentError
-from quoteweave.core.text.numerals import letters_of_number, roman_numeral
+from quoteweave.core.text.references.numerals import letters_of_number, roman_numeral
 from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
 
 # Columns that the cells of a table may span beyond their first.

@@ -6,7 +6,7 @@ from itertools import accumulate, groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote, page_number
-from quoteweave.core.text.mentions import labels_in, leading_label
+from quoteweave.core.text.references.mentions import labels_in, leading_label
 from quoteweave.generation.answer_text import add_mark, escape_marks, fence, join_with_and
 from quoteweave.generation.extractive.statements import (
     IntroducedPart,

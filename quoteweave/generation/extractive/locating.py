@@ -13,8 +13,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record, copy_key
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.mentions import heading_names, labels_in
 from quoteweave.core.text.question_analysis import CONTACT, interrogative_words
+from quoteweave.core.text.references.mentions import heading_names, labels_in
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 from quoteweave.generation.extractive.selection import SentenceKey

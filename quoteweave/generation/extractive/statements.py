@@ -13,8 +13,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Kind, Quote, Record, page_number
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.mentions import leading_label, split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
+from quoteweave.core.text.references.mentions import leading_label, split_label
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.cells import (

@@ -46,7 +46,6 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.foreign_languages import foreign_function_words, foreign_language
-from quoteweave.core.text.mentions import heading_names, labels_in, page_names, without_places
 from quoteweave.core.text.question_analysis import (
     CONTACT,
     QuestionAnalysis,
@@ -56,6 +55,7 @@ from quoteweave.core.text.question_analysis import (
     words_alike,
 )
 from quoteweave.core.text.question_words import light_words, verbs_of
+from quoteweave.core.text.references.mentions import heading_names, labels_in, page_names, without_places
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import unit_words
 from quoteweave.generation.answer_text import join_with_and

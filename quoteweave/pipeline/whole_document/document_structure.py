@@ -22,7 +22,7 @@ from quoteweave.core.answers import (
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote, page_number
-from quoteweave.core.text.mentions import caption_label, heading_names, page_names
+from quoteweave.core.text.references.mentions import caption_label, heading_names, page_names
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.whole_document.structure_questions import asks_title, read_structure_request, states_number
 

@@ -38,7 +38,6 @@ from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.foreign_languages import foreign_function_words
-from quoteweave.core.text.mentions import without_places
 from quoteweave.core.text.question_analysis import (
     PictureType,
     QuestionAnalysis,
@@ -47,6 +46,7 @@ from quoteweave.core.text.question_analysis import (
     picture_words,
     request_words,
 )
+from quoteweave.core.text.references.mentions import without_places
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.foreign_languages import foreign_language
-from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
+from quoteweave.core.text.references.mentions import leading_label, spellings_of
 from quoteweave.core.text.tokens import spelling_variant, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.records import Quote
-from quoteweave.core.text.mentions import labels_in, says_continued
+from quoteweave.core.text.references.mentions import labels_in, says_continued
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex, best_positions
 

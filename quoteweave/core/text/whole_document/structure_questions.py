@@ -15,7 +15,6 @@ from typing import get_args
 from quoteweave.core.answers import StructureKind, StructureRequest
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.text.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     analyse_question,
@@ -23,6 +22,7 @@ from quoteweave.core.text.question_analysis import (
     request_words,
 )
 from quoteweave.core.text.question_words import question_languages
+from quoteweave.core.text.references.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation
 

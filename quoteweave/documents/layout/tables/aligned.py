@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from quoteweave.core.text.mentions import rise_steadily
+from quoteweave.core.text.references.mentions import rise_steadily
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.layout.blocks import NUMERIC, SIZE_RATIO, lines_to_rows
 from quoteweave.documents.layout.tables.cells import (

@@ -5,7 +5,7 @@ from itertools import islice
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.mentions import split_label
+from quoteweave.core.text.references.mentions import split_label
 from quoteweave.documents.layout.blocks import lines_to_rows
 from quoteweave.documents.layout.tables.cells import (
     Row,

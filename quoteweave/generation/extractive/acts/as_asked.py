@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType
-from quoteweave.core.text.reference_words import reference_words
+from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
 from quoteweave.generation.extractive.acts.doers import did_otherwise

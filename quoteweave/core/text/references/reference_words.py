@@ -1,6 +1,6 @@
 """The words by which people refer to places of a document, and the patterns of mentions that are built from them.
 
-The words are data (`reference_words.toml`), by language; `core.text.mentions` finds and names what they refer to.
+The words are data (`reference_words.toml`), by language; `mentions` finds and names what they refer to.
 """
 
 import re
@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from quoteweave.core.place_names import LAST, UNREAD, PlaceName
-from quoteweave.core.text.numerals import HAN_NUMERALS, ROMAN, Numerals
+from quoteweave.core.text.references.numerals import HAN_NUMERALS, ROMAN, Numerals
 from quoteweave.core.text.word_patterns import MentionPattern, alternation, without_case
 
 NUMBER = r"(?<!\d)\d{1,12}(?:[.-]\d{1,12})*(?!\d)"

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import LAST, UNREAD, PlaceName
-from quoteweave.core.text.numerals import ROMAN, roman_numeral
-from quoteweave.core.text.reference_words import NUMBER, ReferenceWords, reference_words
+from quoteweave.core.text.references.numerals import ROMAN, roman_numeral
+from quoteweave.core.text.references.reference_words import NUMBER, ReferenceWords, reference_words
 from quoteweave.core.text.word_patterns import MentionPattern, without_case
 
 _ROMAN_NUMBER = lazy_regex(f"(?={ROMAN}$)c{{0,3}}(xc|xl|l?x{{0,3}})(i[xv]|v?i{{0,3}})")
