@@ -12,7 +12,7 @@ from pydantic import Field
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import C15, Context, ContextSize
 from quoteweave.core.boxes import area
-from quoteweave.core.concurrency.pools import run_in_pool, run_inline_if_short
+from quoteweave.core.concurrency.pools import run_in_pool, run_inline_if_short, wait_for_turn
 from quoteweave.core.protocols import (
     Expander,
     Expansion,
@@ -135,6 +135,7 @@ class Search:
         FingerprintMismatch, CollectionError), and ModelError or EndpointError of expander and reranker.
         """
         check_question(query.text)
+        await wait_for_turn()
         state = _SearchState(query)
         await self._expand(state, where)
         (hits,) = await self._ranked(state, [(k, where)])
@@ -158,6 +159,7 @@ class Search:
         Where the question asks what a document consists of, each has all that shows it, whatever its size.
         """
         check_question(query.text)
+        await wait_for_turn()
         state, where = _SearchState(query), where or Filter()
         if self._collection is not None:
             with state.timed("search"):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -267,3 +268,35 @@ def test_files_that_a_filter_excludes_by_their_names_are_not_told(tmp_path: Path
         with collection.writer() as writer:
             writer.clear_failure("a.md")
         assert asyncio.run(search.find(QUERY, 5, where=Filter(documents=("a.md",)))).trace.notes == ()
+
+
+class InlineShelf(Shelf):
+    """Is searched on the event loop, and writes down when."""
+
+    runs_inline = True
+
+    def __init__(self, happened: list[str]) -> None:
+        super().__init__([numbered("t0")])
+        self.happened = happened
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        self.happened.append(queries[0].text)
+        return super().search(queries, k, where=where)
+
+
+def test_between_two_of_many_searches_on_the_event_loop_it_does_what_else_is_due() -> None:
+    happened: list[str] = []
+    search, wanted = Search(InlineShelf(happened)), ["first", "second", "third", "fourth"]
+
+    async def look_in() -> None:
+        while not set(wanted) <= set(happened):
+            happened.append("else")
+            await asyncio.sleep(0)
+
+    async def together() -> None:
+        await asyncio.gather(*(search.find(Query(text=text), 1) for text in wanted), look_in())
+
+    asyncio.run(together())
+    assert [one for one in happened if one != "else"] == wanted
+    at = [happened.index(one) for one in wanted]
+    assert all("else" in happened[one:other] for one, other in pairwise(at))

@@ -57,6 +57,17 @@ async def run_inline_if_short(
     return await run_in_pool(pool, function, *args, **kwargs)
 
 
+async def wait_for_turn() -> None:
+    """Return once every caller before this one has gone on, each in a round of the event loop of its own.
+
+    For the beginning of work that is called without a thread: of many questions at once the first is answered
+    before the last, as if they were called in a row, and between two of them the event loop does all else that is
+    due. Without it, whatever waits for the loop, such as a page or a check of the server's health, waits for all.
+    """
+    async with _limiters()["turn"]:
+        pass
+
+
 async def run_in_pool(pool: PoolName, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what the function returns, called in a thread with the context variables of here.
 
@@ -70,18 +81,19 @@ async def run_in_pool(pool: PoolName, function: Callable[P, T], /, *args: P.args
     return await run_sync(partial(function, *args, **kwargs), limiter=_limiters()[pool])
 
 
-def _limiters() -> "dict[PoolName, CapacityLimiter]":
+def _limiters() -> "dict[str, CapacityLimiter]":
     from anyio import CapacityLimiter
 
     limiters = _limiters_of_loops().get(None)
     if limiters is None:
-        limiters = {"search": CapacityLimiter(os.cpu_count() or 1), "answer": CapacityLimiter(1)}
+        most = {"search": os.cpu_count() or 1, "answer": 1, "turn": 1}
+        limiters = {name: CapacityLimiter(count) for name, count in most.items()}
         _limiters_of_loops().set(limiters)
     return limiters
 
 
 @cache  # a loop knows the variable itself, and not its name: another one of that name is another one
-def _limiters_of_loops() -> "RunVar[dict[PoolName, CapacityLimiter]]":
+def _limiters_of_loops() -> "RunVar[dict[str, CapacityLimiter]]":
     from anyio.lowlevel import RunVar
 
     return RunVar("quoteweave.core.concurrency.pools")
