@@ -171,7 +171,7 @@ class AsyncClient:
         return await self._connection.read(await self._get(collection, "quotes", quote_id), QuoteResponse)
 
     async def quote_image(self, quote_id: str, *, collection: str | None = None) -> bytes:
-        """Return the picture of a quote, cut out of its page, as PNG. Raises QuoteNotFound."""
+        """Return the picture of a quote, cut out of its page: PNG, JPEG or WebP. Raises QuoteNotFound."""
         return await self._connection.fetch(await self._get(collection, "quotes", quote_id, "image"))
 
     async def page(self, document: str, page: int, *, collection: str | None = None) -> PageResponse:

@@ -189,6 +189,7 @@ class Citation(Record):
     bbox: Box = Field(description="points from the top left of the page")
     section: str | None = Field(default=None, description="the title above the quote, as `Quote.heading`")
     has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
+    has_picture: bool = Field(default=True, description="whether the quote can be seen: on a page, or as a stored crop")
     verdict: Verdict | None = Field(default=None, description="the gate's verdict; None where nothing was checked")
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
     only_words_differ: bool = Field(default=False, description="whether other or missing words alone were found")
@@ -202,11 +203,9 @@ class Citation(Record):
         default=None, description="how precisely the support is located; None where not looked for"
     )
     spans: tuple[Span, ...] = Field(default=(), description="which words support the claim, where that is sure")
-    regions: tuple[Region, ...] = Field(
-        default=(), description="where the evidence stands on its pages; empty where there are no pages to show"
-    )
+    regions: tuple[Region, ...] = Field(default=(), description="where the evidence stands; empty without pages")
     url: str | None = Field(default=None, description="where a server shows the quote on its page")
-    image_url: str | None = Field(default=None, description="where a server shows the quote's own picture")
+    image_url: str | None = Field(default=None, description="where a server shows the picture of an image quote")
 
     @property
     def name(self) -> str:

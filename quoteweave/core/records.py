@@ -165,6 +165,11 @@ class Quote(Record):
         return place_of(self.page_label, self.page, self.heading, has_pages=self.has_pages)
 
     @property
+    def has_picture(self) -> bool:
+        """Whether it can be seen: on a page, or as a stored crop. A table of a CSV file has neither."""
+        return self.has_pages or self.image is not None
+
+    @property
     def retrievable(self) -> bool:
         """Whether retrievers may return it; headers and footers are kept but never retrieved."""
         return self.layout not in HEADERS_AND_FOOTERS

@@ -148,6 +148,7 @@ class MarkResolver:
                 bbox=quote.bbox,
                 section=quote.heading,
                 has_pages=quote.has_pages,
+                has_picture=quote.has_picture,
             )
             for number, quote in known.items()
             if quote is not None

@@ -95,20 +95,20 @@ class QuoteUrls(Record):
         return f"{self._base}/c/{_segment(self.collection)}/q/{_segment(quote_id)}"
 
     def image(self, quote_id: str) -> str:
-        """The URL of the picture of an image quote, a PNG."""
+        """The URL of the picture of a quote."""
         return f"{self._base}/v1/collections/{_segment(self.collection)}/quotes/{_segment(quote_id)}/image"
 
     def image_of(self, quote: Quote) -> str | None:
-        """The URL of the quote's own picture; None for a text quote, which has none."""
-        return self.image(quote.id) if quote.kind == "image" else None
+        """The URL of the picture of an image quote; None for a text, and for a table of a file without pages."""
+        return self.image(quote.id) if quote.kind == "image" and quote.has_picture else None
 
     def page(self, document: str, number: int) -> str:
         """The URL of a page as JSON; `number` counts from 0. Slashes in the document's name stay."""
         return f"{self._base}/v1/collections/{_segment(self.collection)}/pages/{percent_encode(document)}/{number}"
 
     def citation(self, citation: Citation) -> Citation:
-        """Return the citation with `url`, and with `image_url` where it cites an image quote."""
-        picture = self.image(citation.quote_id) if citation.kind == "image" else None
+        """Return the citation with `url`, and with `image_url` where it cites an image quote that has a picture."""
+        picture = self.image(citation.quote_id) if citation.kind == "image" and citation.has_picture else None
         return citation.model_copy(update={"url": self.quote(citation.quote_id), "image_url": picture})
 
     def citations(self, citations: Iterable[Citation]) -> tuple[Citation, ...]:

@@ -3,8 +3,17 @@ from urllib.parse import unquote
 import pytest
 from builders import make_context, make_quote
 
-from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, ImageBlock, TextEvent, replay_events
+from quoteweave.core.answers import (
+    Answer,
+    AnswerEvent,
+    Citation,
+    CitationEvent,
+    ImageBlock,
+    TextEvent,
+    replay_events,
+)
 from quoteweave.generation.citations import build_answer
+from quoteweave.interchange.exports.markdown import to_markdown
 from quoteweave.interchange.quotes import QuoteUrls
 
 URLS = QuoteUrls(base_url="https://docs.example/", collection="ports & harbours")
@@ -59,6 +68,16 @@ def test_a_page_keeps_the_slashes_of_its_documents_name() -> None:
     assert URLS.page("reports/may 2023.pdf", 2).endswith("/ports%20%26%20harbours/pages/reports/may%202023.pdf/2")
 
 
-def test_only_an_image_quote_has_a_picture() -> None:
+def test_only_an_image_quote_that_can_be_seen_has_a_picture() -> None:
     assert URLS.image_of(make_quote("x")) is None
-    assert URLS.image_of(make_quote("x", kind="image", id="d:0:2")) == URLS.image("d:0:2")
+    seen = make_quote("x", kind="image", id="d:0:2")
+    written = seen.model_copy(update={"has_pages": False})  # a table of a CSV file
+    cropped = written.model_copy(update={"image": "00/picture.png"})  # of a web page
+    images = [URLS.image("d:0:2"), None, URLS.image("d:0:2")]
+    assert [URLS.image_of(quote) for quote in (seen, written, cropped)] == images
+    cited = [
+        build_answer("?", "It is so ![x](image1).", make_context(quote), model="m")
+        for quote in (seen, written, cropped)
+    ]
+    assert [URLS.answer(answer).citations[0].image_url for answer in cited] == images
+    assert "(Image: x)" in to_markdown(URLS.answer(cited[1]))

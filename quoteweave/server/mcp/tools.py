@@ -223,7 +223,7 @@ async def _shown_images(
     shown: list[ContentBlock] = []
     notes, left = [], MAX_PICTURES
     blocks = {block.citation.quote_id: block for block in answer.blocks if isinstance(block, ImageBlock)}
-    for block in blocks.values():
+    for block in (one for one in blocks.values() if one.citation.has_picture):
         named = f"image{block.citation.number}, {citation_title(block.citation)}"
         try:
             quote = await run_in_threadpool(collection.collection.quote, block.citation.quote_id)

@@ -78,7 +78,7 @@ def _neighbours(quote: Quote, collection: Collection) -> Neighbours:
     "/v1/collections/{collection}/quotes/{quote_id}/image",
     summary="A quote's picture",
     response_class=Response,
-    responses={200: {"content": {"image/png": {}}}},
+    responses={200: {"content": {"image/png": {}, "image/jpeg": {}, "image/webp": {}}}},
 )
 async def quote_image(collection: Readable, quote_id: QuoteId, served: ServedState, request: Request) -> Response:
     """Return the picture of a quote, cut out of its page."""

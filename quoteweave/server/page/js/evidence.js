@@ -2,7 +2,7 @@
 /** The bar below the pages: which citation is open, what was found of it, and the way to the next. */
 import { h, tool } from "./dom.js";
 import { dressChip, excerpt, verdictLine } from "./marks.js";
-import { placeOf } from "./records.js";
+import { hasPicture, placeOf } from "./records.js";
 import { copyLink } from "./share.js";
 
 /** @typedef {import("./records.js").Place} Place */
@@ -39,7 +39,7 @@ export class EvidenceBar {
     const { citation, index, count } = claim;
     const chip = dressChip(h("button", { type: "button", class: "chip", "aria-current": "true", title: "Back to the answer", on: { click: () => claim.back() } }), citation);
     // Shown where the page is too small to be read.
-    const says = citation.quoted && citation.kind === "text" && h("p", { class: "says", dir: "auto" }, ...excerpt(citation));
+    const says = citation.quoted && !hasPicture(citation) && h("p", { class: "says", dir: "auto" }, ...excerpt(citation));
     const told = h("div", { class: "told" }, h("p", {}, chip, " ", h("bdi", { text: citation.document }), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(claim) }));
     const steps = h("div", { class: "steps" }, tool("previous", "Previous citation", () => this.step(-1), { title: "Previous citation (p)" }), h("span", { text: `${index + 1} of ${count}` }), tool("next", "Next citation", () => this.step(1), { title: "Next citation (n)" }), place && linkTo(place));
     this.element.replaceChildren(told, steps);
@@ -59,7 +59,7 @@ function noteOn({ citation, isPlace }) {
     return `${isPlace ? "The words that the answer shows of it" : "The words that support the claim"} are marked.${estimated}${pages}`;
   }
   if (citation.quoted === "") return ""; // what was counted is said by no words of the page
-  if (citation.kind === "image") return `The whole image is marked.${pages}`;
+  if (citation.kind === "image") return `The whole ${hasPicture(citation) ? "image" : "table"} is marked.${pages}`;
   if (citation.evidence === "element") return `${isPlace ? "The" : "Which of its words support the claim is not sure: the"} whole passage is marked.${pages}`;
   return pages.trim();
 }

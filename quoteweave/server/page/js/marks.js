@@ -2,7 +2,7 @@
 /** Citation marks: the buttons in an answer, the card that tells of one, and the words that support a claim. */
 import { quoteUrl } from "./api.js";
 import { byId, h, icon } from "./dom.js";
-import { placeOf, unitsOf } from "./records.js";
+import { hasPicture, placeOf, unitsOf } from "./records.js";
 
 /** @typedef {import("./records.js").Citation} Citation */
 
@@ -120,8 +120,8 @@ export class Card {
     if (this.chip === chip) return;
     this.hide();
     this.chip = chip;
-    const picture = citation.kind === "image" && h("img", { src: pictureUrl(collection, citation), alt: "", on: { load: () => this.#place() } });
-    const says = citation.quoted && citation.kind === "text" && h("span", { class: "says", dir: "auto" }, ...excerpt(citation));
+    const picture = hasPicture(citation) && h("img", { src: pictureUrl(collection, citation), alt: "", on: { load: () => this.#place() } });
+    const says = citation.quoted && !picture && h("span", { class: "says", dir: "auto" }, ...excerpt(citation));
     this.card.replaceChildren(
       h("bdi", { class: "document", text: citation.document }),
       h("bdi", { class: "page", text: [placeOf(citation), citation.has_pages ? citation.section : null].filter(Boolean).join(" · ") }),

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { SIGN, makeBlock, readBlocks, standIn } from "./markdown.js";
 import { makeChip, pictureUrl } from "./marks.js";
-import { unitsOf } from "./records.js";
+import { hasPicture, unitsOf } from "./records.js";
 
 /** @typedef {import("./records.js").Citation} Citation */
 /** @typedef {{start: number, end: number, citations: {citation: Citation, place: number}[]}} Mark */
@@ -64,7 +64,7 @@ export class Prose {
     if (!mark) return { inline: null, after: null };
     const chips = mark.citations.map(({ citation, place }) => makeChip(citation, place));
     const { citation, place } = mark.citations[0];
-    if (citation.kind === "image") return { inline: null, after: this.#figure(citation, place, chips[0]) };
+    if (hasPicture(citation)) return { inline: null, after: this.#figure(citation, place, chips[0]) };
     return { inline: h("span", {}, ...chips), after: null };
   }
 

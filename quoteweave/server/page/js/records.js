@@ -8,7 +8,7 @@
  *   bbox_fraction: Box, words: Box[], words_fraction: Box[], estimated: boolean}} Region
  * @typedef {{start: number, end: number, boxes: Box[], estimated: boolean}} Span
  * @typedef {{mark: string, start: number, end: number, kind: "text" | "image", number: number, quote_id: string,
- *   document: string, page: number, page_label: string, section: string | null, has_pages: boolean,
+ *   document: string, page: number, page_label: string, section: string | null, has_pages: boolean, has_picture?: boolean,
  *   verdict: "supported" | "unsupported" | "unchecked" | null, reason: string | null,
  *   only_words_differ: boolean, checker_verdict: boolean | null, quoted: string | null,
  *   evidence: "words" | "element" | null, spans: Span[], regions: Region[], url: string | null,
@@ -33,6 +33,9 @@
  *   quote_id?: string, kind?: "text" | "image", regions: Region[], quoted?: string | null, spans?: Span[],
  *   evidence?: "words" | "element" | null, section?: string | null, earlier?: boolean, gone?: boolean}} Place
  */
+
+/** Whether a citation has a picture of its own to show; a table of a file without pages has words alone. @param {Citation} citation */
+export const hasPicture = (citation) => citation.kind === "image" && citation.has_picture !== false;
 
 /** All text of a quote, as `Quote.all_text` gives it. @param {Quote} quote */
 export function wordsOf(quote) {

@@ -25,7 +25,7 @@ function entry(turn, { hit, number }, cited) {
   const { quote } = hit;
   const used = cited.has(quote.id);
   const open = () => turn.around.showHit({ collection: turn.around.collection, ...quote, quote_id: quote.id, regions: [] });
-  const image = quote.kind === "image" && h("img", { src: `${quoteUrl(turn.around.collection, quote.id)}/image`, alt: quote.caption ?? "", loading: "lazy" });
+  const image = quote.kind === "image" && (quote.image || quote.has_pages) && h("img", { src: `${quoteUrl(turn.around.collection, quote.id)}/image`, alt: quote.caption ?? "", loading: "lazy" });
   return h("li", { class: used ? "source" : "source uncited" },
     h("span", { class: "chip number" }, quote.kind === "image" && icon("image"), String(number)),
     h("div", {},

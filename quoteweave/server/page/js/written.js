@@ -46,7 +46,7 @@ export class WrittenView {
     const words = wordsOf(quote);
     if (!words && !quote.image) return;
     const picture = quote.image && h("img", { src: `${quoteUrl(this.collection, quote.id)}/image`, alt: quote.caption ?? "", loading: "lazy" });
-    const element = h("div", { class: `layout-${quote.layout}` }, picture, h("p", { dir: "auto", text: words }));
+    const element = h("div", { class: `layout-${quote.layout}`, dir: "auto" }, picture, h("p", { text: words }));
     this.quotes.set(quote.id, { quote, element });
     this.text.append(element);
   }
