@@ -127,4 +127,14 @@ def _wrong_field(found: Mapping[str, Any]) -> dict[str, str]:
     if found["type"] == "json_invalid":
         why = f"is no JSON: {found['ctx']['error']}, at character {found['loc'][-1]}"
         return {"field": "body", "reason": why}
-    return {"field": ".".join(map(str, found["loc"][1:])) or "body", "reason": found["msg"]}
+    return {"field": ".".join(map(str, found["loc"][1:])) or "body", "reason": _reason(found)}
+
+
+def _reason(found: Mapping[str, Any]) -> str:
+    """What is wrong with a field, in JSON's words instead of Python's."""
+    if found["type"] == "value_error":
+        return str(found["ctx"]["error"])
+    if found["type"] in ("model_attributes_type", "dict_type"):
+        header = ", sent with the header content-type: application/json" if len(found["loc"]) == 1 else ""
+        return f"Input should be a JSON object{header}"
+    return str(found["msg"]).replace("Tuple should", "List should").replace("a valid tuple", "a list")

@@ -35,6 +35,8 @@ class RequestContext:
         scope["request_id"] = request_id = _request_id(scope)
         REQUEST_ID.set(request_id)
         started, status, sent = time.perf_counter(), 500, False
+        # HEAD is what GET is without the body, which the HTTP server leaves out by its own copy of the scope.
+        handled = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status, sent
@@ -48,7 +50,7 @@ class RequestContext:
 
         try:
             with withhold_remedies(log_note):
-                await self._app(scope, receive, send_with_headers)
+                await self._app(handled, receive, send_with_headers)
         except Exception as error:
             LOG.exception("request %s failed", request_id)
             if sent:
@@ -56,7 +58,8 @@ class RequestContext:
             await respond(problem_of(error), Request(scope))(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
-            route = getattr(scope.get("route"), "path", "none")
+            scope["route"] = handled.get("route")
+            route = getattr(scope["route"], "path", "none")
             # Callers make up methods as they like, and each label's value is kept for good.
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._metrics.count_request(method, route, status, seconds)

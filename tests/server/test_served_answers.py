@@ -176,6 +176,36 @@ def test_a_body_that_is_no_json_is_told_with_the_place(live: LiveServer) -> None
     assert body["errors"] == [{"field": "body", "reason": "is no JSON: Expecting value, at character 13"}]
 
 
+@pytest.mark.parametrize(
+    ("content", "header", "field", "reason"),
+    [
+        ('{"question": "x"}', "application/x-www-form-urlencoded", "body", "header content-type: application/json"),
+        ("[]", "application/json", "body", "Input should be a JSON object"),
+        ('{"question": "x", "history": "y"}', "application/json", "history", "Input should be a list"),
+        (
+            '{"question": "x", "filters": {"first_page": 5, "last_page": 2}}',
+            *("application/json", "filters", "first_page 5 lies after last_page 2"),
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_field_is_said_in_the_words_of_json(
+    live: LiveServer, content: str, header: str, field: str, reason: str
+) -> None:
+    (wrong,) = live.client.post(ANSWERS, content=content, headers={"content-type": header}).json()["errors"]
+    assert wrong["field"] == field
+    assert reason in wrong["reason"]
+    assert not [word for word in ("Value error", "tuple", "dictionary") if word in wrong["reason"]]
+
+
+def test_head_answers_as_get_without_the_body(live: LiveServer) -> None:
+    for path in ("/healthz", "/", "/v1/collections/port/documents"):
+        got, asked = live.client.get(path), live.client.head(path)
+        assert (asked.status_code, asked.headers["content-type"]) == (200, got.headers["content-type"])
+        assert asked.headers["content-length"] == str(len(got.content))
+        assert asked.content == b""
+    assert live.client.head(ANSWERS).status_code == 405
+
+
 def test_collections_and_models_are_listed(live: LiveServer) -> None:
     (found,) = live.client.get("/v1/collections").json()["collections"]
     assert (found["name"], found["error"], found["retrievers"][:1]) == ("port", None, ["lexical"])
