@@ -10,8 +10,8 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import STOP_WORDS
 
-MAX_DOCUMENTS, MAX_TRIED, MAX_OF_A_KIND = 6, 24, 3
-"""Most documents that are read, candidates that are asked, and candidates of one kind in a document."""
+MAX_READ, MAX_DOCUMENTS, MAX_TRIED, MAX_OF_A_KIND = 24, 6, 24, 3
+"""Most documents that are read, and that candidates are made of; candidates that are asked, and of one kind in one."""
 _DEFINITION = lazy_regex(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
 _HOW_TO = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
 _QUESTION = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why|Which) [\w ,’'-]{3,60}\?)")
@@ -20,14 +20,16 @@ _ROW = lazy_regex(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
 
 
 def opening_questions(collection: Collection, ask: Callable[[str], Answer], most: int) -> tuple[str, ...]:
-    """Return at most `most` questions in English, of the first documents in turn, each of which `ask` answers.
+    """Return at most `most` questions in English, each of which `ask` answers.
 
-    They are made of sentences that say what something is, of headings that ask or say how to do something, and of
-    tables with a column for a year. One is kept where its answer cites the quote that it was made of, or the page of
-    the heading. There are none for documents that have nothing of the kind. Raises what `ask` raises.
+    They are of the first documents that suggest any, in turn, and made of sentences that say what something is, of
+    headings that ask or say how to do something, and of tables with a column for a year. One is kept where its answer
+    cites the quote that it was made of, or the page of the heading. There are none for documents that have nothing of
+    the kind. Raises what `ask` raises.
     """
-    documents = collection.documents()[:MAX_DOCUMENTS]
-    in_turn = zip_longest(*(_candidates(collection.document_quotes(document.name)) for document in documents))
+    documents = collection.documents()[:MAX_READ]
+    found = (list(_candidates(collection.document_quotes(document.name))) for document in documents)
+    in_turn = zip_longest(*islice(filter(None, found), MAX_DOCUMENTS))
     candidates = [each for each in chain.from_iterable(in_turn) if each is not None]
     answered = (question for question, quote in candidates[:MAX_TRIED] if _answers(ask(question), quote))
     return tuple(islice(answered, most))

@@ -40,6 +40,11 @@ def test_no_more_are_made_than_asked_for_and_none_of_what_has_none(tmp_path: Pat
     assert questions(tmp_path / "none", {"port": ["grain and timber", "Welcome"]}) == ()
 
 
+def test_documents_that_suggest_nothing_leave_their_place_to_others(tmp_path: Path) -> None:
+    documents: dict[str, list[Quote | str]] = {f"{n:02}": [f"Short note {n}."] for n in range(10)}
+    assert questions(tmp_path, {**documents, "port": ["The Harbour Board is a public body."]}) != ()
+
+
 def test_what_is_answered_from_elsewhere_is_left_out(tmp_path: Path) -> None:
     with make_collection(tmp_path, {"port": ["The Harbour Board is a public body."], "other": ["Ships sail."]}) as made:
         rag = make_rag(made, AnswerSettings())
