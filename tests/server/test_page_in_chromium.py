@@ -339,6 +339,10 @@ def test_on_a_phone_the_pages_are_a_sheet_over_the_answer(written: LiveServer, v
     assert seen.page.evaluate("document.activeElement.dataset.citation") == "0"
     assert seen.page.locator("#viewer").is_hidden()
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+    seen.page.keyboard.press("Escape")
+    seen.page.get_by_role("button", name="Settings").click()
+    lines = "labels => labels.map(label => label.clientHeight / parseFloat(getComputedStyle(label).lineHeight))"
+    assert max(seen.page.locator(".parts label").evaluate_all(lines)) < 2  # no word is broken
 
 
 def test_questions_to_begin_with_are_answered(live: LiveServer, visit: Visit) -> None:

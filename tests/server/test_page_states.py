@@ -27,6 +27,11 @@ NOTES = f"""# Notes {ATTACK}
 
 The crane lifted 412 containers in June 🏗 for the yard. {ATTACK}
 
+| berth | depth in metres |
+|-------|-----------------|
+| Ossel | 7.5             |
+| Skarn | 11.2            |
+
 # ملاحظات
 
 وصلت السفينة إلى الميناء في شهر مايو.
@@ -76,6 +81,21 @@ def test_a_document_without_pages_is_shown_as_text_with_the_words_marked_and_not
     assert ATTACK in seen.page.locator(".volume label").first.inner_text()
     assert seen.page.locator("img[src='x'], img[onerror]").count() == 0
     assert [text for text in seen.complaints if "Failed to load" not in text] == []  # a cover that there is not
+
+
+def test_a_table_of_a_document_without_pages_is_cited_by_its_words_and_no_picture_of_it_is_asked_for(
+    foreign: LiveServer, visit: Visit
+) -> None:
+    seen = visit(foreign.url).open()
+    turn = seen.ask("What is the depth at Ossel?")
+    chip = turn.locator(".prose .chip")
+    chip.hover()
+    assert "Ossel | 7.5" in seen.page.locator("#card").inner_text()
+    chip.click()
+    assert "Ossel | 7.5" in seen.page.locator(".written .cited-quote").inner_text()
+    turn.locator(".sources summary").click()
+    turn.locator(".source").first.wait_for()
+    assert [url for url in seen.requests if url.endswith("/image")] == seen.complaints == []
 
 
 def test_the_stop_behind_a_mark_stands_on_its_line(live: LiveServer, visit: Visit) -> None:
