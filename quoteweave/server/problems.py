@@ -8,10 +8,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from quoteweave.core import errors
 from quoteweave.interchange.problems import BASE, EMPTY_QUESTION, MEDIA_TYPE, TITLES, Problem, problem_of_error
@@ -19,6 +20,9 @@ from quoteweave.interchange.problems import BASE, EMPTY_QUESTION, MEDIA_TYPE, TI
 LOG = logging.getLogger("quoteweave.server")
 REQUEST_ID: ContextVar[str | None] = ContextVar("REQUEST_ID", default=None)
 """The id of the request that is being answered, by which the log names it."""
+
+CLIENT_CLOSED = 499
+"""What nginx logs of a request whose client closed the connection; nobody reads it but log and metrics."""
 
 
 class ProblemError(Exception):
@@ -99,6 +103,10 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(errors.QuoteweaveError)
     async def on_error(request: Request, error: errors.QuoteweaveError) -> JSONResponse:
         return respond(report_problem(error, request.app.state.served.places()), request)
+
+    @app.exception_handler(ClientDisconnect)
+    async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=CLIENT_CLOSED)
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> JSONResponse:

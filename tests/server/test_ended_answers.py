@@ -1,8 +1,11 @@
 """Answers that do not come to their end: they take too long, cost too much, or their server is killed."""
 
+import json
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +35,33 @@ def test_an_answer_that_takes_too_long_ends_with_the_reason_and_ends_the_models_
         assert [name for name, _ in streamed] == ["sources", "error"]
         assert streamed[-1][1]["problem"]["detail"] == told["detail"]
         assert model.wait_until_left(60), "the model goes on writing"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (ANSWERS, {"question": QUESTION}),
+        ("/v1/chat/completions", {"model": "port", "messages": [{"role": "user", "content": QUESTION}]}),
+        ("/v1/responses", {"model": "port", "input": QUESTION}),
+    ],
+)
+def test_a_client_that_leaves_ends_the_models_work(serve: Serve, path: str, body: dict[str, Any]) -> None:
+    asked = threading.Event()
+
+    def reply(_: Any) -> Reply:
+        asked.set()
+        return Reply(body=b"", endless=b" ", every_s=0.05)
+
+    content = json.dumps(body).encode()
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(content)}"
+    )
+    with ModelServer(reply) as model:
+        server = serve(answers={"model": "m", "base_url": model.base_url})
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(f"{head}\r\n\r\n".encode() + content)
+            assert asked.wait(60)
+        assert model.wait_until_left(30), "the model goes on writing"
 
 
 def test_an_answer_that_would_cost_more_than_it_may_is_not_asked_for(

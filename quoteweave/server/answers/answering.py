@@ -1,9 +1,11 @@
 """Answers requests: whole, or as the events of a stream, with the URLs at which the cited quotes are shown."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+
+from starlette.requests import ClientDisconnect, Request
 
 from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, Context, ImageEvent
 from quoteweave.core.errors import EndpointUnreachable, QuestionTooLong, QuoteweaveError
@@ -39,8 +41,14 @@ class PreparedAnswer:
     metrics: Metrics
     spans: AnswerSpans
 
-    async def answer(self) -> Answered:
-        """Return the answer with its URLs. Raises what `Rag.answer_async` raises, and where it takes too long."""
+    async def answer(self, client: Request) -> Answered:
+        """Return the answer with its URLs. Raises what `Rag.answer_async` raises, and where it takes too long.
+
+        If the client closes the connection of its request, the answer is not made any further: ClientDisconnect.
+        """
+        return await _while_connected(client, self._whole())
+
+    async def _whole(self) -> Answered:
         self._begin()
         async with self._time_limit():
             standalone = await self.follow_ups.rewrite(self.question, self.history)
@@ -117,6 +125,25 @@ class PreparedAnswer:
         usd, tokens = self.settings.answer_usd, self.settings.answer_tokens
         if usd is not None or tokens is not None:
             limit_task_spending(Budget(max_usd=usd, max_tokens=tokens))
+
+
+async def _while_connected(client: Request, work: Coroutine[object, object, Answered]) -> Answered:
+    """Return what the work returns. Raises ClientDisconnect where the client leaves first, and ends the work."""
+
+    async def leave() -> None:
+        while (await client.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.create_task(work), asyncio.create_task(leave())
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ClientDisconnect
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
 
 
 def prepare_answer(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 from pydantic import Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
@@ -146,7 +146,7 @@ class ChatCompletion(Record):
     responses={**RESPONSES, 200: {"content": {"text/event-stream": {}}}},
 )
 async def complete_chat(
-    request: Annotated[ChatRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl
+    request: Annotated[ChatRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl, client: Request
 ) -> Response:
     """Answer the last message. The model is a collection; citations are annotations, and whole in `quoteweave`."""
     request.check()
@@ -165,7 +165,7 @@ async def complete_chat(
         usage = request.stream_options is not None and bool(request.stream_options.include_usage)
         writer = ChatChunks(request.model, notes, footnotes=request.quoteweave.footnotes, usage=usage)
         return respond_with_events(keeper.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await keeper.keep(await prepared.answer())
+    kept = await keeper.keep(await prepared.answer(client))
     return record_response(_completion(request, kept.answered, notes))
 
 

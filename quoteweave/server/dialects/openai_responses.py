@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -116,7 +116,7 @@ class ResponseRequest(OpenRequest):
     responses={**RESPONSES, 200: {"content": {"text/event-stream": {}}}},
 )
 async def make_response(
-    request: Annotated[ResponseRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl
+    request: Annotated[ResponseRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl, client: Request
 ) -> Response:
     """Answer the input. The model is a collection; citations are annotations, and whole in `quoteweave`."""
     request.check()
@@ -131,7 +131,7 @@ async def make_response(
     if request.stream:
         writer = ResponseEvents(maker, keeper.headers)
         return respond_with_events(keeper.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await keeper.keep(await prepared.answer())
+    kept = await keeper.keep(await prepared.answer(client))
     return record_response(maker.whole(kept.answered))
 
 

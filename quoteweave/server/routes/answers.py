@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 from starlette.responses import Response
 
 from quoteweave.interchange.quotes import QuoteUrls, hit_fields
@@ -56,6 +56,7 @@ async def answer(
     served: ServedState,
     grant: Reader,
     base_url: BaseUrl,
+    client: Request,
 ) -> Response:
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     keeper = AnswerRecorder(served, grant, collection=collection.name, request=request)
@@ -67,4 +68,4 @@ async def answer(
         response = respond_with_events(events, writer, grace=served.settings.shutdown_seconds)
         response.headers.update(keeper.headers)
         return response
-    return record_response(to_response(await keeper.keep(await prepared.answer())))
+    return record_response(to_response(await keeper.keep(await prepared.answer(client))))
