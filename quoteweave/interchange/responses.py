@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from pydantic import AwareDatetime, Field
 
-from quoteweave.collection.records import CollectionCounts, Failure
+from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.answers import Region
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Document, Kind, Layout, Page, Quote, Record, heading_of, place_of
@@ -227,11 +227,20 @@ class DeletedCollection(Record):
     conversations: int = Field(description="conversations about it, of all keys")
 
 
+class UnreadFile(Record):
+    """A file that could not become a document; where it lies is the server's own affair."""
+
+    name: str = Field(description="the name that the document would have")
+    reason: str
+    content: str | None = Field(description="SHA-256 of the file; null where it could not be read")
+    time: float = Field(description="seconds since the epoch")
+
+
 class DocumentList(Record):
     """The documents of a collection, and the files that could not become documents."""
 
     documents: tuple[Document, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[UnreadFile, ...]
 
 
 class ModelSummary(Record):

@@ -10,6 +10,7 @@ from live_server import LiveServer, Serve
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, Context, Event, ImageEvent, TextEvent
 from quoteweave.core.boxes import fraction_of
+from quoteweave.documents.ingest import add
 from quoteweave.testing.conformance import check_answer, check_events
 
 QUESTION = "How many vessel calls did the port receive?"
@@ -212,6 +213,19 @@ def test_collections_and_models_are_listed(live: LiveServer) -> None:
     assert live.client.get("/v1/models").json()["models"] == [
         {"name": "extractive", "default": True, "destination": None}
     ]
+
+
+def test_of_files_that_could_not_be_read_the_name_and_the_reason_are_told_and_no_folder(
+    serve: Serve, tmp_path: Path
+) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "empty.txt").touch()
+    with Collection.create(tmp_path / "notes") as made:
+        add(made, [tmp_path / "files"])
+    listed = serve(collections={"notes": tmp_path / "notes"}).client.get("/v1/collections/notes/documents")
+    (unread,) = listed.json()["failures"]
+    assert (unread["name"], unread["reason"]) == ("empty.txt", "'empty.txt' is empty")
+    assert str(tmp_path) not in listed.text
 
 
 def test_a_damaged_collection_does_not_stop_the_others(serve: Serve, sample_collection: Path, tmp_path: Path) -> None:

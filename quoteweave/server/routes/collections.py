@@ -14,6 +14,7 @@ from quoteweave.interchange.responses import (
     DeletedCollection,
     DocumentList,
     OpeningQuestions,
+    UnreadFile,
 )
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.depends import Admin, CollectionName, JobsState, Readable, ServedState, VisibleNames
@@ -115,8 +116,17 @@ def _without_paths(text: str) -> str:
 @router.get("/v1/collections/{collection}/documents", summary="The documents")
 def list_documents(collection: Readable) -> DocumentList:
     """List the documents by name, and the files that could not be read, with the reason."""
-    opened = collection.collection
-    return DocumentList(documents=tuple(opened.documents()), failures=tuple(opened.failures()))
+    opened, places = collection.collection, {collection.name: collection.folder}
+    unread = [
+        UnreadFile(
+            name=one.name,
+            reason=without_folders(one.reason, {**places, "the added folder": one.root}),
+            content=one.content,
+            time=one.time,
+        )
+        for one in opened.failures()
+    ]
+    return DocumentList(documents=tuple(opened.documents()), failures=tuple(unread))
 
 
 @router.get("/v1/collections/{collection}/documents/{document:path}", summary="A document")
