@@ -19,6 +19,7 @@ from quoteweave.server.access.keys import ByteCount, QuestionLength, RequestCoun
 from quoteweave.server.state.state_folder import default_state
 
 NAME = lazy_regex(r"[\w][\w.-]{0,99}")
+NAME_RULE = "letters, digits, dots, hyphens and underscores, the first no dot or hyphen, 100 at most"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 MEGABYTE = 2**20
 OFF = "off"
@@ -122,8 +123,7 @@ class ServerSettings(Record):
         for name in collections:
             if not NAME.fullmatch(name):
                 raise ValueError(
-                    f"{name!r} cannot be a collection's name in addresses: letters, digits, dots, hyphens and "
-                    "underscores, 100 at most; name it with NAME=DIR"
+                    f"{name!r} cannot be a collection's name in addresses: {NAME_RULE}; name it with NAME=DIR"
                 )
         return collections
 

@@ -316,7 +316,8 @@ def test_collections_are_made_and_deleted_in_their_folder_alone(server: LiveServ
     problem(client.post("/v1/collections", json={"name": name}), 409, "collection-exists")
     problem(client.post("/v1/collections", json={"name": "named"}), 409, "collection-exists")
     for wrong in ("", "../x", "a/b", ".hidden", "x" * 101):
-        problem(client.post("/v1/collections", json={"name": wrong}), 422, "invalid-request")
+        told = problem(client.post("/v1/collections", json={"name": wrong}), 422, "invalid-request")
+        assert told["detail"].startswith("name: it cannot be a collection's name in addresses: letters, digits")
     problem(client.delete("/v1/collections/named"), 403, "collections-fixed")
     with Collection.open(folder) as collection, collection.writer():
         problem(client.delete(port), 409, "collection-locked")

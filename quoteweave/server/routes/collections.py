@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fastapi import APIRouter
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionExists, QuoteweaveError
@@ -23,7 +23,7 @@ from quoteweave.server.pages import find_document
 from quoteweave.server.problems import ProblemError, without_folders
 from quoteweave.server.routes.quotes import DocumentName
 from quoteweave.server.served import Served, no_such_collection
-from quoteweave.server.settings import NAME
+from quoteweave.server.settings import NAME, NAME_RULE
 
 router = APIRouter(tags=["collections"], route_class=JsonRoute)
 
@@ -32,8 +32,17 @@ class NewCollection(Record):
     """A collection to be made."""
 
     name: str = Field(
-        pattern=f"^{NAME.pattern}$", description="its name in addresses, and that of its folder", examples=["reports"]
+        description=f"its name in addresses, and that of its folder: {NAME_RULE}",
+        examples=["reports"],
+        json_schema_extra={"pattern": f"^{NAME.pattern}$"},
     )
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        if not NAME.fullmatch(name):
+            raise ValueError(f"it cannot be a collection's name in addresses: {NAME_RULE}")
+        return name
 
 
 @router.get("/v1/collections", summary="The collections")
