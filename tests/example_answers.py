@@ -80,6 +80,7 @@ def make_answer(question: str, text: str, context: Context, **more: object) -> A
                 continue
             named = {"quote_id": quote.id, "document": quote.document, "page": quote.page}
             named |= {"page_label": quote.page_label, "bbox": quote.bbox, "number": number}
+            named |= {"has_pages": quote.has_pages, "has_picture": quote.has_picture}
             citations.append(Citation.model_validate(place | named))
             if found[2]:
                 blocks.append(ImageBlock(summary=found[1], image=quote.image, citation=citations[-1]))

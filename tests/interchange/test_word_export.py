@@ -3,6 +3,7 @@ from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
+from builders import make_context, make_quote
 from cited_answers import CONTEXT, URLS, made_answer
 from PIL import Image
 
@@ -91,6 +92,16 @@ def test_an_image_that_cannot_be_shown_is_named(pictures: dict[str, bytes]) -> N
     document = docx.Document(BytesIO(file))
     assert [each.text for each in document.paragraphs][1:] == ["Look:", "Image: freight"]
     assert footnotes(file) == [("port.pdf, page 1", None)]
+
+
+def test_a_table_that_can_be_seen_nowhere_is_named_with_its_footnote() -> None:
+    import docx
+
+    table = make_quote("Grain | 12", kind="image", id="t:0:0").model_copy(update={"has_pages": False})
+    answer = build_answer("What?", "It lists grain. ![freight](image1)", make_context(table), model="m")
+    file = to_word(answer)
+    assert "It lists grain.\u00a0“freight”" in [each.text for each in docx.Document(BytesIO(file)).paragraphs]
+    assert len(references(file)) == len(footnotes(file)) == 1
 
 
 def test_other_formats_of_pictures_are_converted() -> None:

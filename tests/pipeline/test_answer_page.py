@@ -165,6 +165,20 @@ def test_an_image_with_neither_crop_nor_page_picture_is_told_in_words() -> None:
     assert page.find_class("chip")[0].get("href") == "#answer-1-image-1"
 
 
+def test_a_table_that_can_be_seen_nowhere_is_cited_by_its_mark_alone() -> None:
+    written = make_quote("rivers.csv:0", "river | km | note\nRhine | 1233 |", (0, 0, 100, 100), "table")
+    table = written.model_copy(update={"has_pages": False})
+    context = make_context(table)
+    answer = make_answer("?", "It lists Rhine. ![The table in part 1](image1)", context)
+    pages = [PagePicture(document=table.document, page=make_page(0), quotes=(table,))]
+    page = html.document_fromstring(rendered(answer, context, pages=pages))
+    assert page.xpath("//figure") == []
+    (chip,) = page.xpath("//p//*[contains(@class, 'chip')]")
+    assert chip.get("href") == "#answer-1-image-1-box"
+    rows = page.xpath("//*[@id='answer-1-image-1-box']//tr")
+    assert [row.xpath("td/text()") for row in rows] == [["river", "km", "note"], ["Rhine", "1233"]]
+
+
 def test_a_page_without_picture_is_shown_as_text_with_its_cited_quotes_marked() -> None:
     sheet = parse(tidal_view()).find_class("sheet")[2]
     heading, visit = sheet.find_class("written")[0]

@@ -92,7 +92,10 @@ def test_a_table_of_a_document_without_pages_is_cited_by_its_words_and_no_pictur
     chip.hover()
     assert "Ossel | 7.5" in seen.page.locator("#card").inner_text()
     chip.click()
-    assert "Ossel | 7.5" in seen.page.locator(".written .cited-quote").inner_text()
+    rows = seen.page.locator(".written .cited-quote tr")
+    cells = [rows.nth(at).locator("td").all_inner_texts() for at in range(rows.count())]
+    assert cells == [["berth", "depth in metres"], ["Ossel", "7.5"], ["Skarn", "11.2"]]
+    assert "7.5" in seen.page.locator(".written mark").all_inner_texts()
     turn.locator(".sources summary").click()
     turn.locator(".source").first.wait_for()
     assert [url for url in seen.requests if url.endswith("/image")] == seen.complaints == []

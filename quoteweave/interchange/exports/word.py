@@ -100,16 +100,16 @@ class _Writer:
 
     def _runs(self, paragraph: "Paragraph", runs: Sequence[Run]) -> None:
         for run, following in zip(runs, [*runs[1:], None], strict=True):
-            text = run.text
-            if any(citation.kind == "image" for citation in run.citations):
-                # The mark is a word of its sentence; its image, with the footnote, follows the paragraph.
-                text = _summary(text)
-            elif run.citations:
+            images = [citation for citation in run.citations if citation.kind == "image"]
+            if run.citations and not images:
                 self._refer(paragraph, run.citations)
                 continue
+            # The mark of an image is a word of its sentence; the image, with the footnote, follows the paragraph.
+            text = _summary(run.text) if images else run.text
             if following is not None and any(citation.kind == "text" for citation in following.citations):
                 text = text.rstrip()  # the number of a footnote follows its word without a space
             paragraph.add_run(without_control_characters(text)).bold = run.bold or None
+            self._refer(paragraph, (citation for citation in images if not citation.has_picture))
 
     def _refer(self, paragraph: "Paragraph", citations: Iterable[Citation]) -> None:
         for number, citation in enumerate(citations):

@@ -65,7 +65,9 @@ class _Text:
     def __init__(self, answer: Answer) -> None:
         self.text = answer.text
         self.images = {
-            (block.citation.start, block.citation.end): block for block in answer.blocks if block.type == "image"
+            (block.citation.start, block.citation.end): block
+            for block in answer.blocks
+            if block.type == "image" and block.citation.has_picture
         }
         self.marks: defaultdict[Span, list[Citation | UnresolvedMark]] = defaultdict(list)
         # Marks that were taken out have spans in what the model wrote, not in what is shown.

@@ -46,8 +46,9 @@ export class WrittenView {
     const words = wordsOf(quote);
     if (!words && !quote.image) return;
     const picture = quote.image && h("img", { src: `${quoteUrl(this.collection, quote.id)}/image`, alt: quote.caption ?? "", loading: "lazy" });
-    const element = h("div", { class: `layout-${quote.layout}`, dir: "auto" }, picture, h("p", { text: words }));
+    const element = h("div", { class: `layout-${quote.layout}`, dir: "auto" }, picture, h("div", { class: "words" }));
     this.quotes.set(quote.id, { quote, element });
+    write(quote, element, [words]);
     this.text.append(element);
   }
 
@@ -56,7 +57,7 @@ export class WrittenView {
     for (const { quote, element } of this.quotes.values()) {
       if (!element.classList.contains("cited-quote")) continue;
       element.classList.remove("cited-quote");
-      element.querySelector("p")?.replaceChildren(wordsOf(quote));
+      write(quote, element, [wordsOf(quote)]);
     }
   }
 
@@ -68,7 +69,7 @@ export class WrittenView {
     if (!found) return;
     found.element.classList.add("cited-quote");
     // What is marked counts characters of `quoted`, which may be shorter than all that is shown of the quote.
-    if (place.quoted) found.element.querySelector("p")?.replaceChildren(...markedWords(place.quoted, place.spans ?? []));
+    if (place.quoted) write(found.quote, found.element, markedWords(place.quoted, place.spans ?? []));
     found.element.scrollIntoView({ block: "center", behavior: motion() });
   }
 
@@ -77,4 +78,33 @@ export class WrittenView {
     const first = [...this.quotes.values()].find(({ quote }) => quote.page >= page);
     first?.element.scrollIntoView({ block: "start", behavior: motion() });
   }
+}
+
+/** Writes the words of a quote, of which some may be marked. @param {Quote} quote @param {HTMLElement} element @param {(Node | string)[]} words */
+function write(quote, element, words) {
+  element.querySelector(".words")?.replaceChildren(...(quote.layout === "table" ? [tableOf(words)] : words));
+}
+
+/**
+ * Sets a table, whose words have a line for each row and bars between the cells.
+ * @param {(Node | string)[]} words
+ */
+function tableOf(words) {
+  let cell = h("td");
+  let row = h("tr", {}, cell);
+  const table = h("table", {}, row);
+  for (const part of words) {
+    const isMarked = typeof part !== "string";
+    const lines = (isMarked ? part.textContent ?? "" : part).split("\n");
+    lines.forEach((line, nth) => {
+      if (nth) table.append((row = h("tr", {}, (cell = h("td")))));
+      line.split(/ \|(?: |$)/).forEach((text, at) => {
+        if (at) row.append((cell = h("td")));
+        if (text) cell.append(isMarked ? h("mark", { class: "cited", text }) : text);
+      });
+    });
+  }
+  const columns = Math.max(...[...table.rows].map((each) => each.cells.length));
+  for (const each of table.rows) if (each.cells.length === 1) each.cells[0].colSpan = columns; // such as a caption
+  return h("div", { class: "table" }, table);
 }
