@@ -165,6 +165,17 @@ def test_errors_have_openais_form_and_our_status(
     assert raised.value.request_id
 
 
+def test_what_this_server_does_not_have_is_refused_in_openais_form(client: "openai.OpenAI") -> None:
+    import openai
+
+    for ask in (
+        lambda: client.responses.retrieve("resp_1"),
+        lambda: client.embeddings.create(model="port", input="x"),
+    ):
+        with pytest.raises(openai.NotFoundError, match="is no request of this server"):
+            ask()
+
+
 def test_images_in_a_question_are_refused_in_words(client: "openai.OpenAI") -> None:
     import openai
 

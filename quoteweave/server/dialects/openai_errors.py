@@ -9,8 +9,8 @@ from quoteweave.core.records import Record
 from quoteweave.interchange.problems import Problem
 from quoteweave.server.problems import ErrorFormat, ProblemError
 
-PATHS = ("/v1/chat/completions", "/v1/responses")
-MODELS = "/v1/models/"
+PATHS = ("/v1/models/", "/v1/chat/", "/v1/completions/", "/v1/responses/", "/v1/embeddings/")
+"""Where OpenAI's clients ask; what this server does not have is refused there so that they can read why."""
 _TYPES: Mapping[int, str] = {
     401: "authentication_error",
     402: "insufficient_quota",
@@ -27,7 +27,7 @@ _CODES_BY_STATUS: Mapping[int, str] = {401: "invalid_api_key", 429: "rate_limit_
 
 def is_openai_path(path: str) -> bool:
     """Whether errors at this path are told in OpenAI's form."""
-    return path in PATHS or path.startswith(MODELS)
+    return path != "/v1/models" and f"{path}/".startswith(PATHS)
 
 
 class OpenAIError(Record):
