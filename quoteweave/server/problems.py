@@ -47,14 +47,27 @@ def report_problem(error: BaseException, places: Mapping[str, Path]) -> Problem:
     problem = problem_of(error)
     remedy = error.remedy if isinstance(error, errors.QuoteweaveError) else None
     if remedy is not None or problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        LOG.warning("request %s: %s", REQUEST_ID.get(), error)
+        LOG.warning("%s%s", _of_request(), error)
     update = {"detail": without_folders(problem.detail, places), "request_id": REQUEST_ID.get()}
     return problem.model_copy(update=update)
 
 
-def log_note(text: str) -> None:
-    """Log a note whose remedy the user is not told (`withhold_remedies`)."""
-    LOG.warning("request %s: %s", REQUEST_ID.get(), text)
+def _of_request() -> str:
+    """How a line of the log begins; over stdio, requests have no ids."""
+    given = REQUEST_ID.get()
+    return "" if given is None else f"request {given}: "
+
+
+def note_log() -> Callable[[str], None]:
+    """Return what logs each note of a request once whose remedy the user is not told (`withhold_remedies`)."""
+    told: set[str] = set()
+
+    def log(text: str) -> None:
+        if text not in told:
+            told.add(text)
+            LOG.warning("%s%s", _of_request(), text)
+
+    return log
 
 
 ErrorFormat = Callable[[Problem], dict[str, object]]

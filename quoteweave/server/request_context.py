@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoteweave.core.errors import withhold_remedies
 from quoteweave.server.monitoring import Metrics
-from quoteweave.server.problems import REQUEST_ID, log_note, problem_of, respond
+from quoteweave.server.problems import REQUEST_ID, note_log, problem_of, respond
 from quoteweave.server.settings import ServerSettings
 
 LOG = logging.getLogger("quoteweave.server")
@@ -49,7 +49,7 @@ class RequestContext:
             await send(message)
 
         try:
-            with withhold_remedies(log_note):
+            with withhold_remedies(note_log()):
                 await self._app(handled, receive, send_with_headers)
         except Exception as error:
             LOG.exception("request %s failed", request_id)

@@ -216,16 +216,22 @@ def test_collections_and_models_are_listed(live: LiveServer) -> None:
 
 
 def test_of_files_that_could_not_be_read_the_name_and_the_reason_are_told_and_no_folder(
-    serve: Serve, tmp_path: Path
+    serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "empty.txt").touch()
     with Collection.create(tmp_path / "notes") as made:
         add(made, [tmp_path / "files"])
-    listed = serve(collections={"notes": tmp_path / "notes"}).client.get("/v1/collections/notes/documents")
+    server = serve(collections={"notes": tmp_path / "notes"})
+    listed = server.client.get("/v1/collections/notes/documents")
     (unread,) = listed.json()["failures"]
     assert (unread["name"], unread["reason"]) == ("empty.txt", "'empty.txt' is empty")
     assert str(tmp_path) not in listed.text
+    answered = server.client.post("/v1/collections/notes/answers", json={"question": "How deep is it?"})
+    assert "1 file could not be read" in answered.text
+    assert str(tmp_path) not in answered.text
+    logged = [record.getMessage() for record in caplog.records if "1 file could not be read" in record.getMessage()]
+    assert len(logged) == 1  # though the search and the answer both say so
 
 
 def test_a_damaged_collection_does_not_stop_the_others(serve: Serve, sample_collection: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from starlette.concurrency import run_in_threadpool
 from quoteweave.core.errors import QuoteweaveError, withhold_remedies
 from quoteweave.server.mcp.call import LOCAL, Call
 from quoteweave.server.mcp.server import Context, call_of, make_mcp_server
-from quoteweave.server.problems import ProblemError, log_note, report_problem
+from quoteweave.server.problems import ProblemError, note_log, report_problem
 from quoteweave.server.run import check_calibrations, check_collections, set_up_logging
 from quoteweave.server.served import Served
 from quoteweave.server.settings import read_server_settings
@@ -86,7 +86,7 @@ def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing else ends the thread that waits for input
     served = Served(settings)
     try:
-        with withhold_remedies(log_note):
+        with withhold_remedies(note_log()):
             anyio.run(_serve, served)
     finally:
         served.close()
