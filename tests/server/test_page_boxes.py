@@ -148,11 +148,17 @@ def test_no_words_are_guessed_where_none_are_known(live: LiveServer, visit: Visi
     assert seen.page.locator(".word").count() == 0
 
 
-def test_an_image_is_framed_and_keeps_its_colours(live: LiveServer, visit: Visit) -> None:
+def test_an_image_is_framed_and_keeps_its_colours(live: LiveServer, visit: Visit, sample_collection: Path) -> None:
     seen = visit(live.url).open()
     answer = seen.ask("Show the chart of vessel calls by quarter.")
     (region,) = seen.cite(answer.locator("figcaption .chip").first).all()
     assert region.evaluate("element => getComputedStyle(element).backgroundColor") == "rgba(0, 0, 0, 0)"
+    shadow = "element => getComputedStyle(element).boxShadow"
+    assert "inset" not in region.evaluate(shadow)
+    with Collection.open(sample_collection) as collection:
+        whole = next(q for q in collection.document_quotes("field-notes-scan.pdf") if q.layout == "page")
+    seen.page.goto(f"{live.url}/c/port/q/{whole.id}")
+    assert "inset" in seen.page.locator(".region").evaluate(shadow)  # what lies outside the page is not seen
 
 
 def test_boxes_wait_for_the_picture_and_take_no_presses(live: LiveServer, visit: Visit) -> None:

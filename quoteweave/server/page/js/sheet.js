@@ -82,8 +82,10 @@ export class Sheet {
     const marking = this.marking;
     const drawn = await this.load();
     if (!drawn || marking !== this.marking) return;
-    // A fill would change the colours that an image is read by: images are framed.
-    const look = kind === "image" ? "image" : region.words_fraction.length ? "" : "alone";
+    // A fill would change the colours that an image is read by: images are framed, from inside where no page is around.
+    const [left, top, right, bottom] = region.bbox_fraction;
+    const frame = Math.min(left, top, 1 - right, 1 - bottom) < 0.01 ? "image inside" : "image";
+    const look = kind === "image" ? frame : region.words_fraction.length ? "" : "alone";
     const element = h("div", { class: `region arrived ${look}`.trim() });
     const words = region.words_fraction.map((box) => placed(h("div", { class: "word" }), box));
     this.paper.append(placed(element, region.bbox_fraction), ...words);
