@@ -5,8 +5,8 @@ one JSON part each, ended by `[DONE]`. Only parts and fields that both versions 
 strict.
 
 The answer's text comes as text parts with `[1]` in place. A shown image ends a text part, and is a `file` part in place
-of its mark; the texts joined are thus the answer's without the marks of shown images. Each cited quote is one
-`source-url`, or `source-document` where it has no URL. Our own records come as `data-sources` (the quotes found),
+of its mark, or in words where it can be seen nowhere; otherwise the texts joined are the answer's. Each cited quote is
+one `source-url`, or `source-document` where it has no URL. Our own records come as `data-sources` (the quotes found),
 `data-citation` (one for each citation, sent again under its id where the check of the answer changed it) and
 `data-answer`. In `data-citation`, `shown` says where a text mark stands: its text part, and the characters in it.
 """
@@ -18,7 +18,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, TextEvent, ThoughtEvent
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.interchange.quotes import QuoteUrls, citation_title, quote_title
-from quoteweave.interchange.shown_text import is_image_mark
+from quoteweave.interchange.shown_text import is_image_mark, shown_image
 from quoteweave.pipeline.rag import SourcesEvent, StreamEvent
 
 HEADERS: Mapping[str, str] = {
@@ -99,7 +99,9 @@ class UiMessageStream:
         yield {"type": "data-sources", "id": "sources", "data": quotes}
 
     def _cite(self, citation: Citation) -> Iterator[Part]:
-        image = citation.image_url if self._held else None
+        image, text = citation.image_url if self._held else None, citation.mark
+        if self._held and not citation.has_picture:
+            self._held = text = shown_image(citation)
         shown: Part | None = None
         if image is not None:
             self._held = ""
@@ -109,7 +111,7 @@ class UiMessageStream:
         else:
             yield from self._release()
             if self._open is not None:
-                shown = {"part": self._open[1], "start": self._length - len(citation.mark), "end": self._length}
+                shown = {"part": self._open[1], "start": self._length - len(text), "end": self._length}
         if citation.quote_id not in self._sources:
             self._sources.add(citation.quote_id)
             yield _source(citation)

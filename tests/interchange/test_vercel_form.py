@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Annotated, Any, Literal
 
 import pytest
+from builders import make_context, make_quote
 from cited_answers import CONTEXT, TEXT, URLS, made_answer
 from pydantic import BaseModel, ConfigDict, Discriminator, TypeAdapter
 
@@ -220,3 +221,15 @@ def test_a_citation_is_told_only_after_its_mark() -> None:
             seen += str(part.get("delta", ""))
             if part["type"] == "data-citation" and isinstance(event, CitationEvent) and event.citation.kind == "text":
                 assert seen.endswith(event.citation.mark)
+
+
+def test_a_table_that_can_be_seen_nowhere_is_named_in_words() -> None:
+    table = make_quote("Grain | 12", kind="image", id="t:0:0").model_copy(update={"has_pages": False})
+    answer = build_answer("What?", "It lists grain. ![freight](image1) So it is.", make_context(table), model="m")
+    parts = parts_of(replay_events(answer))
+    text = "".join(str(part["delta"]) for part in parts if part["type"] == "text-delta")
+    assert text == "It lists grain. (Image: freight) So it is."
+    (cited,) = (part["data"] for part in parts if part["type"] == "data-citation")
+    assert isinstance(cited, dict)
+    assert text[cited["shown"]["start"] : cited["shown"]["end"]] == "(Image: freight)"
+    assert "file" not in [part["type"] for part in parts]
