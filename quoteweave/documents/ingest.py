@@ -57,7 +57,7 @@ class AddReport(Record):
     unchanged: tuple[str, ...] = Field(default=(), description="documents whose files had not changed")
     removed: tuple[str, ...] = Field(default=(), description="vanished from a folder that was added")
     failed: tuple[FileIssue, ...] = Field(default=(), description="files that are no documents now, and why")
-    warnings: tuple[FileIssue, ...] = Field(default=(), description="documents read with something left out")
+    warnings: tuple[FileIssue, ...] = Field(default=(), description="documents with a warning, as of what was left out")
     ocr_pages: int = Field(default=0, description="pages without a text layer that were read by OCR")
     ocr_pictures: int = Field(default=0, description="pictures on other pages that were read by OCR")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")

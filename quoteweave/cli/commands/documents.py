@@ -72,11 +72,11 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
 
 
 def _print_warnings(documents: Sequence[Document]) -> None:
-    """Say on stderr of how many documents something was left out."""
-    lacking = [shown_name(document.name) for document in documents if document.warnings]
-    if lacking:
-        some = pluralize(len(lacking), "document has", "documents have")
-        print_message(f"note: {some} been read with something left out, which list --json says: {join_names(lacking)}")
+    """Say on stderr which documents have warnings: of what was left out, or of how the file was read."""
+    warned = [shown_name(document.name) for document in documents if document.warnings]
+    if warned:
+        some = pluralize(len(warned), "document was", "documents were")
+        print_message(f"note: {some} read with warnings, which list --json shows: {join_names(warned)}")
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
