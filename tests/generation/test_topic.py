@@ -17,6 +17,7 @@ from quoteweave.generation.extractive.topic import (
     THRESHOLD,
     abstention_reasons,
     is_on_topic,
+    language_difference,
     topic_evidence,
     topic_margin,
 )
@@ -251,3 +252,12 @@ def test_all_words_of_a_question_in_one_place_are_no_chance() -> None:
     apart = context([quote("Flights are long."), quote("Approval is given.", document="b.md"), *others])
     assert about("Who has to approve a flight?", both, **rare)
     assert not about("Who has to approve a flight?", apart, **rare)
+
+
+def test_a_question_is_in_the_language_of_the_documents_where_one_of_those_found_is_in_it() -> None:
+    french = quote("La roue du moulin est réparée dans la salle, et les dépenses sont au compte de la commune.")
+    spanish = quote("Las patatas se cortan en la cocina, y los huevos se mezclan con ellas.", document="tortilla.md")
+    others = [french, quote("Le meunier est avec les enfants du village.", document="moulin.md")]
+    question = "¿Cómo se cortan las patatas?"
+    assert language_difference(question, context(others)) is not None
+    assert language_difference(question, context([*others, spanish])) is None

@@ -16,6 +16,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, normalize_text, words
 
 _WORD = lazy_regex(r"[^\W_]+")
+_SPANISH_MARK = lazy_regex("[¿¡]")
 MIN_STEM = 4
 """Letters that the forms of a word have in common, at least: "Miete" and "Mieten", and not "Rate" and "Rat"."""
 MIN_SMALL = 2
@@ -48,10 +49,14 @@ class ForeignLanguage:
     def other_forms(self, word: str) -> Iterator[str]:
         """Other forms that a word may have, the nearest first, in lower case and without accents, each stem once.
 
+        None of a function word.
+
         >>> "presidee" in foreign_languages()["fr"].other_forms("présidé")
         True
         """
         written = normalize_text(word)
+        if not self.stems().isdisjoint(words(written)):
+            return
         seen = {*words(written)}
         bare = {written, written.removeprefix(self.participle)}
         stems = {one.removesuffix(end) for one in bare for end in self.endings if one.endswith(end)}
@@ -73,6 +78,7 @@ def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguag
     """
     said = _WORD.findall(question.casefold())
     times = {name: sum(word in one.function_words for word in said) for name, one in foreign_languages().items()}
+    times["es"] += _SPANISH_MARK.search(question) is not None
     most = max(times.values())
     is_foreign = most >= least and most > sum(word in ENGLISH_STOP_WORDS for word in said)
     return _together(tuple(name for name, count in times.items() if count == most)) if is_foreign else None

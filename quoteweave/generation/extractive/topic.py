@@ -259,13 +259,19 @@ def _size(pages: int | None) -> float:
 def language_difference(question: str, context: Context) -> LanguageDifference | None:
     """The languages of a question and of what was found, where they differ or nothing was found; else None.
 
-    None too where either language is not certain, and for a question in English without quotes. Of a short question the
+    None too where either language is not certain, where one of the documents found is in the question's, and for a
+    question in English without quotes. Of a short question the
     words may not suffice: that none of the pages has its "welche" or "combien" tells all the same.
     """
     asked = guess_language(question) or _foreign_language(question, context)
-    hits = _ranked(context)
-    told = guess_language("\n".join(text_of(hit.quote)[:MAX_CHARACTERS] for hit in hits[:MAX_READ])) if asked else None
-    if asked is None or asked == told or (told is None and (hits or asked == "English")):
+    if asked is None:
+        return None
+    read: dict[str, list[str]] = {}
+    for hit in _ranked(context)[:MAX_READ]:
+        read.setdefault(hit.quote.document, []).append(text_of(hit.quote)[:MAX_CHARACTERS])
+    documents = ["\n".join(texts) for texts in read.values()]
+    told = guess_language("\n".join(documents))
+    if asked == told or asked in map(guess_language, documents) or (told is None and (read or asked == "English")):
         return None
     return LanguageDifference(asked, told)
 

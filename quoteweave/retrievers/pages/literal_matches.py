@@ -13,6 +13,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.foreign_languages import foreign_language
 from quoteweave.core.text.question_analysis import QuestionAnalysis
+from quoteweave.core.text.question_words import names_in
 from quoteweave.core.text.references.mentions import leading_label, spellings_of
 from quoteweave.core.text.tokens import spelling_variant, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
@@ -167,8 +168,9 @@ class LiteralMatches:
         asked = words(text, stem=False)
         missing = [word for word in dict.fromkeys(asked) if not self._has(words(word), within)][:MAX_MISSING]
         language = foreign_language(text)
+        names = {word for name in names_in(text) if " " in name for word in words(name, stem=False)}
         for word in missing:
-            forms = () if language is None else language.other_forms(word)
+            forms = () if language is None or word in names else language.other_forms(word)
             for spelled in (*forms, *islice(_misread(word), MAX_SPELLINGS)):
                 yield word, (spelled,)
             for parts in (*_broken(word), *islice(self._divided(word), MAX_SPELLINGS)):
