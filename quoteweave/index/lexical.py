@@ -76,22 +76,34 @@ class LexicalIndex:
         self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_with_reference(f"page #{number + 1}"))
         self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(given, token)))
 
+    def no_points(self) -> "Scores":
+        """(m,) 0 for each page."""
+        import numpy as np
+
+        return np.zeros(self.page_count, dtype=np.float32)
+
     def best_on_pages(self, scores: "npt.NDArray[Any]") -> "Scores":
         """(m,) the best of the scores (n,), which are 0 or more, of each page's quotes; 0 for a page without quotes."""
         import numpy as np
 
-        best = np.zeros(self.page_count, dtype=np.float32)
+        best = self.no_points()
         found = np.flatnonzero(scores > 0)
         np.maximum.at(best, self.page_of[found], scores[found])  # three times as fast as `reduceat`
         return best
 
-    def pages_with(self, quotes: "Mask") -> "Mask":
-        """(m,) which pages have one of these quotes (n,)."""
+    def pages_with(self, quotes: "Positions | Mask") -> "Mask":
+        """(m,) which pages have one of these quotes."""
         import numpy as np
 
         found = np.zeros(self.page_count, dtype=np.bool_)
         found[self.page_of[quotes]] = True
         return found
+
+    def best_quotes(self, found: "Positions", scores: "Scores", k: int) -> "Positions":
+        """The `k` of these quotes that have the best of all quotes' scores (n,), best first."""
+        import numpy as np
+
+        return found[np.lexsort((self.tie_order[found], -scores[found]))][:k]
 
     def in_documents_of(self, pages: "Positions | Mask") -> "Scores":
         """(m,) 1 for each page of a document that has one of these pages, 0 for others."""
@@ -305,6 +317,11 @@ class LexicalIndex:
 def _find(segments: Sequence[Segment], token: str) -> Ids:
     encoded = token.encode("utf-8", "surrogatepass")
     return tuple(segment.find(encoded) for segment in segments)
+
+
+def any_within(pages: "Positions", within: "Mask | None") -> bool:
+    """Whether one of these pages is searched: `within` (m,), or all."""
+    return bool(len(pages)) and (within is None or bool(within[pages].any()))
 
 
 def best_positions(scores: "Scores", k: int, order: "Positions") -> "Positions":

@@ -50,7 +50,7 @@ from quoteweave.core.text.references.mentions import without_places
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
-from quoteweave.index.lexical import LexicalIndex
+from quoteweave.index.lexical import LexicalIndex, any_within
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
 from quoteweave.retrievers.pages.own_document import BEST_QUOTE, OUTLINE, score_within_documents
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
@@ -206,7 +206,7 @@ class EvidenceScorer:
         are_pages = all(place.is_page or place.whole in of_pages for place in places)
         if places and not analysis.labels and are_pages and self._is_one(within):
             found = (self.index.pages_meant_by(place) for place in places)
-            return without_places(analysis.text) if all(_any_within(each, within) for each in found) else analysis.text
+            return without_places(analysis.text) if all(any_within(each, within) for each in found) else analysis.text
         if self._asks_kind_alone(analysis, within):
             kept = (word for word in words(analysis.text, stem=False) if picture_words().issuperset(words(word)))
             return " ".join(kept)
@@ -216,11 +216,11 @@ class EvidenceScorer:
         """Whether a question asks for a kind of picture that pages searched show, and says nothing that they say."""
         layouts = {layout for kind in analysis.picture_types for layout, _ in _LAYOUTS_FOR[kind]}
         shown = (self.index.pages_with_reference(layout_token(layout)) for layout in sorted(layouts))
-        if not any(_any_within(pages, within) for pages in shown):
+        if not any(any_within(pages, within) for pages in shown):
             return False
         said = {word for word in words(analysis.text, stem=False) if word not in request_words() | document_nouns()}
         topical = set(words(" ".join(said))) - interrogative_words() - picture_words()
-        return not any(_any_within(self.index.pages_with_word(word), within) for word in topical)
+        return not any(any_within(self.index.pages_with_word(word), within) for word in topical)
 
     def _page_feedback(self, evidence: PageEvidence) -> "Scores":
         """(m,) what belongs with the best pages; where a kind of picture alone is asked for, only among those of it."""
@@ -260,7 +260,7 @@ class EvidenceScorer:
         """
         import numpy as np
 
-        index, gained, sources = self.index, np.zeros(self.index.page_count, dtype=np.float32), Sources()
+        index, gained, sources = self.index, self.index.no_points(), Sources()
         within = evidence.within
         whole, named = Counter[PlaceName](), Counter[PlaceName]()
         for analysis, times in evidence.analyses.items():
@@ -268,9 +268,9 @@ class EvidenceScorer:
             named.update(dict.fromkeys(analysis.places, times))
         for name, times in (whole + named).most_common(MAX_NAMES):
             pages = index.pages_meant_by(name)
-            if name in whole and not _any_within(pages, within):
+            if name in whole and not any_within(pages, within):
                 pages = self.literal.captions(name, evidence.quote_scores, within)
-            evidence.referred.update([name] if _any_within(pages, within) else [])
+            evidence.referred.update([name] if any_within(pages, within) else [])
             is_whole = name in whole or name.is_page
             share = np.float32(1) if is_whole else self._share_of_section(pages)
             gained[pages] += np.float32(REFERENCE * index.max_idf * times) * share
@@ -315,7 +315,7 @@ class EvidenceScorer:
     def _picture_types(self, analyses: "Counter[QuestionAnalysis]") -> "tuple[Scores, Sources]":
         import numpy as np
 
-        index, gained, sources = self.index, np.zeros(self.index.page_count, dtype=np.float32), Sources()
+        index, gained, sources = self.index, self.index.no_points(), Sources()
         asked = Counter[PictureType]()
         for analysis, times in analyses.items():
             asked.update(dict.fromkeys(analysis.picture_types, times))
@@ -329,9 +329,7 @@ class EvidenceScorer:
         return gained, sources
 
     def _front_page_scores(self, analyses: "Counter[QuestionAnalysis]") -> "Scores":
-        import numpy as np
-
-        gained = np.zeros(self.index.page_count, dtype=np.float32)
+        gained = self.index.no_points()
         times = sum(times for analysis, times in analyses.items() if analysis.asks_front)
         if times:
             gained[self.index.pages_with_reference("page #1")] = FRONT * self.index.max_idf * times
@@ -393,7 +391,3 @@ def _titles(analyses: "Counter[QuestionAnalysis]") -> Counter[str]:
         quoted = (text for text in analysis.quoted if len(words(text)) > 1)
         found.update(dict.fromkeys((*quoted, *analysis.titles), times))
     return found
-
-
-def _any_within(pages: "Positions", within: "Mask | None") -> bool:
-    return bool(len(pages)) and (within is None or bool(within[pages].any()))

@@ -18,7 +18,7 @@ from quoteweave.core.text.references.mentions import leading_label, spellings_of
 from quoteweave.core.text.tokens import spelling_variant, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
-from quoteweave.index.lexical import LexicalIndex
+from quoteweave.index.lexical import LexicalIndex, any_within
 from quoteweave.index.term_weights import inverse_frequency
 from quoteweave.retrievers.pages.terminology import Sources
 
@@ -85,7 +85,7 @@ class LiteralMatches:
         """
         import numpy as np
 
-        gained, sources = self._nothing(), Sources()
+        gained, sources = self._index.no_points(), Sources()
         for text in sought[:MAX_SOUGHT]:
             points = self._quotation(text, scores, within)
             gained += points
@@ -111,7 +111,7 @@ class LiteralMatches:
         """(m,) what numbers with their units add to each page, in whatever way they are written; the quotes of each."""
         import numpy as np
 
-        gained, sources = self._nothing(), Sources()
+        gained, sources = self._index.no_points(), Sources()
         for amount in sought[:MAX_SOUGHT]:
             # "40 %" is one word, and found as such.
             phrases = {tuple(words(spelling)) for spelling in amount_spellings(amount)} - {tuple(words(amount)[:1])}
@@ -152,7 +152,7 @@ class LiteralMatches:
         """
         import numpy as np
 
-        gained, sources = self._nothing(), Sources()
+        gained, sources = self._index.no_points(), Sources()
         for word, parts in (*_variants(text), *self._other_spellings(text, within)):
             quotes = self._on_pages_without(words(word), self._quotes_with_spelling(parts, within))
             if len(quotes):
@@ -228,17 +228,12 @@ class LiteralMatches:
 
     def _has(self, stems: Sequence[str], within: "Mask | None") -> bool:
         """Whether a quote among the pages searched has all of these words."""
-        if not all(map(self._index.rarity, stems)):
-            return False
-        found = self._index.quotes_with(stems)
-        return bool(len(found)) and (within is None or bool(within[self._index.page_of[found]].any()))
+        return any_within(self._index.page_of[self._index.quotes_with(stems)], within)
 
     def _best(self, found: "Positions", scores: "Scores", within: "Mask | None") -> "Positions":
         """The quotes on the pages searched that are read: those with the best scores."""
-        import numpy as np
-
         found = found if within is None else found[within[self._index.page_of[found]]]
-        return found[np.lexsort((self._index.tie_order[found], -scores[found]))][:MAX_READ]
+        return self._index.best_quotes(found, scores, MAX_READ)
 
     def _rarity(self, pages: "Scores", within: "Mask | None") -> "Scores":
         """(m,) the idf of what these pages have, among those searched, on each of them."""
@@ -249,14 +244,9 @@ class LiteralMatches:
         return pages * np.float32(inverse_frequency(searched, having) if having else 0)
 
     def _pages(self, quotes: "Positions") -> "Scores":
-        pages = self._nothing()
-        pages[self._index.page_of[quotes]] = 1
-        return pages
-
-    def _nothing(self) -> "Scores":
         import numpy as np
 
-        return np.zeros(self._index.page_count, dtype=np.float32)
+        return self._index.pages_with(quotes).astype(np.float32)
 
     def _no_quotes(self) -> "Positions":
         import numpy as np

@@ -7,7 +7,7 @@ from quoteweave.core.place_names import PlaceName
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
-from quoteweave.index.lexical import LexicalIndex
+from quoteweave.index.lexical import LexicalIndex, any_within
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _describe_missing(
 def _is_found(name: PlaceName, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
     # Of very many names not all were looked for; those of captions are then known by the index alone.
     pages = index.pages_meant_by(name)
-    return name in evidence.referred or (len(pages) > 0 and (within is None or bool(within[pages].any())))
+    return name in evidence.referred or any_within(pages, within)
 
 
 def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:

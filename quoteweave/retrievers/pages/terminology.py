@@ -69,7 +69,7 @@ class Terminology:
 
     def terms(self, tokens: Sequence[str], quote_scores: "Scores", page_scores: "Scores") -> TermMatches:
         """Match the terms among a question's words, by which quotes and pages have these scores."""
-        matches = TermMatches(self._nothing(), self._nothing())
+        matches = TermMatches(self._index.no_points(), self._index.no_points())
         for terms in self._terms:
             if (expansions := terms.expansions(tokens)) and (applies := self._places.documents(terms)).any():
                 has_parts = self._add_components(matches, terms, expansions, quote_scores)
@@ -87,7 +87,7 @@ class Terminology:
         """
         import numpy as np
 
-        found, sources, applies = self._nothing(), Sources(), self._places.documents(terms)
+        found, sources, applies = self._index.no_points(), Sources(), self._places.documents(terms)
         for place in dict.fromkeys(place for expansion in expansions for place in expansion.places):
             pages = self._places.pages(terms, place)
             found += pages
@@ -197,7 +197,7 @@ class Terminology:
         found = found[index.is_image[found]] if in_pictures else found
         if len(phrase) == 1:
             return found
-        found = found[np.lexsort((index.tie_order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
+        found = index.best_quotes(found, scores, MAX_PHRASE_CHECKS)
         contains = self._contains.get(phrase) or {}
         self._contains.put(phrase, contains)
         unread = found[np.array([at not in contains for at in found.tolist()], dtype=np.bool_)]
@@ -217,7 +217,7 @@ class Terminology:
         """
         import numpy as np
 
-        index, gained, sources = self._index, self._nothing(), Sources()
+        index, gained, sources = self._index, self._index.no_points(), Sources()
         forms = written_forms(question)
         for phrase, prefix, alike in _acronym_candidates(tokens, question):
             for name in self._defined_names(prefix, within):
@@ -245,11 +245,6 @@ class Terminology:
             times[name] = len(pages) if within is None else int(np.count_nonzero(within[pages]))
         found = [name for name in times if times[name]]
         return sorted(found, key=lambda name: (-times[name], name))[:MAX_EXPANSIONS]
-
-    def _nothing(self) -> "Scores":
-        import numpy as np
-
-        return np.zeros(self._index.page_count, dtype=np.float32)
 
 
 def _initials(name: str) -> str:

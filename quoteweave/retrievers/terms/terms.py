@@ -315,15 +315,13 @@ class TermPlaces:
 
         found = self._index.quotes_with(phrase)
         found = found[self._index.is_image[found]] if tables else found
-        pages = np.zeros(self._index.page_count, dtype=np.float32)
-        pages[self._index.page_of[found]] = 1
-        return pages
+        return self._index.pages_with(found).astype(np.float32)
 
     def _shares(self, terms: Terms, place: str) -> "Scores":
         """(m,) what share of a place's components each page has; a title counts too, as rows may lie in paragraphs."""
         import numpy as np
 
-        share, parts = np.zeros(self._index.page_count, dtype=np.float32), terms.places[place]
+        share, parts = self._index.no_points(), terms.places[place]
         for ways in parts:
             share += np.maximum.reduce([self.pages_with(way, tables=True) for way in ways])
         share /= np.float32(max(len(parts), 1))
