@@ -57,7 +57,7 @@ from quoteweave.generation.extractive.tables.said_by_cells import (
     words_of_cells,
 )
 from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
-from quoteweave.generation.gate.dates import is_of_date
+from quoteweave.generation.gate.dates import RECENT_YEAR, is_of_date
 from quoteweave.generation.relevance import (
     COMPOUND,
     QuestionTerms,
@@ -98,8 +98,7 @@ _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
-_YEAR = lazy_regex(r"(?:19|20)\d\d")
-_YEAR_WITHIN = lazy_regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_YEAR_WITHIN = lazy_regex(rf"(?<!\d){RECENT_YEAR.pattern}(?!\d)")
 # A question, a line of a table of contents, or an entry of a list of references.
 _NO_STATEMENT = lazy_regex(
     r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}|^\W*(?:\d+\W+)?(?:[A-Z]\.\s?){1,3}[A-ZÀ-Þ][^“”\"]{1,200}[“\"].*(?:19|20)\d\d\W*$"
@@ -128,7 +127,7 @@ class AnswerCriteria:
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         self._most_of_year = {
-            one: max((held[year] for year in filter(_YEAR.fullmatch, held)), default=0)
+            one: max((held[year] for year in filter(RECENT_YEAR.fullmatch, held)), default=0)
             for one, held in self._documents.items()
         }
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
@@ -176,7 +175,7 @@ class AnswerCriteria:
         if self._is_of_another_year(statement) or self._tells_otherwise(statement):
             return False
         held = self._with_alike(words_with_headings(statement.quote))
-        return {word for word in self._subject if not is_of_date(word) or _YEAR.fullmatch(word)} <= held
+        return {word for word in self._subject if not is_of_date(word) or RECENT_YEAR.fullmatch(word)} <= held
 
     def _tells_otherwise(self, statement: Statement) -> bool:
         """Whether a statement says the opposite of what is asked for, or tells of another thing."""
@@ -354,9 +353,9 @@ class AnswerCriteria:
         around = self._with_alike(beside | own)
         lacking = self._named_too - self._named(statement, own, around)
         if lacking:
-            if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
+            if any(not RECENT_YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
                 return False
-            if any(map(_YEAR.fullmatch, statement.words)):
+            if any(map(RECENT_YEAR.fullmatch, statement.words)):
                 return False
         if self._is_of_another_year(statement):
             return False
@@ -369,8 +368,8 @@ class AnswerCriteria:
         """
         own = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
         said = {*own, *words(f"{statement.before}\n{statement.quote.section or ''}")}
-        asked = set(filter(_YEAR.fullmatch, self._question.names))
-        told = set(filter(_YEAR.fullmatch, statement.words))
+        asked = set(filter(RECENT_YEAR.fullmatch, self._question.names))
+        told = set(filter(RECENT_YEAR.fullmatch, statement.words))
         of_another = bool(asked and told) and asked.isdisjoint(said | told)
         return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
 
@@ -378,7 +377,7 @@ class AnswerCriteria:
         """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
         told = frozenset[str]() if statement.is_row else past_years(statement.text, self._question.analysis.text)
         document = self._documents[statement.quote.document]
-        own = {word for word in self._title(statement) if _YEAR.fullmatch(word)}
+        own = {word for word in self._title(statement) if RECENT_YEAR.fullmatch(word)}
         own.update(_YEAR_WITHIN.findall(statement.quote.document))  # "report_2016.06.08.pdf"
         own = own or {word for word in told if 1 < document[word] == self._most_of_year.get(statement.quote.document)}
         return bool(told) and told.isdisjoint(own)

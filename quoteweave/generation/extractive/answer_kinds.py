@@ -35,7 +35,7 @@ from quoteweave.generation.extractive.answer_names import names_colour, names_pe
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.dates import WEEKDAY
+from quoteweave.generation.gate.dates import NAMES_WEEKDAY, RECENT_YEAR
 from quoteweave.generation.gate.facts import normalize_notation, read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import (
@@ -77,7 +77,6 @@ _OF_SOME = lazy_regex(
 _OF_UNIT = lazy_regex(r"\W*how\s+much\s+(\w+)", re.IGNORECASE)
 _APPOSITION = lazy_regex(r",\s+((?:(?:the|an?|our|its)\s+)?[A-ZÀ-Þ][^,;:]{1,60}),\s+(?=[a-zß-ÿ]+s\b)")
 _WHICH_IS = lazy_regex(r",(?=\s+(?:which|who)\s+(?:is|are|was|were|has|have|had|can)\b)")
-_YEAR = lazy_regex(r"(?:19|20)\d\d")
 _UNTIL = lazy_regex(r"\b(?:until|till|through)\s", re.IGNORECASE)
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 # "Students whose results are poor must take three modules" does not tell how many students must take.
@@ -90,7 +89,6 @@ _HYPOTHETICAL = lazy_regex(
 )
 # What year it was tells neither the day nor the month.
 _ASKS_PART = lazy_regex(r"\b(?:(?P<day>days?|dates?)|months?)$", re.IGNORECASE)
-_WEEKDAY = lazy_regex(rf"\b{WEEKDAY}s?\b")
 _ASKS_WHEN_ALLOWED = lazy_regex(
     r"when\s+(?:(?:may|can|should|must|could)\b|(?:do|does)\b[^,;?]*\b(?:have|need)\s+to\b)", re.IGNORECASE
 )
@@ -249,7 +247,7 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
     if (of_part := _ASKS_PART.search(question.analysis.asked_by)) is not None and not statement.is_row:
         part = "day" if of_part["day"] else "month"
         return any(getattr(date, part) for date in facts.dates) or (
-            part == "day" and bool(_WEEKDAY.search(statement.text))
+            part == "day" and bool(NAMES_WEEKDAY.search(statement.text))
         )
     told = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
     dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", told) for one in amounts)
@@ -268,7 +266,7 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
 def _is_dated(statement: Statement) -> bool:
     """Whether cells are years, or deny that there is a date ("Never")."""
     values = [value for row in statement.cells for _, value in row.cells]
-    return any(_YEAR.fullmatch(value.strip()) or has_denying_word(value) for value in values)
+    return any(RECENT_YEAR.fullmatch(value.strip()) or has_denying_word(value) for value in values)
 
 
 def _defines(statement: Statement, question: QuestionTerms) -> bool:

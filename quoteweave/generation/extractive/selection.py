@@ -20,7 +20,7 @@ from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import counted_numbers
 from quoteweave.generation.extractive.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement, is_headed_by
-from quoteweave.generation.gate.dates import WEEKDAY, Date
+from quoteweave.generation.gate.dates import NAMES_WEEKDAY, Date
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import (
     QuestionTerms,
@@ -42,7 +42,6 @@ RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
 """Bonus under a heading that is the question, or what it asks about."""
 
-_DAY = lazy_regex(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
 _ASKS_PAST_ACT = lazy_regex(
     r"\W*(?:(?:when|(?:in\s+)?(?:what|which)\s+(?:year|date|day|month)|by\s+whom)\s+(?:was|were|did)\b"
     r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",
@@ -139,7 +138,7 @@ def _clocks_differ(one: Statement, other: Statement, subject: Sequence[str]) -> 
     if any(not with_words_alike(words_with_headings(each.quote), subject).issuperset(subject) for each in both):
         return False
     facts = [read_evidence(each.text) for each in both]
-    days = [frozenset(_DAY.findall(each.text)) for each in both]
+    days = [frozenset(NAMES_WEEKDAY.findall(each.text)) for each in both]
     clocks = [[minutes for _, minutes in each.clocks] for each in facts]
     single = all(len(found) == 1 for found in clocks) and not any(each.dates for each in facts)
     verbs = [with_words_alike(frozenset(each.words), subject[-1:]).issuperset(subject[-1:]) for each in both]

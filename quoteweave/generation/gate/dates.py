@@ -19,6 +19,10 @@ MONTHS = (
 """Names of months, the first of January."""
 WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 """A pattern of the days of the week."""
+RECENT_YEAR = lazy_regex(r"(?:19|20)\d\d")
+NAMES_WEEKDAY = lazy_regex(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
+CALENDAR_WORDS = frozenset(words(f"{' '.join(MONTHS)} monday tuesday wednesday thursday friday saturday sunday"))
+"""Names of months and days of the week, stemmed."""
 _NUMBERS = {name[:3]: number for number, name in enumerate(MONTHS, 1)}
 _MONTH = (
     "(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"

@@ -12,7 +12,7 @@ from quoteweave.core.text.question_words import listed_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.times import WITHIN
-from quoteweave.generation.gate.dates import MONTHS
+from quoteweave.generation.gate.dates import CALENDAR_WORDS, MONTHS
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 _ASKED = lazy_regex(
@@ -54,7 +54,6 @@ _LANGUAGES = lazy_regex(
     r"(?=\s*(?:[^\w\s]|$)|\s+(?:and|or|by|with|for|at|on|in|to|during|between|from|as)\b)",
     re.IGNORECASE,
 )
-_NO_NAMES = frozenset(words(f"{' '.join(MONTHS)} monday tuesday wednesday thursday friday saturday sunday"))
 _CLAUSE = lazy_regex(r";\s|,\s+(?:and|but|while|whereas)\s", re.IGNORECASE)
 # What is told by a name alone: no method, and no purpose.
 _HAS_NAME = lazy_regex(
@@ -148,7 +147,7 @@ def _is_of_act(found: "re.Match[str]", question: QuestionTerms) -> bool:
 def _is_new(name: str, question: QuestionTerms) -> bool:
     """Whether a name is none of the question, and no month or day of the week."""
     said = set(words(name))
-    return bool(said) and said.isdisjoint(_NO_NAMES) and not said <= set(question.terms)
+    return bool(said) and said.isdisjoint(CALENDAR_WORDS) and not said <= set(question.terms)
 
 
 def _is_verb(word: str, question: QuestionTerms) -> bool:

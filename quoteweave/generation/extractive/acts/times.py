@@ -7,7 +7,7 @@ from quoteweave.core.text.question_analysis import AnswerType
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import heads
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
-from quoteweave.generation.gate.dates import WEEKDAY
+from quoteweave.generation.gate.dates import NAMES_WEEKDAY, WEEKDAY
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION
@@ -68,7 +68,6 @@ _SPAN = lazy_regex(
     re.IGNORECASE,
 )
 _BOUNDS = frozenset(words("end expire finish begin start"))
-_HAS_WEEKDAY = lazy_regex(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
@@ -82,7 +81,7 @@ def tells_time_of_its_own(told: str, asked: str) -> bool:
         return _CENTURY.search(told) is not None
     if _ASKS_DEADLINE.search(asked) and _WITHIN_TIME.search(told):
         return True
-    rest = _HAS_WEEKDAY.sub(" ", told) if _HAS_WEEKDAY.search(asked) else told
+    rest = NAMES_WEEKDAY.sub(" ", told) if NAMES_WEEKDAY.search(asked) else told
     return _TIME_OF_ITS_OWN.search(rest) is not None or any(
         set(words(asked)).isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(told)
     )

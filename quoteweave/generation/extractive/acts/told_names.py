@@ -10,7 +10,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
-from quoteweave.generation.gate.dates import MONTHS
+from quoteweave.generation.gate.dates import CALENDAR_WORDS
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 _ASKS_NAME = lazy_regex(
@@ -32,7 +32,6 @@ _BEFORE = lazy_regex(
     rf"(?<![\w’'])(?P<name>{_NAME})[”\"’']?"
     r"(?:\s*[,(]\s*|\s+(?:is|was|are|were|as|became)\s+)(?:(?i:the|our|its|their|an?|his|her|now|currently|also)\s+)*$"
 )
-_TIMES = frozenset(words(f"{' '.join(MONTHS)} monday tuesday wednesday thursday friday saturday sunday"))
 # "The ferry is Norwegian" tells no name.
 _NATIONAL = lazy_regex(r"\w+(?:ish|ese|ian|ean|can)|Swiss|Thai|Dutch", re.IGNORECASE)
 
@@ -72,7 +71,7 @@ def _is_name(name: str, question: QuestionTerms) -> bool:
     national = first in listed_words("language_names")
     return (
         bool(said)
-        and said.isdisjoint(_TIMES)
+        and said.isdisjoint(CALENDAR_WORDS)
         and first not in STOP_WORDS
         and not (name.isupper() and " " not in name)
         and not national

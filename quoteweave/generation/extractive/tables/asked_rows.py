@@ -10,13 +10,13 @@ from quoteweave.generation.extractive.statements import has_cells, picture_text
 from quoteweave.generation.extractive.tables.asked_names import name_of_row
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import table_parts
+from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms
 
 _ASKS_WHAT = lazy_regex(
     r"\W*what\s+(?:is|are|was|were)\s+(?:(?:the\s+)?(?:\w+\s+){0,2}(?:value|amount|balance|number|level|share)s?\s+of\s+)?(.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_YEAR = lazy_regex(r"(?:19|20)\d\d")
 _VALUE = lazy_regex(r"\W*\d")
 
 
@@ -27,7 +27,7 @@ def asks_for_row(question: QuestionTerms, context: Context) -> bool:
     sentence without a number answers it.
     """
     asked = _ASKS_WHAT.match(question.analysis.text)
-    if asked is None or not any(map(_YEAR.fullmatch, question.names)):
+    if asked is None or not any(map(RECENT_YEAR.fullmatch, question.names)):
         return False
     said = words(asked[1])
     tables = (hit.quote for hit in context.images if has_cells(hit.quote))
