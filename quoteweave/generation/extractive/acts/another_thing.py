@@ -72,15 +72,9 @@ _NAMED_PART = lazy_regex(
 )
 # "Lines 1, 2 and " before 6.
 _OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o|e)\W++)?+)*"
-_OF_DEGREE = lazy_regex(
-    r"\b(extra|ultra|super|double|triple|semi|half|non|mini|twin)[\s-]+([^\W\d_]{3,})\b", re.IGNORECASE
-)
 _NUMBERED = lazy_regex(
     r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
 )
-
-
-_THING_OF_OWNER = lazy_regex(r"\b([^\W\d_]{3,})\s+of\s+(?:the|an?|our|its)\s+([a-zß-ÿ]{3,})\b(?!\s+of\b)")
 _BESIDE_OFFICE = lazy_regex(
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
 )
@@ -96,24 +90,15 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     if _tells_of_its_property(asked, text, question.asks) or _is_of_a_part(statement, terms):
         return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
-    of_other = of_other or (not statement.is_row and _is_of_another_owner(asked, text))
+    of_other = of_other or (not statement.is_row and _is_of_another_office(asked, text))
     of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(asked, text))
     if of_other or _is_measured_otherwise(asked, text) or _is_of_what_is_before(statement, question, terms):
         return True
     which = _ASKS_WHICH.match(asked)
     if which is not None and _leaves_open_which(re.escape(which[1]), text):
         return True
-    if any(_is_of_other_degree(degree, word, statement) for degree, word in _OF_DEGREE.findall(asked)):
-        return True
     numbered = () if statement.is_row else _NUMBERED.findall(asked)
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
-
-
-def _is_of_other_degree(degree: str, word: str, statement: Statement) -> bool:
-    """Whether a statement has a word without what goes before it in the question: "Large", for "extra large"."""
-    told = statement.text
-    has_word = re.search(rf"\b{re.escape(word)}\b", told, re.IGNORECASE) is not None
-    return has_word and re.search(rf"\b{degree}[\s-]*{re.escape(word)}", told, re.IGNORECASE) is None
 
 
 def _leaves_open_which(noun: str, text: str) -> bool:
@@ -126,17 +111,8 @@ def _leaves_open_which(noun: str, text: str) -> bool:
     return first is not None and found is not None and found.end() == first.end()
 
 
-def _is_of_another_owner(asked: str, text: str) -> bool:
-    """Whether a text tells only of what belongs to another: the load of the trolley, where it is asked of the lift's.
-
-    Or of an office beside the one that is asked for: who is vice president is not the president.
-    """
-    for thing, owner in _THING_OF_OWNER.findall(asked):
-        own, whose = words(thing), words(owner)
-        if not own or not whose or not set(whose).isdisjoint(words(text)):
-            continue
-        if any(words(other) == own for other, _ in _THING_OF_OWNER.findall(text)):
-            return True
+def _is_of_another_office(asked: str, text: str) -> bool:
+    """Whether a text tells of an office beside the one that is asked for: of the vice president, not the president."""
     asked_words = asked.casefold().split()
     return any(
         beside.casefold() not in asked_words and re.search(rf"\b{office}\b", asked, re.IGNORECASE) is not None
