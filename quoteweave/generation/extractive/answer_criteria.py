@@ -53,7 +53,6 @@ from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.extractive.tables.said_by_cells import (
     are_named_by_columns,
     defines_terms,
-    gives_whole_rows,
     words_of_cells,
 )
 from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
@@ -209,8 +208,6 @@ class AnswerCriteria:
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
         total = sum(self._subject.values())
-        if gives_whole_rows(statement, self._question) and coverage(self._subject, held | beside) < ALL * total:
-            return False  # what is lacking may name a column that the table has not
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
         inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)

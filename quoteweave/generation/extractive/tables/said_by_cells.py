@@ -105,14 +105,6 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     return like.union(words(" ".join(said)))
 
 
-def gives_whole_rows(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether cells are all those of rows, or say how many there are, as the question names none of their columns."""
-    headings = [name for row in statement.cells for name, _ in row.cells]
-    several = any(len(row.cells) > 1 for row in statement.cells)
-    several = several or (question.analysis.asks == "count" and any(map(COUNTS.fullmatch, headings)))
-    return several and not set(words(" ".join(headings))).intersection(question.terms)
-
-
 def are_named_by_columns(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a question names the columns of cells: "What is Ada Byron's extension?"."""
     headings = {name for row in statement.cells for name, _ in row.cells}
