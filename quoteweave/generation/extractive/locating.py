@@ -24,7 +24,6 @@ from quoteweave.generation.extractive.statements import (
     image_mark,
     image_name,
     introduced_parts,
-    is_headed_by,
     place_phrase,
     position_in_document,
     title_words,
@@ -136,10 +135,9 @@ def find_places(
     asked = frozenset[str]() if context.rarity else frozenset(subject_terms(question))
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
-    ranked, first = _headed_first(pages, ranked, question, fits)
     places, ranked = list[LocatedQuote](), _without_copies(ranked, [hit.quote for _, hit in fittest])
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
-        number, hit = first if first and at == ranked[0] else fittest[at]
+        number, hit = fittest[at]
         matches = _matches(hit.quote, question, by_document[hit.quote.document])
         number, hit = _introduced_instead(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
         excerpt = _excerpt(hit.quote, context, question, weights, most, sentence_scores)
@@ -202,24 +200,6 @@ def _sections(
 def _is_about(quote: Quote, weights: Mapping[str, float]) -> bool:
     """Whether a text, not a heading alone, has enough of the question to be shown beside another section."""
     return quote.layout != "title" and coverage(weights, words_with_headings(quote)) >= MIN_IN_SECTION
-
-
-def _headed_first(
-    pages: Sequence[Sequence[tuple[int, Hit]]],
-    ranked: list[int],
-    question: QuestionTerms,
-    fits: Mapping[int, float],
-) -> tuple[list[int], tuple[int, Hit] | None]:
-    """Put the page with the heading that is the question first, and return the best text under it; else None.
-
-    Only in documents without pages, where a place is called by its heading.
-    """
-    for at in ranked:
-        own = [one for one in pages[at] if one[1].quote.layout in BODY_LAYOUTS and not one[1].quote.has_pages]
-        under = [one for one in own if is_headed_by(one[1].quote, question)]
-        if under:
-            return [at, *(other for other in ranked if other != at)], max(under, key=lambda one: fits[id(one[1])])
-    return ranked, None
 
 
 def _introduced_instead(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
