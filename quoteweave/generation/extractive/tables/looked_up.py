@@ -25,7 +25,6 @@ PERSON = lazy_regex(
 )
 """The name of a person, of two words or more."""
 _TIMES = lazy_regex(r"\W*(?:when|times?|days?|dates?|by|due|deadline|starts?|begins?|hours?)\W*", re.IGNORECASE)
-_WHO_IS = lazy_regex(r"\W*who(?:['’]s|\s+(?:is|are|was|were))\s", re.IGNORECASE)
 _NAMES_COLUMN = lazy_regex(
     r"\W*(?:(?:in|on|at|by)\s+)?(?:which|what)\s+(?P<noun>[\w-]+(?:\s+[\w-]+)?)\s+(?:has|have|had|is|are|was|were|do|does|takes?)\s"
     r"|\W*what(?:['’]s|\s+(?:is|are))\s+(?:the\s+)?(?P<of>[\w-]+(?:\s+[\w-]+)?)\s+of\s"
@@ -37,8 +36,6 @@ _GIVES = frozenset(
     words("give gave speak spoke talk lead led present hold held teach taught chair run ran deliver moderate guide")
 )
 _HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
-# "Chief Financial Officer of Merrow", whose own documents need not say whose it is.
-_OF_NAME = lazy_regex(r"\s+(?:of|at|for|in)\s+(?:the\s+)?[A-ZÀ-Þ][^,?]*(?=\W*$)")
 _LABEL = lazy_regex(r"([^:]{2,30}):\s+(?=[A-ZÀ-Þ])")
 # Several posts in one cell, what an item is, and what is said of it.
 _PARTS = lazy_regex(r"\s*(?:[:,;/&()]|\band\b)\s*|(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
@@ -97,9 +94,8 @@ def _told(
     The first cell, where it says all of that, has named the row already.
     """
     written, titled = question.written[:MAX_ANALYSED_CHARACTERS], set(question.titled)
-    is_post = _WHO_IS.match(written) is not None
     others = {*_OF_OTHERS.findall(written.casefold())}
-    said = [set(question.words), *([set(words(_OF_NAME.sub("", written)))] if is_post else [])]
+    said = set(question.words)
     small = {*interrogative_words(), *request_stems(), *granted}
     for row in rows:
         label = {word for at in columns for found in _LABEL.findall(row[at]) for word in words(found)}
@@ -109,16 +105,11 @@ def _told(
                 continue
             if any(row[column] in EMPTY for column in columns) or not others <= {*cell.casefold().split()}:
                 continue
-            if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= said[0]:
+            if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= said:
                 continue  # "Meet at the gate" is no meeting
-            for each in said:
-                rest = each - small - label
-                need = rest - {*words(header[at])} - titled or rest
-                if at and need and any(need <= {*own} <= each for own in parts):
-                    yield (row, at, columns), True
-                elif (
-                    (not is_post or label & each)
-                    and set() < need < {*parts[0]}
-                    and any(own[0] in each for own in parts)
-                ):
-                    yield (row, at, columns), False
+            rest = said - small - label
+            need = rest - {*words(header[at])} - titled or rest
+            if at and need and any(need <= {*own} <= said for own in parts):
+                yield (row, at, columns), True
+            elif set() < need < {*parts[0]} and any(own[0] in said for own in parts):
+                yield (row, at, columns), False
