@@ -141,7 +141,6 @@ _JOINED_CLAUSE = lazy_regex(
 )
 
 # "Every week the windows are washed and the lamps are dusted": what begins a sentence is said of all its clauses.
-_GOES_ON_OF_IT = lazy_regex(r"\s*(?:and\s+)?(?:it|they|this)\s", re.IGNORECASE)
 _SAID_OF_ALL = lazy_regex(r"\W*(?:every|each|on|in|at|during|from|since|until|before|after|by)\s", re.IGNORECASE)
 
 
@@ -152,9 +151,6 @@ def clauses_of(text: str) -> list[str]:
     ['The hall is swept every day', 'the boilers are inspected.']
     """
     parts = CLAUSES.split(text)
-    for at in reversed(range(1, len(parts))):  # "; it takes two hours" tells of what stands before
-        if _GOES_ON_OF_IT.match(parts[at]):
-            parts[at - 1 : at + 1] = [" ".join(parts[at - 1 : at + 1])]
     return parts if _SAID_OF_ALL.match(text) else [one for part in parts for one in _JOINED_CLAUSE.split(part)]
 
 
