@@ -16,7 +16,7 @@ from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.messages import join_names
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import stem_of, words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.gate import check_citations
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, Contrary, find_contrary
@@ -219,7 +219,7 @@ class _Difference(NamedTuple):
 def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:
     """What a sentence says where a claim has all its `missing` words, and what the claim says there; None for none."""
     own, its = (words(text, stem=False) for text in (claim, sentence))
-    stems, its_stems = (["".join(words(word)) for word in text] for text in (own, its))
+    stems, its_stems = ([stem_of(word) for word in text] for text in (own, its))
     for kind, start, end, first, last in SequenceMatcher(None, stems, its_stems, autojunk=False).get_opcodes():
         short = kind == "replace" and max(end - start, last - first) <= MAX_EXCHANGED
         if short and missing <= set(stems[start:end]):  # the sentence may have others of these words elsewhere

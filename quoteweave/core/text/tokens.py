@@ -94,6 +94,8 @@ while who whoever whom whose why will with within without would wouldn yet you y
 ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
 STOP_WORDS: frozenset[str] = ENGLISH_STOP_WORDS
 """The words that are left out of texts of all languages, whose language is not told: those of English alone."""
+ARTICLES = frozenset({"a", "an", "the"})
+"""The English articles, which may stand in one of two sentences that say the same."""
 
 
 def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:
@@ -102,6 +104,16 @@ def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> lis
     `stem=False` leaves words as written, `keep_stop_words=True` keeps English stop words.
     """
     return _words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words)
+
+
+@lru_cache(maxsize=4096)
+def stem_of(word: str) -> str:
+    """Return a single word as `words` stems it, a stop word too; as it is written if it has no letter or digit.
+
+    >>> stem_of("Wasn't"), stem_of("the"), stem_of("%")
+    ('wasnt', 'the', '%')
+    """
+    return "".join(words(word, keep_stop_words=True)) or word
 
 
 @lru_cache(maxsize=1024)

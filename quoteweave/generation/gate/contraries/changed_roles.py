@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
 
@@ -17,7 +17,6 @@ MAX_WORDS = 100
 """Words of a sentence beyond which it is not looked at."""
 
 _TOKEN = lazy_regex(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
-_UNNOTICED = frozenset({"a", "an", "the"})
 _PASSIVE = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 _BY = "by"
 _SPEECH = frozenset(words("said says asked wrote writes replied added told", keep_stop_words=True))
@@ -46,9 +45,9 @@ class _Sentence(NamedTuple):
 
 @lru_cache(maxsize=1024)  # of what is cited, for each sentence that cites it
 def _read(text: str) -> _Sentence:
-    found = [one for one in _TOKEN.findall(normalize_notation(text)) if one.casefold() not in _UNNOTICED]
+    found = [one for one in _TOKEN.findall(normalize_notation(text)) if one.casefold() not in ARTICLES]
     # Stop words as they are written, of which forms of "be" would be one stem.
-    stems = (one.casefold() if one.casefold() in STOP_WORDS else "".join(words(one)) or one for one in found)
+    stems = (one.casefold() if one.casefold() in STOP_WORDS else stem_of(one) for one in found)
     return _Sentence(tuple(found), tuple(stems))
 
 

@@ -13,12 +13,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
@@ -31,7 +31,7 @@ MAX_PARTS = 3
 _NUMBER = lazy_regex(r"\d+(?:[.,:]\d+)*")
 _WORD = lazy_regex(rf"{_NUMBER.pattern}|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
 # "%" and "percent" are one, and "the" may stand in one text and not in the other.
-_UNNOTICED = frozenset({"a", "an", "the", "percent"})
+_UNNOTICED = ARTICLES | {"percent"}
 _NAME_A = lazy_regex(r"(?<=[^\W_] )A(?![^\W_]|['’-])")
 # What stands between things whose order says nothing: "grain and coal", "3 x 5 cm".
 _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "oder", "et", "ou", "y"})
@@ -92,7 +92,7 @@ class _Text:
         self._text = normalize_notation(text)
         noticed = (match for match in _WORD.finditer(self._text) if match[0].casefold() not in _UNNOTICED)
         self._found = sorted((*noticed, *_NAME_A.finditer(self._text)), key=re.Match.start)
-        self.words = [match[0] if match[0] == "A" else _folded(match[0]) for match in self._found]
+        self.words = [match[0] if match[0] == "A" else stem_of(match[0]) for match in self._found]
         self.counts = Counter(self.words)
 
     def written(self, start: int, end: int) -> str:
@@ -344,13 +344,8 @@ def _is_content(word: str) -> bool:
 
 @cache
 def _opposite_pairs() -> list[tuple[str, str]]:
-    return [(_folded(one), _folded(other)) for group in OPPOSITE_PREPOSITIONS for one, other in combinations(group, 2)]
+    return [(stem_of(one), stem_of(other)) for group in OPPOSITE_PREPOSITIONS for one, other in combinations(group, 2)]
 
 
-@lru_cache(maxsize=4096)
-def _folded(word: str) -> str:
-    return "".join(words(word, keep_stop_words=True)) or word
-
-
-_RESPECTIVELY = _folded("respectively")
-_PRONOUNS = frozenset(map(_folded, ("it", "them", "him", "which", "whom")))
+_RESPECTIVELY = stem_of("respectively")
+_PRONOUNS = frozenset(map(stem_of, ("it", "them", "him", "which", "whom")))

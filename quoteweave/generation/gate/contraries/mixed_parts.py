@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.grammar import SENTENCE_END
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of
 from quoteweave.core.text.units import SCALES, find_unit
 from quoteweave.generation.gate.contraries.opposite_words import is_said_alike
 from quoteweave.generation.gate.contraries.qualified_numbers import in_digits
@@ -29,7 +29,6 @@ MAX_WORDS = 60
 
 _TOKEN = lazy_regex(r"\d+(?:[.,:]\d+)*(?!\w)|[^\W_]+(?:['’-][^\W_]+)*|[,;:()%$€£¥|]")
 _YEAR_OR_TIME = lazy_regex(r"(?:1[5-9]|2[01])\d\d|\d+:\d\d")
-_UNNOTICED = frozenset({"a", "an", "the"})
 _CELLS = "|"
 _MARKS = frozenset(",;:()")
 _MONEY = frozenset("$€£¥")
@@ -78,7 +77,7 @@ class _Sentence:
 
     def __init__(self, text: str) -> None:
         found = (one[0] for one in _TOKEN.finditer(in_digits(text)))
-        self.words = [_word(one) for at, one in enumerate(found) if one not in _UNNOTICED and (at or one != "A")]
+        self.words = [_word(one) for at, one in enumerate(found) if one not in ARTICLES and (at or one != "A")]
         self.stems = frozenset(one.stem for one in self.words)
         self.numbers = [at for at, one in enumerate(self.words) if one.stem[0].isdigit()]
         self.written_numbers = frozenset(self.words[at].stem for at in self.numbers)
@@ -181,9 +180,9 @@ def _word(written: str) -> _Word:
     if written == "A":  # of a group, or of a model
         return _Word(written, written, tells=True)
     folded = written.casefold()
-    stem = "".join(words(written, keep_stop_words=True))
     is_said_of_numbers = folded in _SAY_NOTHING or folded.removesuffix("s") in SCALES or find_unit(written) is not None
-    return _Word(written, stem or written, tells=bool(stem) and folded not in STOP_WORDS and not is_said_of_numbers)
+    tells = written[0].isalnum() and folded not in STOP_WORDS and not is_said_of_numbers
+    return _Word(written, stem_of(written), tells=tells)
 
 
 @lru_cache(maxsize=1024)  # of what is cited, for each sentence that cites it

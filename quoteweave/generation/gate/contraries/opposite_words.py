@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import opposite_words, words_alike
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, stem_of, words
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
 from quoteweave.generation.gate.facts import read_sentence
 from quoteweave.generation.languages import Language, function_words
@@ -396,4 +396,4 @@ def _denied(clause: str) -> frozenset[str]:
     found = words(clause, stem=False, keep_stop_words=True)
     behind = (found[at + 1 :] for at, word in enumerate(found) if word in _DENIES)
     first = (next((word for word in rest if word not in STOP_WORDS and not word.endswith("ly")), "") for rest in behind)
-    return frozenset("".join(words(word)) for word in first)
+    return frozenset(map(stem_of, first))

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
 from quoteweave.core.text.units import MAX_SYMBOL, SCALES, find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, ORDINALS, Amount
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS, is_said_alike
@@ -50,7 +50,7 @@ _NUMBERS = lazy_regex(
     re.I,
 )
 _MONTHS = frozenset(name[:end].casefold() for name in MONTHS for end in (3, 4, None))
-_UNNOTICED = frozenset({"a", "an", "the", "percent"})
+_UNNOTICED = ARTICLES | {"percent"}
 # "Up from 3 to 9" is "down from 9 to 3", so that these are compared by the word behind them alone.
 _OF_CHANGES = ("by", "to", "from")
 _HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u00ad]\s+(?=[a-zß-ÿ])")
@@ -138,7 +138,7 @@ class _Read:
     def __init__(self, text: str) -> None:
         found = _WORD.findall(normalize_notation(_HYPHENATED.sub("", text)))
         self.written = [word for word in found if word.casefold() not in _UNNOTICED]
-        self.stems = ["".join(words(word, keep_stop_words=True)) for word in self.written]
+        self.stems = [stem_of(word) for word in self.written]
 
 
 def _replaced(own: _Read, its: _Read, shown: Set[str]) -> Iterator[OtherWord]:
