@@ -84,7 +84,8 @@ franc 1 CHF franc
 SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
 """The power of ten of each word for one."""
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
-_LETTERS = {"k": 3, "m": 6, "b": 9}
+SCALE_LETTERS = {"k": 3, "m": 6, "b": 9}
+"""The same for the letters that stand for words."""
 _NAME = lazy_regex(r"[^\W\d_]+")
 # Trips per hour are no speed, nor are bits per second that of what has the line.
 _SPEED = lazy_regex(
@@ -175,13 +176,13 @@ def amount_spellings(amount: str) -> list[str]:
 def _spellings(match: "re.Match[str]") -> list[str]:
     """Other ways to write a number, with its unit or scale; none for one without."""
     number, name = match["number"], match["unit"] or ""
-    power = SCALES.get(name.casefold()) or (_LETTERS.get(name.casefold()) if match["sign"] else None)
+    power = SCALES.get(name.casefold()) or (SCALE_LETTERS.get(name.casefold()) if match["sign"] else None)
     value = Decimal(number.replace(",", "")).scaleb(power or 0)
     counts = {power: number} if power else {}
     if power or (value >= 10**6 and len(value.normalize().as_tuple().digits) <= _MAX_SCALED_DIGITS):
         smaller = {size: value.scaleb(-size) for size in SCALES.values()}
         counts = {size: f"{count.normalize():f}" for size, count in smaller.items() if 1 <= count < 1000} | counts
-    scaled = [(counts[size], word) for word, size in (*SCALES.items(), *_LETTERS.items()) if size in counts]
+    scaled = [(counts[size], word) for word, size in (*SCALES.items(), *SCALE_LETTERS.items()) if size in counts]
     written = [*scaled, *((number, each) for each in ([] if power else _names_of(name)))]
     found = [f"{count}{gap}{word}" for count, word in written for gap in (" ", "")]
     found += [f"{int(value):,}"] if counts and value == int(value) else []

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
-from quoteweave.core.text.units import CURRENCIES, SCALES, Unit, find_unit
+from quoteweave.core.text.units import CURRENCIES, SCALE_LETTERS, SCALES, Unit, find_unit
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _VALUES = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
@@ -44,7 +44,6 @@ def value_of(written: str) -> int:
 
 BASE_MARK = "\ue000"
 """Stands before a number that may be no number but the base of the power before it: "10" beside "10⁶"."""
-_LETTERS = {"k": 3, "m": 6, "b": 9}
 
 _DIGITS = r"""
     (?P<grouped> [1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)? | [1-9]\d?(?:,\d{2})+,\d{3} )(?!\d|,\d)
@@ -217,7 +216,7 @@ def _unit_and_scale(match: re.Match[str]) -> tuple[Unit | None, int, int]:
     if letter := match["letter"]:
         # `5 m` is five metres, but `$5m` is five millions.
         if letter == "k" or (unit is not None and unit.dimension in CURRENCIES):
-            return unit, _LETTERS[letter.casefold()], match.end("letter")
+            return unit, SCALE_LETTERS[letter.casefold()], match.end("letter")
         unit = unit or find_unit(letter)
         return unit, 0, match.end("letter") if unit else end
     exponent = SCALES.get((match["scale"] or "").casefold(), 0)
