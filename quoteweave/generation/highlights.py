@@ -28,7 +28,7 @@ from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.tables.heads import rows_below_heads
-from quoteweave.generation.extractive.tables.said_of_cells import said_of_cells
+from quoteweave.generation.extractive.tables.table_claims import claim_on_cells
 from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.sentences import Sentence, split_sentences, text_of
 
@@ -217,7 +217,7 @@ def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
     None where the claim has a number that the table and what is above it lack, unless it was computed: what it says of
     the row then stands elsewhere, or is wrong.
     """
-    claim = said_of_cells(claim, above)
+    claim = claim_on_cells(claim, above)
     rows = _rows(text)
     said, own = f" {_normalised(claim)} ", set(words(claim))
     if not set(filter(_has_digit, own)) <= above.union(words(text)):

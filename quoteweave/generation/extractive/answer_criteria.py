@@ -38,8 +38,8 @@ from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.another_thing import tells_another
 from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
-from quoteweave.generation.extractive.acts.asked_behind import asking_words
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
+from quoteweave.generation.extractive.acts.prepositions import asking_words
 from quoteweave.generation.extractive.acts.single_subjects import label_of, tells_of_its_subject, words_of_heading
 from quoteweave.generation.extractive.acts.times import bounds_told, past_years
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
@@ -55,7 +55,7 @@ from quoteweave.generation.extractive.tables.said_by_cells import (
     defines_terms,
     words_of_cells,
 )
-from quoteweave.generation.extractive.whole_document.document_kind import called_by_kind, words_for_all
+from quoteweave.generation.extractive.whole_document.document_subject import called_by_kind, words_of_whole_document
 from quoteweave.generation.gate.dates import RECENT_YEAR, is_of_date
 from quoteweave.generation.relevance import (
     COMPOUND,
@@ -138,7 +138,7 @@ class AnswerCriteria:
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
         self._spelled = spelled_otherwise(question.analysis.text)
         self._called = called_by_kind(question.analysis.text)
-        self._titles = {one: words_for_all(question.analysis.text, context, one) for one in self._documents}
+        self._titles = {one: words_of_whole_document(question.analysis.text, context, one) for one in self._documents}
         nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(question.analysis.text) for word in words(match[1])}
         seasons = _IN_SEASON.findall(question.analysis.text)
         self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())

@@ -17,10 +17,10 @@ from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.acts.asked_acts import told_of_asked_act
-from quoteweave.generation.extractive.acts.asked_behind import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import instructs, tells_to_do
 from quoteweave.generation.extractive.acts.opposites import counted_noun, has_none
+from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.times import tells_time_of_its_own
 from quoteweave.generation.extractive.acts.told_amounts import (
     is_share_of_part,

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Set
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
-from quoteweave.generation.extractive.acts.asked_behind import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
+from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.answer_names import (
     asks_colour,

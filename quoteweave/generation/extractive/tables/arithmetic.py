@@ -28,7 +28,7 @@ from quoteweave.generation.extractive.tables.asked_columns import cell_of
 from quoteweave.generation.extractive.tables.asked_names import UNIT
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, without_numbering
-from quoteweave.generation.extractive.tables.looked_up import PERSON
+from quoteweave.generation.extractive.tables.row_lookup import PERSON
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, subject_terms

@@ -53,7 +53,7 @@ from quoteweave.generation.extractive.tables.heads import (
     table_parts,
     without_numbering,
 )
-from quoteweave.generation.extractive.tables.looked_up import told_row
+from quoteweave.generation.extractive.tables.row_lookup import told_row
 from quoteweave.generation.gate.dates import MONTHS, extract_dates
 
 MAX_ROWS = 3

@@ -41,8 +41,8 @@ def _called() -> re.Pattern[str]:
     return re.compile(rf"\b(?:the|this|your|our)\s+({nouns}){ends}", re.IGNORECASE)
 
 
-def words_for_all(question: str, context: Context, document: str) -> frozenset[str]:
-    """The words that count for all of a document: of its title, and those of a question that mean what it is about."""
+def words_of_whole_document(question: str, context: Context, document: str) -> frozenset[str]:
+    """The words that no sentence need repeat: of the title, and those of a question that mean what it is about."""
     throughout = _said_throughout(called_by_kind(question), context, document)
     return title_words(context, document) | throughout | names_joined_in(document, question)
 

@@ -1,4 +1,4 @@
-"""What a claim says of a table's cells: its words without the table's own name, and without what was computed."""
+"""Leave out of a claim on a table what no cell holds: the table's own name, and what was computed."""
 
 import re
 from collections.abc import Set
@@ -15,10 +15,10 @@ _COMPUTED = lazy_regex(
 _IN_BRACKETS = lazy_regex(r"\([^\W\d_][^()]*\s[^()]*\)")
 
 
-def said_of_cells(claim: str, above: Set[str]) -> str:
+def claim_on_cells(claim: str, above: Set[str]) -> str:
     """Return a claim without what no cell holds; `above` are the words of the table's caption and of its section.
 
-    >>> said_of_cells("Table 1 (The yards in 2024) lists Molde (Employees: 257).", {"yard", "2024"}).split()
+    >>> claim_on_cells("Table 1 (The yards in 2024) lists Molde (Employees: 257).", {"yard", "2024"}).split()
     ['lists', 'Molde', '(Employees:', '257).']
     """
     rest = _COMPUTED.sub(" ", _LABEL.sub(" ", claim))
