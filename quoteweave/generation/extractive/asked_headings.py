@@ -42,8 +42,6 @@ MAX_BEFORE = 2
 """Words of a sentence that may stand before the thing that it tells about."""
 # "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
 _NUMBER = lazy_regex(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
-# Of these kinds is no question for steps in other words, as "How can the strap be replaced?" is.
-_PLAIN_KINDS = frozenset({"definition", "reason", "count", "percent", "money", "date", "person"})
 _ASKS_OF_CASE = lazy_regex(
     r"\W*(?:what\s+(?:should|must|can|could|do)\s+(?:I|you|we|one)\s+(?:have\s+to\s+)?do\s+(?:if|when)"
     r"|why(?:\s+(?:is|are|does|do))?)\s+(.+)",
@@ -91,13 +89,6 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
         return False
     rest = asked - with_words_alike(own, asked) - known
     return rest <= with_words_alike(below, rest)
-
-
-def asks_otherwise(heading: str, question: QuestionTerms) -> bool:
-    """Whether a heading clearly asks for another kind: "What is a strap?" where it is asked how to replace one."""
-    text = _without_number(heading)
-    asks = analyse_question(text).asks if may_be_asking_heading(text) else question.analysis.asks
-    return asks in _PLAIN_KINDS and asks != question.analysis.asks
 
 
 def _without_number(heading: str) -> str:

@@ -23,7 +23,7 @@ from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.acts.instructions import are_instructions
-from quoteweave.generation.extractive.asked_headings import asks_otherwise, is_about_something_else, known_of_manual
+from quoteweave.generation.extractive.asked_headings import is_about_something_else, known_of_manual
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
     left_sentence,
@@ -132,7 +132,7 @@ def _find_procedure(
     found: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
     for heading, hits in _sections(context):
-        if not hits or asks_otherwise(heading, question) or is_spread(heading, subject):
+        if not hits or is_spread(heading, subject):
             continue
         if is_about_something_else(question.analysis.text, heading):
             continue
