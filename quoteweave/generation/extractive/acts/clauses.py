@@ -315,11 +315,6 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
     if _ENDS_IN_AND.search(nouns):
         return bool(thing & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing))
     own = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
-    before_which = _WHO.sub("", own) if _WHO.search(own) else ""
-    nearest = _ENDS_NOUNS.split(before_which)[-1]
-    is_of = before_which.removesuffix(nearest).casefold().endswith(" of")
-    if nearest and not is_of and thing & _alike(heads(nearest), thing):
-        return True  # "She takes the entries, which"; not "6 per cent of your salary, which"
     named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", own)))
     if not words(named) or _ENDS_IN_PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
         return True
