@@ -7,7 +7,6 @@ checks of `answer_criteria` stay as they are.
 import math
 import re
 import statistics
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -33,8 +32,6 @@ from quoteweave.generation.relevance import (
 
 IN_QUOTE = 0.5
 """Weight of a word of the question that is not in the sentence, but elsewhere in its quote or above it."""
-IN_DOCUMENT = 0.25
-"""Weight of a word that only other quotes of the same document contain."""
 
 ADJACENCY_BONUS = 0.2
 NUMBER_BONUS = 0.15
@@ -57,10 +54,6 @@ class StatementCoverage:
         held = [(hit.quote, words_with_headings(hit.quote)) for hit in context.hits]
         self._shared = {quote.id: len(found.intersection(weights)) for quote, found in held}
         self._quotes = {quote.id: coverage(weights, found) for quote, found in held}
-        documents: defaultdict[str, set[str]] = defaultdict(set)
-        for quote, found in held:
-            documents[quote.document] |= found
-        self._documents = {document: coverage(weights, found) for document, found in documents.items()}
 
     def of(self, statement: Statement) -> float:
         """Coverage from 0 to 1: the question's words in the statement count in full, those around it in part.
@@ -71,8 +64,7 @@ class StatementCoverage:
             return 0.0
         inside = coverage(self._weights, statement.words)
         quote = max(inside, self._quotes[statement.quote.id])
-        document = max(quote, self._documents[statement.quote.document])
-        return inside + IN_QUOTE * (quote - inside) + IN_DOCUMENT * (document - quote)
+        return inside + IN_QUOTE * (quote - inside)
 
 
 def score_statement(statement: Statement, question: QuestionTerms, covered: float) -> float:
