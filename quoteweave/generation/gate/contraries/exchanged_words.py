@@ -294,8 +294,7 @@ class _Pair:
             return False
         if all(map(_keeps_neighbour_on_one_side, self.here, self.there)):
             return False
-        moved = any(one.neighbours != its.neighbours for one, its in zip(self.here, self.there, strict=True))
-        return moved and all(self._equal_of_each)
+        return all(self._equal_of_each)
 
 
 def _neighbours(landmarks: Mapping[int, str], part: _Part, moved: Set[str]) -> tuple[str, str]:
