@@ -307,6 +307,9 @@ def test_each_file_that_is_refused_is_told_once(serve: Serve, visit: Visit, tmp_
     (told,) = seen.page.locator(".reading li").all_inner_texts()
     assert told.startswith("letter.docx")
     assert "save it as PDF" in told
+    seen.open()
+    seen.page.get_by_text("1 file could not be read").click()
+    assert "save it as PDF" in seen.page.locator(".doubts li", has_text="letter.docx").inner_text()
 
 
 def test_no_document_is_removed_without_a_question(live: LiveServer, visit: Visit) -> None:

@@ -15,7 +15,7 @@ export async function readDocuments() {
   const reading = (readings += 1);
   const found = await call(`${base(open.collection)}/documents`);
   if (reading !== readings) return;
-  Object.assign(open, { documents: found.documents, listed: true });
+  Object.assign(open, { documents: found.documents, failures: found.failures, listed: true });
   open.contents = open.documents.map(({ name, content }) => `${name}\n${content}`).join("\n");
   const names = new Set(open.documents.map((document) => document.name));
   for (const name of open.chosen) if (!names.has(name)) open.chosen.delete(name);

@@ -8,7 +8,7 @@ import { documentsChanged, onDocuments, open } from "./state.js";
 
 const FILTER_FROM = 9; // documents from which a field to find one by its name is of use
 const AT_ONCE = 60; // covers made at a time
-const WITHOUT_PAGES = new Set(["html", "markdown", "text"]); // formats of which no page is drawn
+const WITHOUT_PAGES = new Set(["csv", "html", "markdown", "text"]); // formats of which no page is drawn
 
 /** @typedef {import("./records.js").DocumentRecord} DocumentRecord */
 
@@ -23,6 +23,9 @@ export class Library {
     this.all = h("button", { type: "button", class: "tool worded", hidden: true, text: "Ask all", on: { click: () => this.#askAll() } });
     this.search = h("input", { type: "search", "aria-label": "Find a document by its name", placeholder: "Find by name", on: { input: () => this.#find() } });
     this.shelf = h("ul", { class: "shelf" });
+    this.said = h("ul");
+    this.saying = h("summary");
+    this.doubts = h("details", { class: "doubts", hidden: true }, this.saying, this.said);
     this.more = h("button", { type: "button", class: "button", text: "Show more", hidden: true, on: { click: () => this.#showMore() } });
     this.input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1", "aria-hidden": "true", on: { change: () => this.#picked() } });
     this.drop = h("div", { class: "drop" },
@@ -31,7 +34,7 @@ export class Library {
       h("button", { type: "button", class: "button", on: { click: () => this.input.click() } }, icon("upload"), "Choose files"), this.input);
     this.add = h("button", { type: "button", class: "tool worded", "aria-label": "Add files", on: { click: () => this.input.click() } }, icon("upload"), h("span", { class: "wording", text: "Add files" }));
     const head = h("header", { class: "library-head" }, h("h2", { text: "Documents" }), this.count, h("span", { class: "grow" }), this.all, this.search, this.add, tool("close", "Close", () => around.close(), { class: "tool sheet-only" }));
-    this.element = h("section", { class: "library", "aria-label": "Documents" }, head, around.reading, this.shelf, this.more, this.drop);
+    this.element = h("section", { class: "library", "aria-label": "Documents" }, head, around.reading, this.shelf, this.more, this.doubts, this.drop);
     onDocuments(() => this.draw());
   }
 
@@ -46,7 +49,18 @@ export class Library {
     const before = new Map([...this.shelf.children].map((each) => [/** @type {HTMLElement} */ (each).dataset.key, each]));
     this.shelf.replaceChildren(...wanted.slice(0, this.shown).map((document) => this.#volume(document, before)));
     this.more.hidden = wanted.length <= this.shown;
+    this.#drawDoubts();
     if (!wanted.length && open.listed) this.shelf.append(h("li", { class: "empty", text: open.documents.length ? "No document has such a name." : "There are no documents yet." }));
+  }
+
+  /** Lists the files that could not be read, and what was left out of others. */
+  #drawDoubts() {
+    const left = open.documents.filter((document) => document.warnings.length);
+    const counts = [open.failures.length && `${counted(open.failures.length, "file")} could not be read`, left.length && `${counted(left.length, "document")} read with warnings`];
+    this.doubts.hidden = !counts.some(Boolean);
+    this.saying.textContent = counts.filter(Boolean).join(", ");
+    const rows = [...open.failures.map(({ name, reason }) => ({ name, said: [reason] })), ...left.map(({ name, warnings }) => ({ name, said: warnings }))];
+    this.said.replaceChildren(...rows.map(({ name, said }) => h("li", {}, h("bdi", { class: "file", text: name }), ...said.map((text) => h("p", { dir: "auto", text })))));
   }
 
   /** @param {DocumentRecord} document @param {Map<string | undefined, Element>} before */

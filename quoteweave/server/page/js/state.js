@@ -41,6 +41,8 @@ export const open = {
   collection: "",
   /** @type {import("./records.js").DocumentRecord[]} */
   documents: [],
+  /** Files that could not be read. @type {{name: string, reason: string}[]} */
+  failures: [],
   /** Whether `documents` are known by now. */
   listed: false,
   /** The contents of all documents: another value where one was added, changed or removed. */
@@ -64,7 +66,7 @@ export const documentsChanged = () => listeners.forEach((listener) => listener()
 
 /** Forgets the documents, as those of another collection are not known yet. */
 export function forgetDocuments() {
-  Object.assign(open, { documents: [], listed: false });
+  Object.assign(open, { documents: [], failures: [], listed: false });
   open.chosen.clear();
   documentsChanged();
 }
