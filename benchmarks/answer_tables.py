@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from answer_rows import MMDOCIR, MMLONGBENCH, AnswerRow
 from common import Table, bounds, percent
 
-from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval, paired_difference
 
 SHARES = ("gold_page", "gold_box", "said", "rule")
 OUTCOMES = ("answered", "located", "abstained")
@@ -44,7 +44,7 @@ def kinds_of(rows: Sequence[AnswerRow]) -> dict[str, dict[str, list[AnswerRow]]]
 
 
 def figures_of(rows: Sequence[AnswerRow]) -> dict[str, Interval | None]:
-    """The mean of each figure with its 95 % interval, documents resampled; outcomes are shares of the questions."""
+    """The mean of each figure with its 95 % interval, over documents; outcomes are shares of the questions."""
     documents = [row.document for row in rows]
     return {name: clustered_interval(values_of(rows, name), documents) for name in (*SHARES, *OUTCOMES, *SIZES)}
 

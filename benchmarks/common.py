@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from quoteweave.collection.collection import Collection
-    from quoteweave.evaluation.statistics.bootstrap import Interval
+    from quoteweave.evaluation.statistics.intervals import Interval
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATASET = "https://huggingface.co/datasets/MMDocIR/MMDocIR_Evaluation_Dataset"

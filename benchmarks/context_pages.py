@@ -4,7 +4,7 @@ A model reads quotes, not pages: of two gold pages it needs quotes of both. `ret
 quotes of a page count less, one after the other. Each strength of it is measured against none (1), paired by question:
 with 1, quotes of a page are ranked by their fit alone. For each document the strength that is best on the questions of
 all other documents is chosen, and the left-out document is measured with it. Means are over questions, of the share of
-their gold pages; whole documents are resampled.
+their gold pages; intervals are over documents.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from quoteweave.core.answers import C15
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter, Hit
-from quoteweave.evaluation.statistics.bootstrap import paired_difference
+from quoteweave.evaluation.statistics.intervals import paired_difference
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers import lexical
 from quoteweave.retrievers.make_retriever import make_fused

@@ -39,7 +39,7 @@ from quoteweave.evaluation.metrics.box_recall import (
     gold_boxes,
     share_met,
 )
-from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval
+from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.runs.ranking import run_retrieval
 from quoteweave.pipeline.search import Search
@@ -103,7 +103,7 @@ def main() -> None:
     }
     tables = [
         Table("gold boxes met, %", ("", "n", *FIGURES), [_line(name, own) for name, own in groups.items()]),
-        Table("95 % interval", ("", *FIGURES), [["documents resampled", *map(_bounds, _intervals(rows).values())]]),
+        Table("95 % interval", ("", *FIGURES), [["over documents", *map(_bounds, _intervals(rows).values())]]),
     ]
     if options.boxes:
         tables += [

@@ -2,7 +2,7 @@
 
 MiniLM (all-MiniLM-L6-v2, 22 million parameters, text alone) reads every quote. It is fused as `search` fuses it: with
 `lexical` page by page (`quoteweave/retrievers/pages/page_fusion.py`), with `bm25` by reciprocal ranks. Asked are the
-questions of `retrieval_mmdocir.py`; differences are paired by question, whole documents resampled. A figure is one of
+questions of `retrieval_mmdocir.py`; differences are paired by question, over documents. A figure is one of
 24: of each set and both together, in both scopes, at four depths.
 
 The fusion with `lexical` has two constants: from how many standard deviations on a page stands out, and what each

@@ -19,7 +19,7 @@ from answer_rows import MMLONGBENCH, Asked, answer_rows
 from common import Table, bounds, percent
 from pydantic import BaseModel
 
-from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval, paired_difference
 from quoteweave.generation.extractive import answer_criteria, locating, selection, topic
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 

@@ -45,7 +45,7 @@ from quoteweave.attribution.literature.sources.papers import Paper, PaperSource
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution, Outcome
 from quoteweave.core.records import Hit, Quote
-from quoteweave.evaluation.statistics.bootstrap import clustered_interval
+from quoteweave.evaluation.statistics.intervals import clustered_interval
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.testing import LibraryServer, make_library
 from quoteweave.testing.literature.records import Finding, MadeExcerpt, MadeLibrary, MadePaper

@@ -34,7 +34,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
 from quoteweave.evaluation.report.drawing import COLOURS, INK, make_plot, panels, style
-from quoteweave.evaluation.statistics.bootstrap import clustered_interval
+from quoteweave.evaluation.statistics.intervals import clustered_interval
 from quoteweave.generation.extractive import topic
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.relevance import question_terms

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.scoring.scorer import score_retrieval
-from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval, paired_difference
 
 Scope = Literal["in_document", "collection"]
 SCOPES: tuple[Scope, ...] = ("in_document", "collection")
@@ -107,7 +107,7 @@ def breakdowns(rows: Sequence[QuestionRow]) -> dict[str, dict[str, list[Question
 
 
 def intervals(rows: Sequence[QuestionRow], scope: Scope, figures: Sequence[str] = PAGES) -> dict[str, Interval | None]:
-    """The mean of each figure over questions, with its interval, documents resampled."""
+    """The mean of each figure over questions, with its interval, over documents."""
     documents = [row.document for row in rows]
     return {figure: clustered_interval(_values(rows, scope, figure), documents) for figure in figures}
 

@@ -3,7 +3,7 @@
 One collection holds the documents of both. The retrievers of the package are asked every question, within its document
 and over the whole collection; so is the baseline of `page_baseline.py`, once with pages that have no text layer read by
 OCR, once with the text layer alone. All tables are made from rows, one for each question, which `--json` prints too.
-Means have 95 % intervals and differences, paired by question, too; whole documents are resampled for them.
+Means have 95 % intervals and differences, paired by question, too; over documents.
 """
 
 import sys

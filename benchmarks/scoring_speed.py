@@ -1,7 +1,7 @@
 """How long saved answers take to score, and how much memory: 2,000 answers, as many as MMDocRAG's evaluation asks.
 
 Measured: quote selection, from files and from memory, by either grammar of marks, with and without intervals; BLEU and
-ROUGE-L; a bootstrap of 10,000 resamples; and, where the research data holds
+ROUGE-L; intervals; and, where the research data holds
 mmdocrag/, the reproduction of all published figures of nine models, as a command, with its memory. The answers are made
 up, about as long as the published ones and with as many marks.
 """
@@ -26,7 +26,7 @@ from quoteweave.evaluation.scoring.saved_runs import (
     load_run,
     score_run,
 )
-from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
+from quoteweave.evaluation.statistics.intervals import cluster_intervals
 from quoteweave.evaluation.text.responses import MarkGrammar
 
 SENTENCE = "revenue rose in the second quarter while costs of the northern region fell by a third of what they were"
@@ -100,7 +100,7 @@ def make_gold(chance: random.Random) -> list[str]:
 
 
 def selection_steps(sources: ScoringRequest, loaded: LoadedRun) -> list[Step]:
-    """Quote selection, and the bootstrap of its figures."""
+    """Quote selection, and intervals of its figures."""
     named: Sequence[MarkGrammar] = ("published", "own")
     by_marks = {marks: sources.model_copy(update={"marks": marks}) for marks in named}
     by_words, metric = _of(sources, "bleu", "rouge_l"), QuoteSelection("own")
@@ -112,17 +112,12 @@ def selection_steps(sources: ScoringRequest, loaded: LoadedRun) -> list[Step]:
         ("quote selection from files", 2.0, lambda: score_run(load_run(sources), sources)),
         ("the same, with intervals of every figure and group", None, partial(_with_intervals, sources)),
         (
-            "bootstrap of one figure, 10,000 resamples",
-            2.0,
-            partial(bootstrap_intervals, metric.aggregates[:1], rows, clusters),
-        ),
-        (
             "BLEU and ROUGE-L, gold as long as the answers",
             60.0,
             partial(score_run, loaded, by_words),
         ),
         ("every metric that needs no model", None, partial(score_run, loaded, _of(sources))),
-        ("bootstrap of all its figures at once", 2.0, partial(bootstrap_intervals, metric.aggregates, rows, clusters)),
+        ("intervals of all its figures", 2.0, partial(cluster_intervals, metric.aggregates, rows, clusters)),
     ]
 
 
@@ -140,7 +135,7 @@ def _of(sources: ScoringRequest, *metrics: str) -> ScoringRequest:
 
 
 def _with_intervals(sources: ScoringRequest) -> object:
-    return score_run(load_run(sources), sources, intervals=bootstrap_intervals)
+    return score_run(load_run(sources), sources, intervals=cluster_intervals)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ The constants stand at the top of `evidence.py`, `literal_matches.py`, `page_fee
 page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is off,
 halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
 left-out document is scored with it: the mean of these held-out scores stands beside that of the shipped constants. What
-each part of the evidence gives shows where it alone is off, paired by question, documents resampled.
+each part of the evidence gives shows where it alone is off, paired by question, over documents.
 
 A linear model with a weight for each part, fitted in the same way (listwise: the softmax of a question's pages, gold
 pages equally likely, a penalty on weights that differ from 1), shows what weights by evidence would give.
@@ -34,7 +34,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval, paired_difference
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import evidence, literal_matches, page_feedback, terminology
@@ -72,7 +72,7 @@ class Outcome:
 
     name: str
     scores: Scores  # of each question
-    loss: Interval | None  # less the shipped constants, documents resampled
+    loss: Interval | None  # less the shipped constants, over documents
 
 
 def main() -> None:

@@ -182,7 +182,7 @@ class Example(Record):
 
     @property
     def cluster(self) -> str | None:
-        """The document by which it is resampled; of several, the one of its first gold region, else the first."""
+        """The document it counts with in intervals: of several, that of its first gold region, else the first."""
         gold = next((region.document for region in self.reference.regions), None)
         return self.document or gold or next(iter(self.documents), None)
 

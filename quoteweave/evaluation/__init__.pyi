@@ -32,11 +32,11 @@ from .scoring.scores import Scores as Scores
 from .statistics.aggregates import Aggregate as Aggregate
 from .statistics.aggregates import mean_of as mean_of
 from .statistics.aggregates import ratio_of as ratio_of
-from .statistics.bootstrap import Estimate as Estimate
-from .statistics.bootstrap import Interval as Interval
-from .statistics.bootstrap import bootstrap_intervals as bootstrap_intervals
-from .statistics.bootstrap import clustered_interval as clustered_interval
-from .statistics.bootstrap import paired_difference as paired_difference
+from .statistics.intervals import Estimate as Estimate
+from .statistics.intervals import Interval as Interval
+from .statistics.intervals import cluster_intervals as cluster_intervals
+from .statistics.intervals import clustered_interval as clustered_interval
+from .statistics.intervals import paired_difference as paired_difference
 from .statistics.paired_tests import holm as holm
 from .statistics.paired_tests import paired_test as paired_test
 

@@ -30,7 +30,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows = [{"q_id": n, "response": f"[1] {HOSTILE}", "in_tok": 9, "out_tok": 9} for n in range(4)]
         run.write_text("".join(json.dumps(row) + "\n" for row in rows))
     sources = [ScoringRequest(run=run, dataset="mmdocrag-20", references=gold) for run in runs]
-    return write_report(make_report(sources, permutations=100), folder / "out")[0]
+    return write_report(make_report(sources), folder / "out")[0]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

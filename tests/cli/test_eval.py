@@ -170,7 +170,7 @@ def test_json_holds_fractions_by_scope_and_evidence_type(evaluate: Evaluate) -> 
     assert got["undefined"]["in_document"]["box_precision@5"] == 0
     low, high = got["interval_95"]["in_document"]["page_recall@10"]
     assert low <= got["in_document"]["page_recall@10"] <= high
-    assert "only 2 documents to resample: intervals are narrower than they should be" in got["notes"]
+    assert "only 2 documents: intervals are wide, and their level of 95 % is approximate" in got["notes"]
 
 
 def test_tables_hold_per_cents(evaluate: Evaluate) -> None:

@@ -340,11 +340,12 @@ def test_agreement_with_people_is_told(judge: Judge, tmp_path: Path) -> None:
         shown = judge(server, "--human", human)
     assert (value["n"], value["left_out"]) == (3, 1)
     assert value["figures"]["fluency.exact"]["value"] == pytest.approx(2 / 3)
-    assert value["figures"]["factuality.within_one"] == {"value": 1, "ci95": [1, 1], "n": 3, "undefined": 0}
+    within = {"value": 1, "ci95": pytest.approx([0.025 ** (1 / 3), 1]), "n": 3, "undefined": 0}
+    assert value["figures"]["factuality.within_one"] == within
     # Judge 4 4 1, people 5 4 1: the squared differences sum to 1, and those of all nine pairs to 45.
     assert value["figures"]["fluency.kappa"]["value"] == pytest.approx(1 - 3 / 45)
     assert "agreement with people on 3 answers (1 left out)" in shown.stdout
-    assert re.search(r"fluency +exact +0\.67 +0\.00 to 1\.00 *\n +within one +1\.00 +1\.00 to 1\.00", shown.stdout)
+    assert re.search(r"fluency +exact +0\.67 +0\.00 to 1\.00 *\n +within one +1\.00 +0\.29 to 1\.00", shown.stdout)
 
 
 def test_wrong_use_is_refused_before_anything_is_sent(judge: Judge, tmp_path: Path, run: Path) -> None:

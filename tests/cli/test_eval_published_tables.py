@@ -167,7 +167,7 @@ def test_layout_recall_above_one_and_few_documents_are_explained(
     assert quoteweave("eval", "retrieval", *where, "--json").json()["in_document"]["layout_recall@5"] > 1
     printed = " ".join(quoteweave("eval", "retrieval", *where).out.split())
     assert "note: layout recall above 100 %: the published formula counts an area for each quote" in printed
-    assert "note: only 2 documents to resample: intervals are narrower than they should be" in printed
+    assert "note: only 2 documents: intervals are wide, and their level of 95 % is approximate" in printed
 
 
 def test_quotes_without_layout_ids_are_told(quoteweave: Quoteweave, tmp_path: Path) -> None:

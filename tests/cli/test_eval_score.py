@@ -16,7 +16,7 @@ from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import PREDICTIONS_FILE, RunRecord, open_run
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 Score = Callable[..., Result]
 
@@ -115,7 +115,7 @@ def test_tables_tell_intervals_and_what_was_left_out(score: Score) -> None:
         "50.0 (",
         "83.3 (",
         "citation_quality",
-        "95 % intervals resample questions",
+        "95 % intervals are over questions",
         "1 prediction is an error, left out",
         "1 malformed judgement",
         "by the published one",
@@ -219,7 +219,7 @@ def test_figures_are_broken_down_by_what_is_asked_alone(score: Score) -> None:
     assert "judge 0 to 5" in shown
     assert "judge 0 to 5" not in score("--by", "gold_quotes,gold_images", judged=False).stdout
     assert "1*" in shown
-    assert "* fewer than 30 questions or 20 documents" in shown
+    assert "* fewer than 30 questions or 10 documents" in shown
 
 
 def test_bounds_below_zero_are_told_from_the_dash_between_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from quoteweave.evaluation.report.runs import Report, make_report
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
-from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 
 HOSTILE = "<script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)> $x_1$ | `a` **b**"
 GOLD = {"q0": ["text1", "image1"], "q1": ["text2", "image2"], "q2": ["image1"]}
@@ -67,11 +66,6 @@ def judgements(path: Path, scores: Mapping[str, int]) -> Path:
     return write(path, [{"q_id": name, "response": dict.fromkeys(JUDGED, score)} for name, score in scores.items()])
 
 
-def quick(*arguments: Any, **options: Any) -> Any:
-    """Intervals of few resamples."""
-    return bootstrap_intervals(*arguments, **{**options, "resamples": 50})
-
-
 def gathered(
     folder: Path, runs: Mapping[str, Mapping[str, str | None]], *, plain: bool = False, **options: Any
 ) -> Report:
@@ -80,7 +74,7 @@ def gathered(
         ScoringRequest(run=answers(folder / name, said), dataset="mmdocrag-20", references=references, **options)
         for name, said in runs.items()
     ]
-    return make_report(sources, intervals=quick, permutations=100)
+    return make_report(sources)
 
 
 class Html(HTMLParser):

@@ -17,7 +17,7 @@ from quoteweave.evaluation.scoring.notes import cluster_notes
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, compare, score
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Row, mean_of
-from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals, estimates
+from quoteweave.evaluation.statistics.intervals import cluster_intervals, estimates
 
 COMPARED = ("bleu", "rouge_l.f1", "exact_match", "token_f1")
 SENTENCE = "The documents do not say how much grain was shipped."
@@ -155,18 +155,17 @@ def test_no_metric_and_no_run_are_told_plainly(tmp_path: Path) -> None:
 
 
 def test_notes_tell_what_intervals_do_not() -> None:
-    """Of two figures of 24 questions on 23 documents, one is the same in all, and one defined in three documents."""
+    """Of two figures of 24 questions on 23 documents, one is defined in three documents alone."""
     rows: list[Row] = [{"same": 1.0, "few": float(n) if n < 3 else None} for n in range(24)]
     clusters = [f"{n}.pdf" for n in range(22)] + ["0.pdf", "23"]
-    figures = estimates([mean_of("same"), mean_of("few")], rows, clusters, bootstrap_intervals)
+    figures = estimates([mean_of("same"), mean_of("few")], rows, clusters, cluster_intervals)
     scores = Scores(
         **{"name": "run", "dataset": "made", "convention": "strict", "marks": "own", "clusters": "document"},
         **{"failed": 0, "missing": 0, "figures": figures},
         questions=tuple(ScoredQuestion(example=str(n), cluster=clusters[n], row=row) for n, row in enumerate(rows)),
     )
     assert cluster_notes(scores) == [
-        "only 3 documents to resample for few: intervals are narrower than they should be",
-        "the same in every document: same; intervals without width do not tell how sure this is",
-        "1 question is of no known document, and is resampled by itself",
+        "only 3 documents for few: intervals are wide, and their level of 95 % is approximate",
+        "1 question is of no known document, and counts as one",
     ]
     assert cluster_notes(scores.model_copy(update={"figures": {}})) == []

@@ -40,7 +40,7 @@ def test_the_example_of_a_public_name_runs(name: str) -> None:
     from quoteweave.core.examples import Example, Prediction, Reference
     from quoteweave.core.records import PageHit, Query
     from quoteweave.evaluation.statistics.aggregates import Row
-    from quoteweave.evaluation.statistics.bootstrap import estimates
+    from quoteweave.evaluation.statistics.intervals import estimates
 
     at_hand = (Example, Prediction, Reference, PageHit, Query, Path, estimates)
     known = {each: getattr(evaluation, each) for each in evaluation.__all__}

@@ -13,7 +13,7 @@ from quoteweave.evaluation.published import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 TABLES = [path.stem for path in Path(published.__file__).parent.glob("*.csv")]
 SEARCHED = "search+read; demonstration: yes"

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from made_report import GOLD, GOOD, HOSTILE, POOR, Html, gathered, questions, quick, write
+from made_report import GOLD, GOOD, HOSTILE, POOR, Html, gathered, questions, write
 from PIL import Image
 
 from quoteweave.core.answers import Context
@@ -193,7 +193,7 @@ def test_a_run_that_only_retrieved_is_shown_by_its_ranking(tmp_path: Path) -> No
     source = ScoringRequest(
         run=write(tmp_path / "bm25.jsonl", ranked), dataset="mmdocrag-20", references=questions(tmp_path, plain=True)
     )
-    report = make_report([source], intervals=quick)
+    report = make_report([source])
     text = "".join(Html(write_report(report, tmp_path / "out")[0].read_text("utf-8")).text)
     assert report.main == "recall@5"
     assert "What was retrieved" in text
@@ -210,7 +210,7 @@ def test_answers_that_took_no_tokens_are_plotted_without_a_word_of_matplotlib(
     source = ScoringRequest(
         run=write(tmp_path / "run.jsonl", answered), dataset="mmdocrag-20", references=questions(tmp_path, plain=True)
     )
-    write_report(make_report([source], intervals=quick), tmp_path / "out")
+    write_report(make_report([source]), tmp_path / "out")
     assert (tmp_path / "out" / "plots" / "f1-by-tokens.svg").exists()
     assert [str(warning.message) for warning in recwarn] == []
 

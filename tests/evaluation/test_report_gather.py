@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, questions, quick
+from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, questions
 
 from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import UsageError
@@ -26,7 +26,7 @@ from quoteweave.evaluation.report.tables import (
 )
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 from quoteweave.evaluation.statistics.aggregates import Row
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 
 @pytest.fixture(autouse=True)
@@ -186,7 +186,7 @@ def test_judgements_and_prices_join_the_overview(tmp_path: Path) -> None:
         references=questions(tmp_path),
         judgements=judgements(tmp_path / "j.jsonl", {"q0": 5, "q1": 4, "q2": 3}),
     )
-    report = make_report([sources], intervals=quick, prices=lambda _: Price(input=1, output=10))
+    report = make_report([sources], prices=lambda _: Price(input=1, output=10))
     found = columns(runs_table(report, "", OVERVIEW))
     assert (found["judge's average"], found["US dollars"]) == (["4.00"], ["0.0020"])
 
@@ -209,7 +209,7 @@ def test_crossed_groups_are_a_table_and_correlations_too(tmp_path: Path) -> None
         judgements=judgements(tmp_path / "judged.jsonl", {"q0": 4, "q1": 2, "q2": 5}),
         by=("domain", "evidence,gold_quotes"),
     )
-    report = make_report([source], intervals=quick, permutations=100)
+    report = make_report([source])
     parts = {part.id: part for part in sections(report)}
     (crossed,) = parts["groups"].tables
     assert all(table.head[1] == "n" for table in parts["groups"].folded)

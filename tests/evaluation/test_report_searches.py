@@ -37,7 +37,7 @@ def report(tmp_path: Path) -> Report:
         made = [prediction(n, actions=n % 5 + 1, seconds=factor * (n + 1)) for n in range(10)]
         path.write_text("".join(f"{one.model_dump_json()}\n" for one in made))
         requests.append(ScoringRequest(run=path, dataset="citeme", references=table))
-    return make_report(requests, prices=lambda _: Price(input=1.0, output=1.0), permutations=10)
+    return make_report(requests, prices=lambda _: Price(input=1.0, output=1.0))
 
 
 def test_the_distributions_are_drawn_and_told(report: Report) -> None:
@@ -64,7 +64,7 @@ def test_a_single_value_has_no_distribution(report: Report, tmp_path: Path) -> N
     path = tmp_path / "one.jsonl"
     path.write_text(prediction(0, actions=1, seconds=1.0).model_dump_json() + "\n")
     request = ScoringRequest(run=path, dataset="citeme", references=tmp_path / "DATASET.csv", partial=True)
-    assert distributions_plot(make_report([request], permutations=10)) is None
+    assert distributions_plot(make_report([request])) is None
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.0, 1.0), (0.5, 2.0), (0.51, 3.0), (0.9, 4.0), (1.0, 4.0)])

@@ -90,14 +90,14 @@ def test_a_figure_that_no_row_defines_is_left_out() -> None:
         ((None, None, None), "question", ["a", "b", "c"]),
     ],
 )
-def test_documents_are_resampled_and_a_question_of_none_by_itself(
+def test_intervals_are_over_documents_and_a_question_of_none_counts_as_one(
     documents: Sequence[str | None], clusters: str, named: list[str]
 ) -> None:
     examples = [example(name, gold=["text1"], document=one) for name, one in zip("abc", documents, strict=True)]
     seen = []
 
     def intervals(
-        figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[str], *, resamples: int = 1
+        figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[str]
     ) -> Mapping[str, tuple[float, float] | None]:
         seen.append(list(clusters))
         return {figure.name: (0.25, 0.75) for figure in figures}

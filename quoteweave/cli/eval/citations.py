@@ -69,7 +69,7 @@ from quoteweave.evaluation.scoring.comparison import (
     run_names,
 )
 from quoteweave.evaluation.scoring.saved_runs import LoadedRun, ScoringRequest, load_run
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.runs.dataset_pictures import missing_pictures, missing_pictures_error, pictures_in

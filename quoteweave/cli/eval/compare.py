@@ -41,25 +41,22 @@ from quoteweave.evaluation.report.labels import p_value, unit
 from quoteweave.evaluation.scoring.comparison import Comparison, run_names
 from quoteweave.evaluation.scoring.saved_runs import COMPARED, ScoredRun, ScoringRequest, score
 from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
-from quoteweave.evaluation.statistics.bootstrap import few_clusters
+from quoteweave.evaluation.statistics.intervals import few_clusters
 
 UNDEFINED = "-"
 WIDE = 100
 """Columns of a terminal from which on names of figures are not broken."""
-SMALL_P = 0.01
-"""Where the documents are so few that no p can be below this, readers are told."""
 LONG = 18
 """Most characters of a figure's name that is not broken."""
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
-dataset, convention, marks, clusters (what intervals resample and p swaps: document or question);
+dataset, convention, marks, clusters (what intervals and p are over: document or question);
 
 runs: name (what tells it from the others), run (its path), questions, failed, missing, figures and notes of each run;
 
 comparisons: figure, first, second, first_value, second_value, difference (first less second), low,
-high (95 % interval), p, p_holm (corrected for all that are listed), at_floor (no permutation came
-as far, so that p is at most what is given), effect, n (questions), clusters (documents that these
-come from), left_out;
+high (95 % interval), p, p_holm (corrected for all that are listed), effect, n (questions), clusters
+(documents that these come from), left_out;
 
 published: with --published, table, source, by, notes, and standings: rank, system, setting, ours,
 figures, best first."""
@@ -90,9 +87,9 @@ def compare(
 
     Differences are over the questions that count in both runs, the first run's
     figure less the second's. Intervals
-    resample documents, or questions if documents are not known. p values swap
-    the runs' rows within these, and are corrected by Holm's method over all
-    comparisons.
+    and p values are over documents, or questions if documents are not known.
+    p is below 0.05 where the interval excludes 0; shown are p values corrected
+    by Holm's method over all comparisons.
     """
 
     if len(runs) == 1 and published is None:
@@ -186,12 +183,12 @@ def _show(
     if comparisons:
         how = scored[0].scores
         asked = f"{how.dataset}: convention {how.convention}, marks {how.marks}"
-        out.print(plain(f"{asked}; 95 % intervals resample {how.clusters}s, and p swaps the runs' answers to them"))
+        out.print(plain(f"{asked}; 95 % intervals and p are over {how.clusters}s"))
     for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
         out.print(plain(f"\nfirst {pair[0]}\nsecond {pair[1]}"))
         of_pair = [one for one in comparisons if (one.first, one.second) == pair]
         show_table(out, _comparison_table(of_pair, narrow=out.width < WIDE))
-        if few := _few_clusters(of_pair, scored[0].scores.clusters):
+        if few := few_clusters({one.figure: one.clusters for one in of_pair if one.low is not None}, how.clusters):
             out.print(plain(f"note: {few}"))
     if not comparisons and len(scored) > 1:
         out.print(plain(f"nothing is compared: {_nothing_in_common(scored)}"))
@@ -213,13 +210,6 @@ def _show(
         out.print(plain(f"note: {note}"))
 
 
-def _few_clusters(comparisons: Sequence[Comparison], called: str) -> str:
-    """A warning where few documents are resampled and swapped; empty where there are enough."""
-    few = few_clusters({one.figure: one.clusters for one in comparisons if one.low is not None}, called)
-    least = max((2.0 ** (1 - one.clusters) for one in comparisons if one.clusters), default=0.0)
-    return f"{few}, and p is {least:.2g} at least" if few and least > SMALL_P else few
-
-
 def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
     shared = [name for name in scored[0].figures if all(name in run.figures for run in scored)]
     if not shared:
@@ -234,8 +224,11 @@ def _legend(comparisons: Sequence[Comparison]) -> list[str]:
     only = next(iter(by_unit), "") if len(by_unit) == 1 else None
     units = only if only is not None else "; ".join(f"{', '.join(of)} ({name})" for name, of in by_unit.items())
     empty: dict[str, tuple[str, Callable[[Comparison], bool]]] = {
-        "95 %": ("the figure comes from fewer than two documents, or questions", lambda one: one.low is None),
-        "p": ("no question has the figure in both runs", lambda one: one.p_holm is None),
+        "95 %": (
+            "too few documents, or questions, to tell its spread",
+            lambda one: one.low is None,
+        ),
+        "p": ("there is no interval", lambda one: one.p_holm is None),
         "effect": ("the figure is pooled, or the runs differ alike in every question", lambda one: one.effect is None),
     }
     why_empty = [f"{UNDEFINED} as {column}: {why}" for column, (why, of) in empty.items() if any(map(of, comparisons))]
@@ -260,7 +253,7 @@ def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Tab
             _number(value, scale, max(2, decimals)) for value in (one.first_value, one.second_value, one.difference)
         ]
         name = one.figure.replace(".", ".\n", 1) if narrow and len(one.figure) > LONG else one.figure
-        p = p_value(one.p_holm, at_floor=one.at_floor)
+        p = p_value(one.p_holm)
         shown.add_row(name, *values, bounds, p, _number(one.effect, 1), str(one.n))
     return shown
 

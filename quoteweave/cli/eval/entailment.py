@@ -45,7 +45,7 @@ from quoteweave.evaluation.scoring.saved_runs import (
 )
 from quoteweave.evaluation.scoring.scorer import ScoringSettings, convention_differences, score_predictions
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
+from quoteweave.evaluation.statistics.intervals import Intervals, cluster_intervals
 from quoteweave.evaluation.text.claims import SentenceSplitter, spacy_parse
 from quoteweave.evaluation.text.nltk_rules import punkt_sentences, punkt_splitter
 from quoteweave.generation.entailment import make_entailment
@@ -114,7 +114,7 @@ def entailment(
     choice = _Choice(parser, kept_citations, convention.value, passages)
     named = _NamedEntailment(checkpoint, hardware, window, path)
     metrics, notes = _metrics(pairs, named, choice)
-    scores = _scored(loaded, metrics, choice.convention, sources, bootstrap_intervals)
+    scores = _scored(loaded, metrics, choice.convention, sources, cluster_intervals)
     if both:
         other = choice._replace(convention=OTHER_CONVENTION[choice.convention])
         there = _scored(loaded, _metrics(pairs, named, other)[0], other.convention, sources, None)

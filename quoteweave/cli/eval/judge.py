@@ -49,7 +49,7 @@ from quoteweave.evaluation.judges.batch import plan_judging
 from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
 from quoteweave.evaluation.scoring.matching import check_judged
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.pipeline.runs.dataset_pictures import pictures_in
 from quoteweave.pipeline.settings import JudgeSettings
 
@@ -233,7 +233,8 @@ def _agreement(compared: Agreement) -> Table:
         aspect, _, figure = name.partition(".")
         value, low, high = (_number(number) for number in (estimate.value, estimate.low, estimate.high))
         first = aspect if figure == next(iter(FORMULAS)) else ""
-        table.add_row(_spaced(first), _spaced(figure), value, f"{low} to {high}")
+        bounds = "-" if estimate.bounds is None else f"{low} to {high}"
+        table.add_row(_spaced(first), _spaced(figure), value, bounds)
     return table
 
 

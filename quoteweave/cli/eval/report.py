@@ -186,8 +186,7 @@ layout, source: which table of which paper it is laid out as; relative: whether 
 divided by the first run's figure;
 
 pairs: a list of first, second (name, run, figures, notes, printed: the figures of the row that
---printed named, or null) and changes: figure to change, low, high (95 % interval), p, p_holm,
-at_floor, n;
+--printed named, or null) and changes: figure to change, low, high (95 % interval), p, p_holm, n;
 
 files: what --out wrote."""
 
@@ -300,7 +299,7 @@ def _as_dict(found: Sequence[RunPair], name: str, runs: Sequence[Path], files: S
                 "changes": {
                     figure: {
                         "change": one.difference,
-                        **one.model_dump(mode="json", include={"low", "high", "p", "p_holm", "at_floor", "n"}),
+                        **one.model_dump(mode="json", include={"low", "high", "p", "p_holm", "n"}),
                     }
                     for figure, one in pair.changes.items()
                 },

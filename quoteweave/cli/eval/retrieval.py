@@ -29,7 +29,7 @@ from quoteweave.evaluation.scoring.scorer import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
 from quoteweave.pipeline.settings import RetrievalSettings

@@ -32,7 +32,7 @@ JSON = """--json prints one object; figures are fractions, judgements 0 to 5, nu
 
 name, dataset, convention, marks, questions, failed, missing, not_answered: what was scored, and how;
 
-clusters: what intervals resample, document or question (by itself each question of no known document);
+clusters: what intervals are over, document or question (by itself each question of no known document);
 
 image, text: precision, recall, f1 over all pairs together, ci95 with the bounds of each,
 and the same under mean_over_questions;
@@ -70,8 +70,7 @@ def score(
 
     Precision: the share of the cited quotes that are gold. Recall: the share of
     the gold quotes that are cited. F1: their harmonic mean. Intervals are
-    bootstraps that resample documents, or questions if documents are
-    not known. Undefined figures are counted, and left out of means.
+    over documents, or questions if documents are not known. Undefined figures are counted, and left out of means.
     """
 
     (request,) = scoring_requests(

@@ -13,7 +13,7 @@ from quoteweave.evaluation.report.labels import CORRELATION
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, CROSSED, POSITION_FIGURE, SMALL_GROUPS, marked_count
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 Figures = Mapping[str, Estimate]
 UNDEFINED = "-"
@@ -61,7 +61,7 @@ def show(scores: Scores, *, as_json: bool, by: Sequence[str] = ()) -> None:
         f"convention {scores.convention}, "
     )
     out = console()
-    out.print(plain(f"{head}marks {scores.marks}; 95 % intervals resample {scores.clusters}s\n"))
+    out.print(plain(f"{head}marks {scores.marks}; 95 % intervals are over {scores.clusters}s\n"))
     for table in tables(scores):
         show_table(out, table)
     hidden = [name for name in by if _breakdown(name, scores.breakdowns.get(name, {})) is None]

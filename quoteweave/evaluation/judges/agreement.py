@@ -39,8 +39,8 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
     SentenceVerdict,
 )
 from quoteweave.evaluation.judges.judgements import ASPECTS, MAX_SCORE, Judgement, malformed
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
+from quoteweave.evaluation.statistics.aggregates import CORRELATION, FRACTION, Aggregate, Row
+from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, cluster_intervals, estimates
 
 Sums = NDArray[np.float64]
 SIZE = MAX_SCORE + 1
@@ -52,18 +52,16 @@ class Agreement(Record):
 
     n: int = Field(ge=0, description="answers that both have scored")
     left_out: int = Field(ge=0, description="answers that one of them alone has scored, or whose scores are malformed")
-    figures: Mapping[str, Estimate] = Field(
-        description="such as fluency.kappa; intervals are bootstraps that draw questions"
-    )
+    figures: Mapping[str, Estimate] = Field(description="such as fluency.kappa; intervals are over questions")
 
 
 def agreement(
     judge: Mapping[str, Judgement],
     human: Mapping[str, Judgement],
     *,
-    intervals: Intervals | None = bootstrap_intervals,
+    intervals: Intervals | None = cluster_intervals,
 ) -> Agreement:
-    """Judgements by the names of examples; intervals resample these.
+    """Judgements by the names of examples; intervals are over these.
 
     Raises DatasetError where no answer is scored by both, and for scores that are not whole."""
     both = [name for name in judge if name in human and not malformed(judge[name]) and not malformed(human[name])]
@@ -71,7 +69,7 @@ def agreement(
         raise DatasetError("no answer has five scores by both the judge and people; check that the ids agree")
     rows = [_row(judge[name], human[name], name) for name in both]
     figures = [
-        Aggregate(f"{aspect}.{name}", _columns(aspect), formula)
+        Aggregate(f"{aspect}.{name}", _columns(aspect), formula, limits=_LIMITS.get(name, CORRELATION))
         for aspect in ASPECTS
         for name, formula in FORMULAS.items()
     ]
@@ -144,6 +142,7 @@ FORMULAS: Mapping[str, Callable[[Sums], Sums]] = {
     "spearman": _spearman,
     "kendall": _kendall,
 }
+_LIMITS = {"exact": FRACTION, "within_one": FRACTION}
 
 
 PEOPLE = "people"

@@ -13,7 +13,7 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 _LABELS = ("system", "setting")
 

@@ -20,8 +20,8 @@ from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, ans
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
 from quoteweave.evaluation.report.questions import MAX_CHARACTERS, PictureReader, ShownQuote, shown_quotes
 from quoteweave.evaluation.scoring.breakdowns import groups_of
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
+from quoteweave.evaluation.statistics.aggregates import CORRELATION, Aggregate, Row
+from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, cluster_intervals, estimates
 from quoteweave.evaluation.text.responses import answer_of
 
 Labels = Mapping[str, Sequence[str]]
@@ -53,7 +53,7 @@ class ErrorAgreement(Record):
     left_out: int = Field(ge=0, description="answers that one of them alone has looked at")
     figures: Mapping[str, Estimate] = Field(
         description="kind, then .exact (share of answers of which both say the same), .kappa (Cohen's), .precision and "
-        ".recall (of the judge, people's labels being right); intervals are bootstraps that draw questions"
+        ".recall (of the judge, people's labels being right); intervals are over questions"
     )
 
 
@@ -108,7 +108,7 @@ def _counts(labels: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorCount
 
 
 def error_agreement(
-    judge: Labels, people: Labels, kinds: Sequence[str], *, intervals: Intervals | None = bootstrap_intervals
+    judge: Labels, people: Labels, kinds: Sequence[str], *, intervals: Intervals | None = cluster_intervals
 ) -> ErrorAgreement:
     """Compare a judge's kinds with people's, each kind by itself. Raises DatasetError where no answer has both.
 
@@ -147,6 +147,7 @@ def _figures(kind: str) -> list[Aggregate]:
                 * (sums[1] * sums[4] - sums[2] * sums[3])
                 / ((sums[1] + sums[2]) * (sums[2] + sums[4]) + (sums[1] + sums[3]) * (sums[3] + sums[4]))
             ),
+            limits=CORRELATION,
         ),
         Aggregate(f"{kind}.precision", columns, lambda sums: sums[1] / (sums[1] + sums[2])),
         Aggregate(f"{kind}.recall", columns, lambda sums: sums[1] / (sums[1] + sums[3])),

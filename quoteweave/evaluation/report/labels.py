@@ -1,13 +1,12 @@
 """Labels and units of figures in reports, and which of two values is better."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.scoring.breakdowns import CROSSED
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 UNDEFINED = "–"
 MAIN = (
@@ -177,11 +176,11 @@ def interval(figure: str, estimate: Estimate) -> str:
     return f"{written(figure, low)}{' to ' if low < 0 else '–'}{written(figure, high)}"
 
 
-def p_value(p: float | None, *, at_floor: bool) -> str:
-    """A p value; with `at_floor` it is a bound that no permutation came up to, and is rounded up."""
+def p_value(p: float | None) -> str:
+    """A p value with four decimals, or that it is smaller than these show."""
     if p is None:
         return UNDEFINED
-    return f"≤ {math.ceil(10_000 * p) / 10_000:.4f}" if at_floor else half_up(p, 4)
+    return "< 0.0001" if p < 0.0001 else half_up(p, 4)
 
 
 def best(figure: str, values: Iterable[float | None]) -> str | None:

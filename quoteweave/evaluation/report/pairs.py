@@ -23,8 +23,7 @@ from quoteweave.evaluation.report.tables import Cell, Table
 from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores, run_names
 from quoteweave.evaluation.scoring.saved_runs import ScoredRun, ScoringRequest, score
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals
-from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS
+from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, cluster_intervals
 
 _ALL = (
     *("tokens.input", "tokens.output"),
@@ -134,8 +133,7 @@ def make_pairs(
     layout: PairLayout,
     *,
     printed: Sequence[PublishedRow | None] = (),
-    intervals: Intervals | None = bootstrap_intervals,
-    permutations: int = PERMUTATIONS,
+    intervals: Intervals | None = cluster_intervals,
     prices: PriceLookup = lambda _: None,
 ) -> list[RunPair]:
     """Score runs two by two, first and second in turn, and compare the two of each pair.
@@ -163,7 +161,7 @@ def make_pairs(
     return [
         RunPair(
             (first, second),
-            _changes(scored, (first, second), layout, permutations),
+            _changes(scored, (first, second), layout),
             (rows[position], rows[position + 1]),
         )
         for position, (scored, first), (_, second) in zip(range(0, len(runs), 2), runs[::2], runs[1::2], strict=True)
@@ -200,12 +198,10 @@ def concerns(note: str, layout: PairLayout) -> bool:
     return named is None or any(name in layout.figures for name in named[1].split(" and "))
 
 
-def _changes(
-    scored: ScoredRun, pair: tuple[Scores, Scores], layout: PairLayout, permutations: int
-) -> dict[str, Comparison]:
+def _changes(scored: ScoredRun, pair: tuple[Scores, Scores], layout: PairLayout) -> dict[str, Comparison]:
     names = [name for name in layout.figures if all(name in run.figures for run in pair)]
     aggregates = [scored.aggregates[name] for name in names]
-    found = compare_scores(pair[::-1], aggregates, permutations=permutations, relative=layout.relative)
+    found = compare_scores(pair[::-1], aggregates, relative=layout.relative)
     return {one.figure: one for one in found}
 
 
@@ -245,8 +241,8 @@ def _change(found: Comparison | None, layout: PairLayout) -> Cell:
         return Cell(text=UNDEFINED)
     figure = "overall.f1" if layout.relative else found.figure  # per cent
     bounds = interval(figure, Estimate(value=found.difference, low=found.low, high=found.high, n=found.n))
-    p = p_value(found.p_holm, at_floor=found.at_floor)
-    shown = f"p {p}" if p.startswith("≤") else f"p = {p}"
+    p = p_value(found.p_holm)
+    shown = f"p {p}" if p.startswith("<") else f"p = {p}"
     details = (bounds, shown, f"n = {found.n}")
     return Cell(text=signed(figure, found.difference), detail="; ".join(one for one in details if one))
 

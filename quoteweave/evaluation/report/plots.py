@@ -24,7 +24,7 @@ from quoteweave.evaluation.report.labels import JUDGE, breakdown_label, group_la
 from quoteweave.evaluation.report.runs import Report, RunReport
 from quoteweave.evaluation.report.tables import breakdown_table, groups_of
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE, text_first
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 _HEIGHT = 0.21
 """Inches of a bar and its gap."""

@@ -22,8 +22,8 @@ from quoteweave.evaluation.scoring.saved_runs import (
 from quoteweave.evaluation.scoring.scorer import convention_differences
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate
-from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
-from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS, holm
+from quoteweave.evaluation.statistics.intervals import Intervals, cluster_intervals
+from quoteweave.evaluation.statistics.paired_tests import holm
 
 COMPARED = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average")
 
@@ -80,8 +80,7 @@ class Report:
 def make_report(
     sources: Sequence[ScoringRequest],
     *,
-    intervals: Intervals = bootstrap_intervals,
-    permutations: int = PERMUTATIONS,
+    intervals: Intervals = cluster_intervals,
     prices: PriceLookup = lambda _: None,
 ) -> Report:
     """Score each run and compare the later ones with the first. `prices` are of models' tokens.
@@ -104,7 +103,7 @@ def make_report(
         _scored(one, load_run(one, examples), name, intervals=intervals, prices=prices)
         for one, name in zip(sources, run_names(paths), strict=True)
     ]
-    return Report(runs, _compared(runs, permutations))
+    return Report(runs, _compared(runs))
 
 
 def _scored(
@@ -125,16 +124,12 @@ def _scored(
     )
 
 
-def _compared(runs: Sequence[RunReport], permutations: int) -> list[Comparison]:
+def _compared(runs: Sequence[RunReport]) -> list[Comparison]:
     """Each later run less the first; p values corrected over all of these together."""
     if len(runs) < 2:
         return []
     names = [name for name in COMPARED if all(name in run.scores.figures for run in runs)]
     figures = [runs[0].aggregates[name] for name in names]
-    found = [
-        comparison
-        for run in runs[1:]
-        for comparison in compare_scores([run.scores, runs[0].scores], figures, permutations=permutations)
-    ]
+    found = [comparison for run in runs[1:] for comparison in compare_scores([run.scores, runs[0].scores], figures)]
     corrected = holm([comparison.p for comparison in found])
     return [one.model_copy(update={"p_holm": p}) for one, p in zip(found, corrected, strict=True)]

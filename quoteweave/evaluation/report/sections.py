@@ -80,7 +80,7 @@ def _overview(report: Report) -> Section:
     says = [
         f"{_runs(len(report.runs))} on {first.dataset}. {_CONVENTION[first.convention]}"
         + ("" if "title_match" in first.figures else f" {_MARKS[first.marks]}"),  # papers are named without marks
-        f"Below each figure stands its 95 % interval: a bootstrap in which {first.clusters}s are drawn again and again."
+        f"Below each figure stands its 95 % interval, which tells how far it would differ with other {first.clusters}s."
         + (" The best of each column is bold; how sure that is, the differences tell." if several else ""),
     ]
     return Section(
@@ -210,11 +210,10 @@ def _differences(report: Report) -> Section | None:
         return None
     says = (
         f"Each run less the first, {report.first.name}, over the questions that count in both; + means better than "
-        "it. p is how often a difference at least as large would come of chance alone, were the two runs "
-        "interchangeable (a permutation test); ≤ where no permutation came as far, so that p may be less. "
-        "Of many comparisons some come out small by chance: p (Holm) is "
-        "corrected for all in these tables. Below 0.05 is commonly called significant. Left out are questions that "
-        "count in only one of the two, or in which the figure is undefined.",
+        "it. p is how often a difference at least as large would come of chance alone, were the two runs equally "
+        "good; it is below 0.05 where the 95 % interval of the difference excludes 0. Of many comparisons some come "
+        "out small by chance: p (Holm) is corrected for all in these tables. Below 0.05 is commonly called "
+        "significant. Left out are questions that count in only one of the two, or in which the figure is undefined.",
     )
     return Section(id="differences", heading="Do the runs differ?", says=says, tables=tables)
 

@@ -21,7 +21,7 @@ from quoteweave.evaluation.report.runs import Report, RunReport
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, by_number, marked_count, text_first
 from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.saved_runs import HEADLINE
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 _OVERVIEW = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "rouge_l.f1", "token_f1")
 _SOURCES = ("citation.f1.cited", "source.f1", "source.exact_match", "accuracy")
@@ -121,8 +121,8 @@ def _difference(one: Comparison) -> tuple[Cell, ...]:
         Cell(text=written(one.figure, one.second_value)),
         Cell(text=written(one.figure, one.first_value)),
         Cell(text=sign + written(one.figure, one.difference), detail=bounds),
-        Cell(text=p_value(one.p, at_floor=one.at_floor)),
-        Cell(text=p_value(one.p_holm, at_floor=one.at_floor)),
+        Cell(text=p_value(one.p)),
+        Cell(text=p_value(one.p_holm)),
         Cell(text=str(one.n)),
         Cell(text=str(one.left_out)),
     )

@@ -18,7 +18,7 @@ from quoteweave.evaluation.report.sections import Section, sections
 from quoteweave.evaluation.report.tables import Cell, Table
 from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 _ESTIMATE = ("value", "low", "high", "n", "undefined")
 Line = Sequence[object]
@@ -81,13 +81,13 @@ def pairs_csv(pairs: Sequence[RunPair]) -> str:
     lines = [
         (
             *(position, *(run.name for run in pair.runs), name, *(_value(run, name) for run in pair.runs)),
-            *(one.difference, one.low, one.high, one.p, one.p_holm, one.at_floor, one.n),
+            *(one.difference, one.low, one.high, one.p, one.p_holm, one.n),
         )
         for position, pair in enumerate(pairs, start=1)
         for name, one in pair.changes.items()
     ]
     head = ("pair", "first", "second", "figure", "first_value", "second_value", "change")
-    return _csv((*head, "low", "high", "p", "p_holm", "at_floor", "n"), lines)
+    return _csv((*head, "low", "high", "p", "p_holm", "n"), lines)
 
 
 def _value(run: Scores, figure: str) -> float | None:
@@ -237,9 +237,9 @@ def _report_files(report: Report, pictures: PictureReader) -> Iterator[tuple[str
 def _pairs_files(pairs: Sequence[RunPair], layout: PairLayout) -> Iterator[tuple[str, bytes]]:
     plot = pairs_plot(pairs, layout)
     says = (
-        f"Laid out as {layout.source}. Below each figure stands its 95 % interval, a bootstrap over "
-        f"{pairs[0].runs[0].clusters}s; below each change that of the change, over the questions that count in both "
-        "runs, and p, by a permutation test, corrected for all figures of the pair (Holm).",
+        f"Laid out as {layout.source}. Below each figure stands its 95 % interval, with "
+        f"{pairs[0].runs[0].clusters}s as its units; below each change that of the change, over the questions that "
+        "count in both runs, and p, corrected for all figures of the pair (Holm).",
     )
     notes = {run.name: run.notes for pair in pairs for run in pair.runs if run.notes}
     tables = (pairs_table(pairs, layout),)

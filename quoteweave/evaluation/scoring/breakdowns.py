@@ -11,7 +11,7 @@ from quoteweave.evaluation.metrics.citations.quote_selection import POSITION
 from quoteweave.evaluation.metrics.gold import gold_items, own_gold
 from quoteweave.evaluation.scoring.scores import ScoredQuestion
 from quoteweave.evaluation.statistics.aggregates import Aggregate, mean_of
-from quoteweave.evaluation.statistics.bootstrap import FEW_CLUSTERS, Estimate, Intervals, estimates
+from quoteweave.evaluation.statistics.intervals import FEW_CLUSTERS, Estimate, Intervals, estimates
 
 BY_POSITION = "position"
 POSITION_FIGURE = "recall"
@@ -21,8 +21,6 @@ SMALL_GROUP = 30
 """Groups of fewer questions are marked: their figures move by several points with each of them."""
 SMALL_GROUPS = f"fewer than {SMALL_GROUP} questions or {FEW_CLUSTERS} documents"
 """What the mark says."""
-GROUP_RESAMPLES = 2_000
-"""There are many groups, and this many resamples settle their bounds to about a tenth of a point."""
 
 Groups = tuple[str, ...]
 
@@ -197,7 +195,7 @@ def _of(
     questions: Sequence[ScoredQuestion], figures: Sequence[Aggregate], intervals: Intervals | None
 ) -> dict[str, Estimate]:
     rows, clusters = [question.row for question in questions], [question.cluster for question in questions]
-    return estimates(figures, rows, clusters, intervals, resamples=GROUP_RESAMPLES)
+    return estimates(figures, rows, clusters, intervals)
 
 
 def _positions(questions: Sequence[ScoredQuestion], intervals: Intervals | None) -> dict[str, dict[str, Estimate]]:

@@ -1,4 +1,4 @@
-"""Compare runs over the same questions: paired differences, intervals, permutation tests; and two judges of them.
+"""Compare runs over the same questions: paired differences, intervals, tests; and two judges of them.
 
 Runs are named by what tells them apart: their model, retriever or other settings, else their paths.
 
@@ -28,16 +28,13 @@ from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, defined
-from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
+from quoteweave.evaluation.statistics.intervals import studentised
 from quoteweave.evaluation.statistics.paired_tests import (
     FIRST,
-    PERMUTATIONS,
     SECOND,
     difference_of,
     holm,
     joint,
-    least_p,
-    permutation_test,
     standardised,
 )
 
@@ -133,16 +130,13 @@ class Comparison(Record):
     difference: float | None = Field(
         description="first less second, where `relative` was asked for over the second; None where undefined"
     )
-    low: float | None = Field(description="95 % bootstrap interval of the difference, clusters resampled in both alike")
+    low: float | None = Field(description="95 % interval of the difference, over clusters")
     high: float | None = Field(description="upper bound of the difference")
-    p: float | None = Field(description="two-sided permutation test, rows swapped within clusters")
+    p: float | None = Field(description="two-sided, were the difference 0: below 0.05 where the interval excludes 0")
     p_holm: float | None = Field(default=None, description="corrected for all the comparisons that were made")
-    at_floor: bool = Field(
-        default=False, description="no permutation came as far as what was seen: p is at most what is given"
-    )
     effect: float | None = Field(description="mean over standard deviation of the differences; None of pooled figures")
     n: int = Field(ge=0, description="questions that count in both")
-    clusters: int = Field(ge=0, description="documents, or what else is resampled and swapped, that these come from")
+    clusters: int = Field(ge=0, description="documents, or questions of none, that these come from")
     left_out: int = Field(ge=0, description="questions that count in only one, or in which the figure is undefined")
 
 
@@ -150,23 +144,19 @@ def compare_scores(
     runs: Sequence[Scores],
     figures: Sequence[Aggregate],
     *,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
     relative: bool = False,
 ) -> tuple[Comparison, ...]:
     """Every pair of runs by every figure; p values corrected by Holm's method over all of these together.
 
-    `relative` gives differences and their intervals as shares of the second run's figure; p values and effects are of
-    the plain difference.
+    `relative` gives differences, with their intervals and p values, as shares of the second run's figure; effects are
+    of the plain difference.
 
     Raises DatasetError for runs that were not scored alike: of another dataset, convention or grammar of marks.
     """
     for run in runs[1:]:
         _check_alike(runs[0], run)
     found = [
-        _compared(pair, figure, permutations, seed, relative=relative)
-        for pair in itertools.combinations(runs, 2)
-        for figure in figures
+        _compared(pair, figure, relative=relative) for pair in itertools.combinations(runs, 2) for figure in figures
     ]
     corrected = holm([comparison.p for comparison in found])
     return tuple(comparison.model_copy(update={"p_holm": p}) for comparison, p in zip(found, corrected, strict=True))
@@ -180,20 +170,17 @@ class _Paired(NamedTuple):
     apart: int
 
 
-def _compared(
-    pair: tuple[Scores, Scores], figure: Aggregate, permutations: int, seed: int, *, relative: bool
-) -> Comparison:
+def _compared(pair: tuple[Scores, Scores], figure: Aggregate, *, relative: bool) -> Comparison:
     paired = _paired(*pair)
     difference, shown = difference_of(figure), difference_of(figure, relative=relative)
-    bounds = bootstrap_intervals([shown], paired.rows, paired.clusters, seed=seed)[figure.name]
-    p = permutation_test(difference, paired.rows, paired.clusters, permutations=permutations, seed=seed)
+    found = studentised(shown, paired.rows, paired.clusters)
     counts = [values is not None for values in difference.values(paired.rows)]
     known = list(itertools.compress(paired.rows, counts))
     first, second = (
         figure.of([{name: row[side + name] for name in figure.columns if side + name in row} for row in known])
         for side in (FIRST, SECOND)
     )
-    low, high = bounds or (None, None)
+    low, high = (None if found is None else found.interval()) or (None, None)
     return Comparison(
         figure=figure.name,
         first=pair[0].name,
@@ -203,8 +190,7 @@ def _compared(
         difference=shown.of(known),
         low=low,
         high=high,
-        p=p,
-        at_floor=p is not None and p <= least_p(permutations),
+        p=None if found is None else found.p(),
         effect=_effect(difference, known) if len(figure.columns) == 1 else None,
         n=len(known),
         clusters=len(set(itertools.compress(paired.clusters, counts))),

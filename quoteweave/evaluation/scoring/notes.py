@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from quoteweave.core.examples import TECHNICAL_ERRORS, Example, Prediction, Reference, unusable_boxes_note
-from quoteweave.core.messages import join_names, pluralize
+from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, outcome_of
 from quoteweave.evaluation.metrics.citations.citevqa import (
     EXCHANGED,
@@ -19,7 +19,7 @@ from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.scorer import only_whole_pages
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.bootstrap import Estimate, few_clusters
+from quoteweave.evaluation.statistics.intervals import Estimate, few_clusters
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 _LONGER = 5
@@ -93,8 +93,6 @@ def _much_longer(
 
 
 _SHOWN = 3
-_MANY_CLUSTERS = 30
-"""Where so many documents agree, another will differ with a chance of a tenth at most (3 / n, 95 % confidence)."""
 PARSER = "citevqa.ceiling.parser"
 
 
@@ -190,27 +188,15 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
 
 
 def cluster_notes(scores: Scores) -> list[str]:
-    """That few documents are resampled, and that those of some questions are not known; empty without intervals."""
+    """That documents are few, and that those of some questions are not known; empty without intervals."""
     numbers = {name: one.clusters for name, one in scores.figures.items() if one.bounds and one.clusters is not None}
     few = few_clusters(numbers, scores.clusters)
     notes = [few] if few else []
-    same = [
-        name
-        for name, number in numbers.items()
-        if 1 < number < _MANY_CLUSTERS and scores.figures[name].low == scores.figures[name].high
-    ]
-    if same:
-        notes.append(
-            f"the same in every {scores.clusters}: {join_names(same, _SHOWN)}; intervals without width do not tell how "
-            "sure this is"
-        )
     alone = sum(question.cluster == question.example for question in scores.questions)
     if numbers and alone and scores.clusters == "document":
         of_none = "of no known document, and"
         notes.append(
-            pluralize(
-                alone, f"question is {of_none} is resampled by itself", f"questions are {of_none} resampled one by one"
-            )
+            pluralize(alone, f"question is {of_none} counts as one", f"questions are {of_none} count as one each")
         )
     return notes
 

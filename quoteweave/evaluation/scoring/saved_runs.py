@@ -50,8 +50,7 @@ from quoteweave.evaluation.scoring.scorer import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals
-from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS
+from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, cluster_intervals
 from quoteweave.evaluation.text.responses import MarkGrammar
 
 OTHER_CONVENTION: Mapping[Convention, Convention] = {"published": "strict", "strict": "published"}
@@ -161,7 +160,7 @@ def score(
     request: ScoringRequest,
     *,
     examples: Sequence[Example] | None = None,
-    intervals: Intervals | None = bootstrap_intervals,
+    intervals: Intervals | None = cluster_intervals,
     prices: PriceLookup = lambda _: None,
 ) -> ScoredRun:
     """Load a saved run and score it, with intervals and the notes that a reader needs.
@@ -182,13 +181,7 @@ def score(
     return replace(scored, scores=scored.scores.model_copy(update={"notes": notes}))
 
 
-def compare(
-    runs: Sequence[ScoredRun],
-    figures: Sequence[str] | None = None,
-    *,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
-) -> tuple[Comparison, ...]:
+def compare(runs: Sequence[ScoredRun], figures: Sequence[str] | None = None) -> tuple[Comparison, ...]:
     """Compare every pair of runs by the named figures, else by the first `MAX_COMPARED` of `COMPARED` that all have.
 
     Nothing comes back for fewer than two runs.
@@ -211,7 +204,7 @@ def compare(
             raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
     shared = [name for name in COMPARED if all(name in run.figures for run in runs)][:MAX_COMPARED]
     aggregates = [known[name] for name in figures or shared]
-    return compare_scores([run.scores for run in runs], aggregates, permutations=permutations, seed=seed)
+    return compare_scores([run.scores for run in runs], aggregates)
 
 
 def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None) -> LoadedRun:

@@ -21,7 +21,7 @@ from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, figur
 from quoteweave.evaluation.scoring.breakdowns import breakdowns, groups_of
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, check_finite, correlation_of, mean_over_domains
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
+from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, cluster_intervals, estimates
 from quoteweave.evaluation.text.abstentions import only_abstains
 from quoteweave.evaluation.text.responses import MarkGrammar
 
@@ -65,8 +65,8 @@ def score_predictions(
     """Score predictions by `metrics`, which are made for the same convention as `settings`.
 
     There is at most one prediction for an example, and each belongs to one of `examples`; examples without one are
-    counted as `missing`, and enter no figure by either convention. Intervals, where asked for, resample documents; a
-    question whose document is not known is resampled by itself. Raises UsageError for a metric that gives NaN or an
+    counted as `missing`, and enter no figure by either convention. Intervals, where asked for, are over documents; a
+    question whose document is not known counts as one. Raises UsageError for a metric that gives NaN or an
     infinity.
 
         >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
@@ -201,7 +201,7 @@ def score_retrieval(
     *,
     dataset: str = "",
     quote_boxes: Boxes | None = None,
-    intervals: Intervals | None = bootstrap_intervals,
+    intervals: Intervals | None = cluster_intervals,
 ) -> dict[Scope, Scores]:
     """Score both scopes. Predictions come in any order; the last one of a question and scope counts.
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import DOMAIN, Row, with_domain
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.intervals import Estimate
 
 
 class ScoredQuestion(Record):
@@ -49,7 +49,7 @@ class Scores(Record):
     convention: Convention = Field(description="by which it was counted")
     marks: str = Field(description="which marks were read as citations: 'published' or 'own'")
     clusters: Literal["document", "question"] = Field(
-        description="what intervals resample: questions where no document is known, else documents, and by itself each "
+        description="what intervals are over: questions where no document is known, else documents, and by itself each "
         "question of none that is known"
     )
     failed: int = Field(ge=0, description="questions whose prediction is an error")

@@ -1,1 +1,1 @@
-"""Statistics of rows: aggregates, bootstrap intervals, paired permutation tests."""
+"""Statistics of rows: aggregates, intervals over clusters, paired tests."""

@@ -1,7 +1,6 @@
 """Aggregates are functions of column sums over rows: means, pooled ratios and their F1 alike.
 
-So one way of summing serves the figure itself, its bootstrap (clusters drawn: sums weighted) and its permutation test
-(rows of two systems swapped: sums exchanged).
+So one way of summing serves the figure itself, and its standard error (a cluster left out: its sums subtracted).
 
 An aggregate can be computed in fractions, exactly, and rounded half up as papers print figures.
 """
@@ -29,6 +28,14 @@ PRODUCT = " * "
 """Stands between the names of two columns of which an aggregate sums the product."""
 
 
+Limits = tuple[float, float]
+"""Between which a figure lies; infinite where it has none."""
+FRACTION: Limits = (0.0, 1.0)
+AMOUNT: Limits = (0.0, math.inf)
+CORRELATION: Limits = (-1.0, 1.0)
+UNLIMITED: Limits = (-math.inf, math.inf)
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """A figure computed by `formula` from the sums of `columns` over the rows in which all of these are defined.
@@ -48,6 +55,7 @@ class Aggregate:
         formula: from sums to the figure
         optional: columns that count 0 where a row lacks them
         by_domain: whether the mean over domains is reported too
+        limits: between which it lies, and so its interval; a figure is a fraction unless it says otherwise
     """
 
     name: str
@@ -55,6 +63,7 @@ class Aggregate:
     formula: "Callable[[Sums], Sums]"
     optional: frozenset[str] = frozenset()
     by_domain: bool = False
+    limits: Limits = FRACTION
 
     def values(self, rows: Sequence[Row]) -> "list[tuple[float, ...] | None]":
         """What each row adds to the sums of the columns; None for a row that does not count."""
@@ -109,13 +118,13 @@ def _column(rows: Sequence[Row], name: str, otherwise: float | None) -> list[flo
     return [None if ours is None or theirs is None else ours * theirs for ours, theirs in pairs]
 
 
-def mean_of(column: str, *, by_domain: bool = False) -> Aggregate:
-    """The mean over questions of a column.
+def mean_of(column: str, *, by_domain: bool = False, limits: Limits = FRACTION) -> Aggregate:
+    """The mean over questions of a column, whose values lie between `limits`.
 
     >>> mean_of("recall").of([{"recall": 1.0}, {"recall": 0.5}, {"recall": None}])
     0.75
     """
-    return Aggregate(column, (column,), lambda sums: sums[1] / sums[0], by_domain=by_domain)
+    return Aggregate(column, (column,), lambda sums: sums[1] / sums[0], by_domain=by_domain, limits=limits)
 
 
 SQUARED = ".squared"
@@ -137,7 +146,7 @@ def deviation_of(column: str) -> Aggregate:
         spread: Sums = np.sqrt(np.maximum(sums[2] / sums[0] - (sums[1] / sums[0]) ** 2, 0))
         return spread
 
-    return Aggregate(f"{column}.std", (column, column + SQUARED), formula)
+    return Aggregate(f"{column}.std", (column, column + SQUARED), formula, limits=AMOUNT)
 
 
 def with_squares(row: Row, *columns: str) -> Row:
@@ -155,7 +164,7 @@ def mean_over_domains(mean: Aggregate, domains: Sequence[str]) -> Aggregate:
     """The mean over domains of the mean over each domain's questions: "macro" in MMDocIR (arXiv 2501.08828, Table 5).
 
     `mean` has one column; rows come from `with_domain`. Questions of no known domain do not count, nor do domains
-    without a question, which may occur in a bootstrap resample.
+    without a question, as when the only document of one is left out for a standard error.
     """
     (column,) = mean.columns
     pairs = [pair for domain in domains for pair in (_in_domain(column, domain), _in_domain(DOMAIN, domain))]
@@ -169,7 +178,8 @@ def mean_over_domains(mean: Aggregate, domains: Sequence[str]) -> Aggregate:
         average: Sums = means.sum(axis=0) / there.sum(axis=0)
         return average
 
-    return Aggregate(f"{mean.name}{DOMAIN_MEAN}", (column, DOMAIN, *pairs), formula, optional=frozenset(pairs))
+    columns = (column, DOMAIN, *pairs)
+    return Aggregate(f"{mean.name}{DOMAIN_MEAN}", columns, formula, optional=frozenset(pairs), limits=mean.limits)
 
 
 def with_domain(row: Row, domain: str | None) -> Row:
@@ -184,13 +194,13 @@ def _in_domain(column: str, domain: str) -> str:
     return f"{column} of {domain}"
 
 
-def ratio_of(name: str, numerator: str, denominator: str) -> Aggregate:
+def ratio_of(name: str, numerator: str, denominator: str, *, limits: Limits = FRACTION) -> Aggregate:
     """The sum of one column over the sum of another.
 
     >>> ratio_of("recall.pooled", "found", "gold").of([{"found": 1, "gold": 1}, {"found": 1, "gold": 3}])
     0.5
     """
-    return Aggregate(name, (numerator, denominator), lambda sums: sums[1] / sums[2])
+    return Aggregate(name, (numerator, denominator), lambda sums: sums[1] / sums[2], limits=limits)
 
 
 def correlation_of(x: str, y: str, name: str) -> Aggregate:
@@ -215,7 +225,7 @@ def correlation_of(x: str, y: str, name: str) -> Aggregate:
         clipped: Sums = np.clip(r, -1, 1)
         return clipped
 
-    return Aggregate(name, columns, formula)
+    return Aggregate(name, columns, formula, limits=CORRELATION)
 
 
 def total_of(name: str, column: str) -> Aggregate:
@@ -225,7 +235,7 @@ def total_of(name: str, column: str) -> Aggregate:
         total: Sums = sums[1] * sums[0] / sums[0]  # no questions: 0 / 0
         return total
 
-    return Aggregate(name, (column,), formula)
+    return Aggregate(name, (column,), formula, limits=AMOUNT)
 
 
 def pooled_f1(name: str, common: str, cited: str, gold: str) -> Aggregate:

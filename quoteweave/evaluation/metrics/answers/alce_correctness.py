@@ -12,7 +12,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.answers.rouge import f_measure, stemmed_words
 from quoteweave.evaluation.metrics.answers.short_answer import normalised
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, deviation_of, mean_of, with_squares
+from quoteweave.evaluation.statistics.aggregates import AMOUNT, Aggregate, Row, deviation_of, mean_of, with_squares
 from quoteweave.evaluation.text.nltk_rules import punkt_sentences
 from quoteweave.evaluation.text.published_claims import alce_words
 from quoteweave.evaluation.text.responses import MarkGrammar, count_words, without_marks
@@ -44,7 +44,7 @@ class AlceCorrectness:
         deviation_of("str_em"),
         mean_of("str_em.hit"),
         mean_of("rouge_lsum"),
-        mean_of("alce.length"),
+        mean_of("alce.length", limits=AMOUNT),
     )
 
     def __init__(self, marks: MarkGrammar, convention: Convention = "strict") -> None:

@@ -2,7 +2,15 @@
 
 from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, deviation_of, mean_of, total_of, with_squares
+from quoteweave.evaluation.statistics.aggregates import (
+    AMOUNT,
+    Aggregate,
+    Row,
+    deviation_of,
+    mean_of,
+    total_of,
+    with_squares,
+)
 from quoteweave.evaluation.text.responses import MarkGrammar, count_words, scored_text
 
 
@@ -17,7 +25,7 @@ class Expense:
 
     name = "expense"
     aggregates: tuple[Aggregate, ...] = (
-        *(mean_of(column) for column in ("words", "tokens.input", "tokens.output", "usd")),
+        *(mean_of(column, limits=AMOUNT) for column in ("words", "tokens.input", "tokens.output", "usd")),
         deviation_of("words"),
         total_of("usd.total", "usd"),
     )
@@ -55,7 +63,7 @@ class Latency:
 
     name = "latency"
     aggregates: tuple[Aggregate, ...] = (
-        mean_of("seconds"),
+        mean_of("seconds", limits=AMOUNT),
         total_of("seconds.total", "seconds"),
         *(mean_of(f"within_{limit}s") for limit in WITHIN),
     )

@@ -36,7 +36,7 @@ class JudgeScores:
     """
 
     name = "judge"
-    aggregates = tuple(mean_of(f"judge.{aspect}") for aspect in (*ASPECTS, "average"))
+    aggregates = tuple(mean_of(f"judge.{aspect}", limits=(0, MAX_SCORE)) for aspect in (*ASPECTS, "average"))
 
     def __init__(self, judgements: Mapping[str, Judgement], convention: Convention = "strict") -> None:
         self._judgements = judgements

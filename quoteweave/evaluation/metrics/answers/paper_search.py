@@ -6,7 +6,7 @@ from quoteweave.core.examples import TECHNICAL_ERRORS, Example, NamedPaper, Pred
 from quoteweave.core.text.paper_identifiers import same_paper
 from quoteweave.evaluation.metrics.answers.title_match import gold_identifiers
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+from quoteweave.evaluation.statistics.aggregates import AMOUNT, FRACTION, Aggregate, Row, mean_of
 from quoteweave.evaluation.text.titles import MIN_RATIO, letters, ratio
 
 TECHNICAL = "technical_errors"
@@ -32,7 +32,7 @@ class PaperSearches:
     name = "paper_search"
     counts_failures = True
     aggregates: tuple[Aggregate, ...] = tuple(
-        mean_of(column)
+        mean_of(column, limits=AMOUNT if column == "actions" else FRACTION)
         for column in (
             TECHNICAL,
             *(f"{TECHNICAL}.{kind}" for kind in TECHNICAL_ERRORS),

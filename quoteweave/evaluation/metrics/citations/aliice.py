@@ -50,7 +50,7 @@ from quoteweave.evaluation.metrics.citations.cited_claims import (
 )
 from quoteweave.evaluation.metrics.citations.published_responses import aliice_sentences
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, total_of
+from quoteweave.evaluation.statistics.aggregates import AMOUNT, Aggregate, Row, mean_of, total_of
 from quoteweave.evaluation.text.claims import (
     AtomicClaim,
     DependencyParser,
@@ -143,8 +143,8 @@ class CitationSpread:
     def __init__(self, cut: SentenceSplitter, convention: Convention = "strict") -> None:
         self._cut, self._convention = cut, convention
         self.aggregates: tuple[Aggregate, ...] = (
-            Aggregate("cvcp.pooled", SUMS, _pooled),
-            mean_of("cvcp.per_sentence"),
+            Aggregate("cvcp.pooled", SUMS, _pooled, limits=AMOUNT),
+            mean_of("cvcp.per_sentence", limits=AMOUNT),
             total_of("cvcp.at_start.total", "cvcp.at_start"),
         )
 

@@ -18,6 +18,8 @@ from quoteweave.core.files.jsonl import iter_records, open_for_append
 from quoteweave.core.protocols import Entailment
 from quoteweave.core.records import Record
 from quoteweave.evaluation.statistics.aggregates import (
+    AMOUNT,
+    FRACTION,
     Aggregate,
     Row,
     deviation_of,
@@ -129,15 +131,18 @@ def cited_figures(prefix: str, counts: Sequence[str]) -> tuple[Aggregate, ...]:
     `overcited_claims`: those with such a citation over their number.
     """
     ratios = {
-        "multiple": ("multiple", "claims"),
-        "joint_support": ("jointly_supported", "multiple"),
-        "overcitation": ("redundant", "jointly_supported"),
-        "overcited_claims": ("overcited", "jointly_supported"),
+        "multiple": ("multiple", "claims", FRACTION),
+        "joint_support": ("jointly_supported", "multiple", FRACTION),
+        "overcitation": ("redundant", "jointly_supported", AMOUNT),
+        "overcited_claims": ("overcited", "jointly_supported", FRACTION),
     }
     return (
         *(mean_of(f"{prefix}.{figure}") for figure in ("recall", "precision")),
         *(deviation_of(f"{prefix}.{figure}") for figure in ("recall", "precision")),
-        *(ratio_of(f"{prefix}.{name}.pooled", f"{prefix}.{a}", f"{prefix}.{b}") for name, (a, b) in ratios.items()),
+        *(
+            ratio_of(f"{prefix}.{name}.pooled", f"{prefix}.{a}", f"{prefix}.{b}", limits=limits)
+            for name, (a, b, limits) in ratios.items()
+        ),
         *(total_of(f"{prefix}.{count}.total", f"{prefix}.{count}") for count in counts),
     )
 

@@ -1,0 +1,294 @@
+"""Intervals of any aggregates over clusters of questions, and estimates: value, interval, and number of questions.
+
+Questions on one document rise and fall together, so a figure's standard error is told from what it becomes without one
+document, each in turn (the jackknife; of regressions "CV3": MacKinnon, Nielsen and Webb, Cluster-robust inference, J.
+Econometrics 232, 2023). Intervals take Student's t with one degree of freedom less than there are documents, and
+those of figures with two limits are made on the logit scale, which has none. Decision 31 compares other methods.
+"""
+
+import itertools
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from quoteweave.core.messages import join_names
+from quoteweave.core.records import Record
+from quoteweave.evaluation.statistics.aggregates import (
+    FRACTION,
+    UNLIMITED,
+    Aggregate,
+    Limits,
+    Row,
+    check_finite,
+    mean_of,
+)
+from quoteweave.evaluation.statistics.student import t_quantile, t_two_sided
+
+Bounds = tuple[float, float]
+LEVEL = 0.95
+FEW_CLUSTERS = 10
+"""With fewer clusters, readers are told that intervals are wide, and their level approximate."""
+_NAMED = 3
+"""Figures that a warning names."""
+_ROUNDING = 1e-8
+"""Share of a figure that summing in another order may change."""
+
+
+class Intervals(Protocol):
+    """A method that gives an interval for each aggregate, by its name; None where there is none."""
+
+    def __call__(
+        self, figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[str]
+    ) -> Mapping[str, Bounds | None]:
+        """`clusters` names the cluster of each row."""
+        ...
+
+
+def cluster_intervals(
+    figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[Hashable], *, level: float = LEVEL
+) -> dict[str, Bounds | None]:
+    """Intervals of figures over the same rows, questions of one cluster taken together.
+
+    None for a figure that is defined in fewer than two clusters, or undefined without one of them, and for one without
+    two limits that is the same in all clusters, which tell nothing of its spread.
+
+        >>> rows = [{"recall": 1.0}, {"recall": 0.0}, {"recall": 1.0}]
+        >>> low, high = cluster_intervals([mean_of("recall")], rows, ["a.pdf", "b.pdf", "c.pdf"])["recall"]
+        >>> round(low, 3), round(high, 3)
+        (0.003, 0.999)
+    """
+    found = {figure.name: studentised(figure, rows, clusters) for figure in figures}
+    return {name: None if one is None else one.interval(level) for name, one in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Studentised:
+    """A figure and its standard error, of which intervals and p values are made that agree.
+
+    Fields:
+        value: the figure
+        error: its standard error; 0 where it is the same in all clusters
+        clusters: from how many it comes, two at least
+        limits: between which it lies
+    """
+
+    value: float
+    error: float
+    clusters: int
+    limits: Limits
+
+    def interval(self, level: float = LEVEL) -> Bounds | None:
+        """The values that a test at `1 - level` does not reject, within the limits."""
+        low, high = self.limits
+        if self.error == 0:
+            # Were another value seen with the chance q, n clusters without it would have the chance (1 - q)^n.
+            other = 1 - ((1 - level) / 2) ** (1 / self.clusters)
+            bounds = self.value - other * (self.value - low), self.value + other * (high - self.value)
+            return bounds if self._two_limits else None
+        half = t_quantile(level, self.clusters - 1) * self.error
+        if not self._two_limits:
+            return max(low, self.value - half), min(high, self.value + half)
+        position, half = self._logit(self.value), half * self._slope
+        return self._unlogit(position - half), self._unlogit(position + half)
+
+    def p(self) -> float | None:
+        """Two-sided p of a difference, were it 0: below 0.05 where its interval excludes 0, None without one."""
+        low, high = self.limits
+        if self.error == 0:
+            if not self._two_limits:
+                return None
+            end = low if self.value > 0 else high
+            return min(1.0, 2 * (end / (end - self.value)) ** self.clusters)
+        far = self.value if not self._two_limits else (self._logit(self.value) - self._logit(0.0)) / self._slope
+        return t_two_sided(far / self.error, self.clusters - 1)
+
+    @property
+    def _two_limits(self) -> bool:
+        return all(map(math.isfinite, self.limits))
+
+    @property
+    def _slope(self) -> float:
+        """Of the logit, at the value."""
+        low, high = self.limits
+        return (high - low) / ((self.value - low) * (high - self.value))
+
+    def _logit(self, value: float) -> float:
+        low, high = self.limits
+        return math.log((value - low) / (high - value))
+
+    def _unlogit(self, position: float) -> float:
+        low, high = self.limits
+        return low + (high - low) * (1 + math.tanh(position / 2)) / 2
+
+
+def studentised(figure: Aggregate, rows: Sequence[Row], clusters: Sequence[Hashable]) -> Studentised | None:
+    """The figure with its jackknife standard error over clusters; None where that cannot be computed.
+
+    Without each of C clusters in turn, the sums of the others stand for all (times C / (C - 1)), so that totals are
+    treated like means. A figure that some cluster shows outside its limits has none: they do not apply to it.
+    """
+    table = figure.matrix(rows)
+    members = table[:, 0] > 0
+    added = _sums_by_cluster(table[members], list(itertools.compress(clusters, members)))
+    number, value = len(added), figure.of_matrix(table)
+    if number < 2 or value is None:
+        return None
+    left = figure.evaluate((added.sum(axis=0) - added).T * (number / (number - 1)))
+    if not np.isfinite(left).all():
+        return None
+    error = math.sqrt((number - 1) / number * float(((left - value) ** 2).sum()))
+    if error <= max(1e-12, _ROUNDING * float(np.abs(left).max())):
+        error = 0.0
+    low, high = limits = _limits(figure, added)
+    value = min(high, max(low, value))
+    return Studentised(value, 0.0 if value in limits else error, number, limits)
+
+
+def _sums_by_cluster(table: NDArray[np.float64], clusters: Sequence[Hashable]) -> NDArray[np.float64]:
+    """(clusters, columns): the sums of what the rows of each cluster add."""
+    positions = {cluster: position for position, cluster in enumerate(dict.fromkeys(clusters))}
+    members = np.array([positions[cluster] for cluster in clusters], dtype=np.int64)
+    return np.stack([np.bincount(members, weights=column, minlength=len(positions)) for column in table.T], axis=1)
+
+
+def _limits(figure: Aggregate, added: NDArray[np.float64]) -> Limits:
+    own = figure.evaluate(added.T)
+    known = own[np.isfinite(own)]
+    low, high = figure.limits
+    within = not known.size or (known.min() >= low - _ROUNDING and known.max() <= high + _ROUNDING)
+    return figure.limits if within else UNLIMITED
+
+
+def few_clusters(numbers: Mapping[str, int], called: str) -> str:
+    """A warning where intervals come from few clusters, such as documents; empty where there are enough, or one.
+
+    `numbers` are of the clusters in which each figure is defined. Figures are named where others have enough.
+
+    >>> few_clusters({"recall": 2, "f1": 2}, "document")
+    'only 2 documents: intervals are wide, and their level of 95 % is approximate'
+    >>> few_clusters({"recall": 40, "f1": 2}, "document")
+    'only 2 documents for f1: intervals are wide, and their level of 95 % is approximate'
+    """
+    few = {name: number for name, number in numbers.items() if 1 < number < FEW_CLUSTERS}
+    if not few:
+        return ""
+    least, most = min(few.values()), max(few.values())
+    number = str(most) if least == most else f"{least} to {most}"
+    of = "" if len(few) == len(numbers) else f" for {join_names(list(few), _NAMED)}"
+    return f"only {number} {called}s{of}: intervals are wide, and their level of 95 % is approximate"
+
+
+class Interval(Record):
+    """A mean over questions with its interval.
+
+    >>> clustered_interval([1, 1, 0], ["a.pdf", "b.pdf", "c.pdf"]).clusters
+    3
+    """
+
+    mean: float = Field(description="over the questions where it is defined")
+    low: float | None = Field(description="None where clusters do not tell it (`cluster_intervals`)")
+    high: float | None = Field(description="None where `low` is")
+    n: int = Field(ge=1, description="questions where the figure is defined")
+    clusters: int = Field(ge=1, description="clusters that they come from")
+
+
+def clustered_interval(
+    values: Sequence[float | None],
+    clusters: Sequence[Hashable],
+    *,
+    level: float = LEVEL,
+    limits: Limits = FRACTION,
+) -> Interval | None:
+    """Interval of a mean over questions, those of one cluster taken together, as `cluster_intervals` makes it.
+
+    `clusters` names the cluster of each value; `limits` are those between which values lie, infinite where there are
+    none. None values are undefined and left out; None comes back where no value is left. Raises ValueError for
+    sequences of unequal length, and for a value that is not finite.
+
+        >>> found = clustered_interval([1, 0, None, 1], ["a.pdf", "b.pdf", "b.pdf", "c.pdf"])
+        >>> round(found.low, 3), round(found.high, 3), found.n
+        (0.003, 0.999, 3)
+    """
+    check_finite(values)
+    known = [(value, cluster) for value, cluster in zip(values, clusters, strict=True) if value is not None]
+    if not known:
+        return None
+    figure = mean_of("value", limits=limits)
+    rows, members = [{"value": value} for value, _ in known], [cluster for _, cluster in known]
+    low, high = cluster_intervals((figure,), rows, members, level=level)["value"] or (None, None)
+    mean = sum(value for value, _ in known) / len(known)
+    return Interval(mean=mean, low=low, high=high, n=len(known), clusters=len(set(members)))
+
+
+def paired_difference(
+    ours: Sequence[float | None],
+    theirs: Sequence[float | None],
+    clusters: Sequence[Hashable],
+    *,
+    limits: Limits = FRACTION,
+) -> Interval | None:
+    """95 % interval of the mean of `ours - theirs`, question by question, as `clustered_interval` makes it.
+
+    The two hold the same questions in the same order, and lie between `limits`. A question where either is undefined is
+    left out.
+
+        >>> gain = paired_difference([1, 1, 1], [1, 0, 0], ["a.pdf", "b.pdf", "c.pdf"])
+        >>> round(gain.mean, 2), round(gain.low, 2), round(gain.high, 2)
+        (0.67, -0.94, 1.0)
+    """
+    pairs = zip(ours, theirs, strict=True)
+    differences = [None if a is None or b is None else a - b for a, b in pairs]
+    low, high = limits
+    return clustered_interval(differences, clusters, limits=(low - high, high - low))
+
+
+class Estimate(Record):
+    """One figure over some questions.
+
+    >>> estimates([mean_of("recall")], [{"recall": 1.0}, {"recall": None}], ["a.pdf", "b.pdf"])["recall"]
+    Estimate(value=1.0, low=None, high=None, n=1, clusters=1, undefined=1)
+    """
+
+    value: float | None = Field(description="a fraction unless the figure's name says otherwise; None where undefined")
+    low: float | None = Field(default=None, description="lower end of the 95 % interval, where one was made")
+    high: float | None = Field(default=None, description="upper bound of its interval")
+    n: int = Field(ge=0, description="questions that count in it")
+    clusters: int | None = Field(
+        default=None, description="documents, or questions of none, that these come from; None where not counted"
+    )
+    undefined: int = Field(default=0, ge=0, description="questions where it is undefined, left out")
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Both ends of its interval; None where none was made."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def estimates(
+    figures: Sequence[Aggregate],
+    rows: Sequence[Row],
+    clusters: Sequence[str],
+    intervals: Intervals | None = None,
+) -> dict[str, Estimate]:
+    """Each figure of these rows, with an interval where asked for. One that is nowhere defined is left out."""
+    tables = {figure: figure.matrix(rows) for figure in figures}
+    known = [figure for figure, table in tables.items() if table[:, 0].any()]
+    bounds = {} if intervals is None else intervals(known, rows, clusters)
+    found = {}
+    for figure in known:
+        low, high = bounds.get(figure.name) or (None, None)
+        value, counted = figure.of_matrix(tables[figure]), int(tables[figure][:, 0].sum())
+        found[figure.name] = Estimate(
+            value=value,
+            low=low,
+            high=high,
+            n=counted,
+            clusters=len(set(itertools.compress(clusters, tables[figure][:, 0]))),
+            undefined=len(rows) - counted,
+        )
+    return found
