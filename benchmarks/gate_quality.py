@@ -9,8 +9,9 @@ another word for the same, and rounded and derived numbers. Sentences marked `la
 settled, and no rule was changed for them: their figures, which come second, are the ones to go by.
 
 `gate_pairs.jsonl` has pairs of a source and a claim, half of them contrary to their source and half saying the same; of
-those in `gate_mixed_pairs.jsonl` the contrary ones have the words of their source for something else there. Both were
-written before the rules on such claims; a third of each, marked `later`, was set aside until these were done.
+those in `gate_mixed_pairs.jsonl` the contrary ones have the words of their source for something else there, in
+`gate_other_pairs.jsonl` in another row or column of a table, or in another sentence. All were written before the rules
+on such claims; a third of each, of the last half, is marked `later` and was set aside until these were done.
 
 Harm is *caught* where a citation is `unsupported` or a mark names no quote. Recall is the share of a kind that is
 caught; precision is what is caught of a kind over that and all harmless sentences that were blamed. `supported` counts
@@ -38,13 +39,14 @@ SENTENCES = Path(__file__).with_name("gate_sentences.jsonl")
 PAIRS = {
     "pairs": ("Pairs of source and claim", Path(__file__).with_name("gate_pairs.jsonl")),
     "mixed_pairs": ("Pairs with the words of the source", Path(__file__).with_name("gate_mixed_pairs.jsonl")),
+    "other_pairs": ("Pairs of tables and several sentences", Path(__file__).with_name("gate_other_pairs.jsonl")),
 }
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
 CANNOT_SEE = {
     "negation": "never blamed; not vouched for where the closest sentence of the quotes does not deny",
     "exchanged entity": "never blamed; not vouched for where a word of the sentence is not in the quotes",
     "misplaced numbers and words": "one passes that the same quotes have for something else, unless one sentence of "
-    "theirs tells what it belongs to",
+    "theirs, or a table, tells what it belongs to",
     "calculation": "a wrong sum, difference or share is never blamed where some of the numbers happen to give it",
 }
 _MARK = re.compile(r" ?(?:\[1\]|!\[[^\]]*\]\(image1\))")

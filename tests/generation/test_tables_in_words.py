@@ -5,8 +5,8 @@ from cells_said import cells_in_words
 from harbour_quotes import DUES, TRAINS, ask, context, image, quote
 
 from quoteweave.generation.extractive.tables.asked_names import AskedCells
-from quoteweave.generation.extractive.tables.cells import find_cells, read_rows
-from quoteweave.generation.extractive.tables.heads import head_places, split_header
+from quoteweave.generation.extractive.tables.cells import find_cells
+from quoteweave.generation.extractive.tables.heads import head_places, read_rows, split_header
 from quoteweave.generation.gate.dates import extract_dates
 
 

@@ -28,8 +28,7 @@ from quoteweave.generation.extractive.statements import (
     position_in_document,
     title_words,
 )
-from quoteweave.generation.extractive.tables.cells import read_rows
-from quoteweave.generation.extractive.tables.heads import heading_of, parts_of
+from quoteweave.generation.extractive.tables.heads import heading_of, parts_of, read_rows
 from quoteweave.generation.relevance import (
     QuestionTerms,
     coverage,

@@ -80,7 +80,7 @@ class CitedEvidence:
             return True
         if amount.ordinal and amount.value in self._ordinals:
             return True
-        return any(self._same(amount, other) for other in self.amounts)
+        return any(self.same(amount, other) for other in self.amounts)
 
     def has_uncited_year(self, amount: Amount) -> bool:
         """Whether the number is a year that other quotes of the same documents have, as in a title."""
@@ -146,7 +146,8 @@ class CitedEvidence:
         days = {date.day for date in self.dates if date.day is not None}
         return frozenset(days.union(*(ordinal_words(text) for text in self.texts)))
 
-    def _same(self, amount: Amount, other: Amount) -> bool:
+    def same(self, amount: Amount, other: Amount) -> bool:
+        """Whether a number is one of the quotes, also rounded in its parts, or in the scale that a table states."""
         if amount.same(other) or amount.value in other.parts:
             return True
         scaled = not other.year and (other.unit is None or other.unit.dimension != "percent")

@@ -9,12 +9,13 @@ Numbers with their units, dates, times, codes and quoted words are looked up. Th
   another word in its place, the opposite of a word or direction, or one of two clauses denies or doubts what the other
   says (`contraries.opposite_words`); where a number has another bound, sign or version
   (`contraries.qualified_numbers`), where two words have changed places, or where a word stands there for another
-  part of its sentence (`contraries.mixed_parts`) or in another role (`contraries.changed_roles`);
+  part of its sentence (`contraries.mixed_parts`) or in another role (`contraries.changed_roles`), or a number or word
+  for another row or column of a table (`contraries.other_cells`);
 - `supported` otherwise. A sentence without numbers or the like is supported where it has at least `MIN_WORDS` words,
   under the same conditions.
 
-What this cannot see: which number or name belongs to what, except within one sentence; opposites, bounds and doubts in
-other languages. Errors of these kinds are never reported as `unsupported`, and some of them are found `supported`. A
+What this cannot see: which number or name belongs to what, but in one sentence or table; opposites and doubts in other
+languages. Errors of these kinds are never reported as `unsupported`, and some of them are found `supported`. A
 true sentence in other words than its quotes is often `unchecked`. An entailment model sees more (`check_with_model`).
 """
 
@@ -37,6 +38,7 @@ from quoteweave.generation.gate.contraries.changed_roles import find_changed_rol
 from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
 from quoteweave.generation.gate.contraries.mixed_parts import find_mixed_parts
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
+from quoteweave.generation.gate.contraries.other_cells import find_other_cell
 from quoteweave.generation.gate.contraries.qualified_numbers import (
     OtherNumber,
     find_other_bound,
@@ -275,7 +277,7 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
 def _denials(statement: str, evidence: CitedEvidence) -> Iterator[_Finding]:
     """Yield a finding for each clause that is denied, or doubted, where its closest part of what is cited is not."""
     for clause, cited in _compared_clauses(statement, evidence):
-        if _is_negated(clause) != _is_negated(cited):
+        if (_NEGATION.search(clause) is None) != (_NEGATION.search(cited) is None):
             yield _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
         elif doubt := find_doubt(clause, cited):
             yield _Finding("unchecked", f"What it cites says “{doubt}”, and it does not.")
@@ -308,7 +310,10 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
     lacked = find_lacked_word(statement, evidence.words | shown, evidence.texts)
     if lacked is not None:
         return _Finding("unchecked", f"What it cites lacks its word “{lacked}”.", only_words_differ=True)
-    return _of_another(statement, closest)
+    if (of_another := _of_another(statement, closest)) is not None:
+        return of_another
+    cell = find_other_cell(statement, facts.amounts, evidence.texts, evidence.same)
+    return cell and _Finding("unchecked", f"What it cites has {cell.said} for “{cell.own}”, not for “{cell.other}”.")
 
 
 def _of_another(statement: str, closest: Sequence[str]) -> _Finding | None:
@@ -318,8 +323,7 @@ def _of_another(statement: str, closest: Sequence[str]) -> _Finding | None:
         beside = f" beside {found.number}" if found.number else ""
         return _Finding("unchecked", f"It has “{found.said}”{beside} where what it cites has “{found.cited}”.")
     roles = [find_changed_role(statement, one) for one in closest]
-    role = roles[0] if roles and all(roles) else None
-    return None if role is None else _Finding("unchecked", _instead(*role))
+    return _Finding("unchecked", _instead(*roles[0])) if roles and roles[0] and all(roles) else None
 
 
 def _instead(said: str, cited: str) -> str:
@@ -363,10 +367,6 @@ def _compared_clauses(statement: str, evidence: CitedEvidence) -> Iterator[tuple
         if len(content_words) > 1:
             sentences = evidence.closest_sentences(content_words)
             yield clause, _closest_part(min(sentences, key=len, default=""), content_words)
-
-
-def _is_negated(text: str) -> bool:
-    return _NEGATION.search(text) is not None
 
 
 def _has_checkable_facts(facts: Facts) -> bool:

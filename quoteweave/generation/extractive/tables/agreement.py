@@ -13,7 +13,8 @@ from decimal import Decimal
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement, picture_text
-from quoteweave.generation.extractive.tables.cells import FoundRow, read_rows
+from quoteweave.generation.extractive.tables.cells import FoundRow
+from quoteweave.generation.extractive.tables.heads import read_rows
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import MONTHS, is_of_date
 from quoteweave.generation.gate.facts import normalize_notation

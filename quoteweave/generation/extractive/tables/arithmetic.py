@@ -26,8 +26,7 @@ from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.asked_columns import cell_of
 from quoteweave.generation.extractive.tables.asked_names import UNIT
-from quoteweave.generation.extractive.tables.cells import read_rows
-from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, without_numbering
+from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, read_rows, without_numbering
 from quoteweave.generation.extractive.tables.row_lookup import PERSON
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation

@@ -8,8 +8,7 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import has_cells, picture_text
 from quoteweave.generation.extractive.tables.asked_names import name_of_row
-from quoteweave.generation.extractive.tables.cells import read_rows
-from quoteweave.generation.extractive.tables.heads import table_parts
+from quoteweave.generation.extractive.tables.heads import read_rows, table_parts
 from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms
 

@@ -49,6 +49,7 @@ from quoteweave.generation.extractive.tables.heads import (
     heading_of,
     holds_amounts,
     named_by_words,
+    read_rows,
     split_header,
     table_parts,
     without_numbering,
@@ -59,15 +60,8 @@ from quoteweave.generation.gate.dates import MONTHS, extract_dates
 MAX_ROWS = 3
 MAX_COLUMNS = 6
 
-_LEADERS = lazy_regex(r"\s*(?<![.·…])[.·…]{3,}$")
 _MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")  # of a note, alone in its line, which names nothing
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
-
-
-def read_rows(text: str) -> list[list[str]]:
-    """The cells of each line that holds more than one, without the dots that lead to the next."""
-    lines = (line.split("|") for line in text.splitlines())
-    return [[_LEADERS.sub("", " ".join(cell.split())) for cell in cells] for cells in lines if len(cells) > 1]
 
 
 def asked_parts(text: str, asked: Collection[str]) -> list[str]:

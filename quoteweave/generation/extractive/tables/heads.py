@@ -30,6 +30,7 @@ EMPTY = frozenset({"", "-", "–", "—"})
 # Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
 _NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "pos", "position", "place", "№", "n°"})
 
+_LEADERS = lazy_regex(r"\s*(?<![.·…])[.·…]{3,}$")
 _ORDINAL = lazy_regex(r"\d{1,3}\s?\.?")
 _LETTERS = lazy_regex(r"[^\W\d_]{3}")
 
@@ -39,6 +40,12 @@ MIN_OWN_NAMES = 0.8
 """Least share of these of which it has names that no other has."""
 
 Rows = Sequence[Sequence[str]]
+
+
+def read_rows(text: str) -> list[list[str]]:
+    """The cells of each line that holds more than one, without the dots that lead to the next."""
+    lines = (line.split("|") for line in text.splitlines())
+    return [[_LEADERS.sub("", " ".join(cell.split())) for cell in cells] for cells in lines if len(cells) > 1]
 
 
 def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:

@@ -22,11 +22,10 @@ from quoteweave.generation.extractive.tables.cells import (
     find_cells,
     find_parts,
     have_own_names,
-    read_rows,
     said_of,
     say_which,
 )
-from quoteweave.generation.extractive.tables.heads import are_said_apart, split_header
+from quoteweave.generation.extractive.tables.heads import are_said_apart, read_rows, split_header
 from quoteweave.generation.extractive.tables.pictured_sentences import best_sentences
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
 from quoteweave.generation.relevance import (

@@ -11,7 +11,7 @@ from quoteweave.generation.extractive.asked_headings import words_above
 from quoteweave.generation.extractive.statements import Statement, picture_text
 from quoteweave.generation.extractive.tables.asked_columns import COUNTS, MONEY, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import name_of_row, thing_named
-from quoteweave.generation.extractive.tables.cells import read_rows
+from quoteweave.generation.extractive.tables.heads import read_rows
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 # Verbs of being so, having and keeping, which the name of a column stands for. What happened to a thing is no such one.
