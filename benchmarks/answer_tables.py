@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from answer_rows import MMDOCIR, MMLONGBENCH, AnswerRow
 from common import Table, bounds, percent
 
+from quoteweave.evaluation.statistics.aggregates import AMOUNT, FRACTION, Limits
 from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval, paired_difference
 
 SHARES = ("gold_page", "gold_box", "said", "rule")
@@ -46,7 +47,10 @@ def kinds_of(rows: Sequence[AnswerRow]) -> dict[str, dict[str, list[AnswerRow]]]
 def figures_of(rows: Sequence[AnswerRow]) -> dict[str, Interval | None]:
     """The mean of each figure with its 95 % interval, over documents; outcomes are shares of the questions."""
     documents = [row.document for row in rows]
-    return {name: clustered_interval(values_of(rows, name), documents) for name in (*SHARES, *OUTCOMES, *SIZES)}
+    return {
+        name: clustered_interval(values_of(rows, name), documents, limits=_limits(name))
+        for name in (*SHARES, *OUTCOMES, *SIZES)
+    }
 
 
 def differences_of(ours: Sequence[AnswerRow], theirs: Sequence[AnswerRow]) -> dict[str, Interval | None]:
@@ -56,9 +60,13 @@ def differences_of(ours: Sequence[AnswerRow], theirs: Sequence[AnswerRow]) -> di
     first, second = [row for row, _ in pairs], [row for _, row in pairs]
     documents = [row.document for row in first]
     return {
-        name: paired_difference(values_of(first, name), values_of(second, name), documents)
+        name: paired_difference(values_of(first, name), values_of(second, name), documents, limits=_limits(name))
         for name in (*SHARES, "not_answered", *OUTCOMES, *SIZES)
     }
+
+
+def _limits(name: str) -> Limits:
+    return AMOUNT if name in SIZES else FRACTION
 
 
 def benchmark_scores(rows: Sequence[AnswerRow]) -> dict[str, float]:

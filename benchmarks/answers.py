@@ -2,8 +2,8 @@
 
 Every question of MMLongBench-Doc, and those of MMDocIR, which have gold boxes, is asked within its document, with the
 default retriever and the context that `quoteweave ask` gives a generator. All tables are made from rows, one for each
-question, which `--json` prints too. Means have 95 % intervals and differences, paired by question, too; whole documents
-are resampled for them. What each figure counts stands in `answer_rows.AnswerRow`.
+question, which `--json` prints too. Means have 95 % intervals and differences, paired by question, too, over documents.
+What each figure counts stands in `answer_rows.AnswerRow`.
 
 `--sentence-scorer` has a model order sentences, as `quoteweave ask` takes it.
 
