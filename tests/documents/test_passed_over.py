@@ -297,7 +297,7 @@ def test_a_box_that_is_not_ticked_is_not_filled(tmp_path: Path, field: str, told
 @pytest.mark.parametrize(
     ("field", "widget", "told"),
     [
-        ("/FT /Tx /V (words)", "", 1),
+        ("/FT /Tx /V (words)", "/F 2", 1),
         ("/FT /Tx", "", 0),
         ("/FT /Btn /V /Off", "", 0),
         ("/FT /Btn /V /a", "/AS /a", 1),
@@ -313,11 +313,3 @@ def test_a_value_that_the_field_has_and_its_place_has_not_is_told(
     page = f"/Resources <<{FONTS}>> /Annots [11 0 R]"
     data = document("7 0 R", parent, place, page=page, catalog="/AcroForm <</Fields [10 0 R]>>")
     assert warnings(tmp_path, data) == ((NOTES.format(told),) if told else ())
-
-
-@pytest.mark.parametrize("kind", ["/Widget /FT /Sig", "/Stamp"])
-def test_text_that_an_annotation_draws_in_forms_within_forms_is_told(tmp_path: Path, kind: str) -> None:
-    page = f"/Resources <<{FONTS}>> /Annots [<</Type /Annot /Subtype {kind} /Rect [9 9 99 99] /AP <</N 10 0 R>>>>]"
-    for drawn, told in ((TEXT, (NOTES.format(1),)), (b"0 0 9 9 re f", ())):
-        forms = [form(b"/X Do", f"/XObject <</X {number} 0 R>>") for number in (11, 12)]
-        assert warnings(tmp_path, document("7 0 R", *forms, form(drawn, FONTS), page=page)) == told

@@ -260,7 +260,7 @@ def test_what_holds_words_beside_the_page_is_told(tmp_path: Path) -> None:
     empty = "<</Type /Annot /Subtype /Widget /FT /Tx /T (name) /Rect [9 9 99 99]>>"
     page = f"/MediaBox [0 0 612 792] /Annots [{' '.join([*notes, field, empty])}]"
     content = first_page(one_page_pdf(tmp_path / "a.pdf", "", page=page))
-    assert content.warnings == ("page 1 has notes or filled form fields, whose text was not read: 4",)
+    assert content.warnings == ("page 1 has notes or filled form fields, whose text was not read: 3",)
     attached = "/Names <</EmbeddedFiles <</Names [(a) <</Type /Filespec /F (a.txt)>>]>>>>"
     files = raw_pdf(
         tmp_path / "b.pdf",
@@ -302,29 +302,6 @@ def test_letters_that_the_font_does_not_name_are_told(tmp_path: Path) -> None:
 def test_a_page_of_letters_that_the_font_does_not_name_is_garbled(tmp_path: Path) -> None:
     content = first_page(page_without_names(tmp_path / "a.pdf", "harbouecivdg"))
     assert content.warnings == ("page 1 has a text layer that looks garbled, and was kept as it is",)
-
-
-def test_what_stamps_and_fields_show_is_told(tmp_path: Path) -> None:
-    shown = "BT /F1 9 Tf 5 50 Td (Approved) Tj ET"
-    drawn = f"<</Type /XObject /Subtype /Form /BBox [0 0 200 100] /Length {len(shown)}>>\nstream\n{shown}\nendstream"
-    place = "/Rect [100 100 300 200]"
-    stamp = f"<</Type /Annot /Subtype /Stamp {place} /AP <</N 6 0 R>>>>"
-    kid = f"<</Type /Annot /Subtype /Widget /Parent 8 0 R {place} /AP <</N 6 0 R>>>>"
-    empty = f"<</Type /Annot /Subtype /Widget /FT /Tx /T (b) {place} /AP <</N 7 0 R>>>>"
-    path = raw_pdf(
-        tmp_path / "a.pdf",
-        [
-            "<</Type /Catalog /Pages 2 0 R>>",
-            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
-            f"<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Annots [{stamp} 4 0 R 5 0 R]>>",
-            kid,
-            empty,
-            drawn,
-            drawn.replace(shown, " " * len(shown)),
-            "<</FT /Tx /T (a) /V (Ada) /Kids [4 0 R]>>",
-        ],
-    )
-    assert first_page(path).warnings == ("page 1 has notes or filled form fields, whose text was not read: 2",)
 
 
 def test_files_and_media_on_a_page_and_forms_in_xfa_are_told(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from quoteweave.documents.sources.lines import BULLET_SIGN, Line
 from quoteweave.documents.sources.tags import ItemTag
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
-BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*❖◆➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
+BULLET = lazy_regex(r"(?:[•‣▪■●○◦–—·*❖◆➢➤✓✔☐☑☒◉\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
 # "3", "3.1", "IV.", "A." before a title.
 SECTION_NUMBER = lazy_regex(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[A-Z]\.\d+)\s+\S")
 PAGE_NUMBER = lazy_regex(

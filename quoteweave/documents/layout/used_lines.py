@@ -8,6 +8,7 @@ import numpy as np
 from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
 from quoteweave.documents.layout.drawing import find_graphics
+from quoteweave.documents.layout.field_lines import with_fields, without_words_in
 from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage
@@ -67,23 +68,27 @@ class UsedLines:
 
 def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
     """The lines of the text layer, or of OCR where there is no text layer, a garbled one or a mere stamp."""
-    raster, lines, count = raw.picture.turned(raw.turns), raw.lines, count_letters(raw.lines)
-    garbled = raw.is_misread or is_garbled(lines)
-    if ocr is not None and not garbled and may_be_garbled(lines):
-        garbled = not _has_words_of(lines, ocr.read(raster))
-    stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
+    raster, own = raw.picture.turned(raw.turns), count_letters(raw.lines)
+    garbled = raw.is_misread or is_garbled(raw.lines)
+    if ocr is not None and not garbled and may_be_garbled(raw.lines):
+        garbled = not _has_words_of(raw.lines, ocr.read(raster))
+    lines = with_fields(raw.lines, raw.fields)
+    count = count_letters(lines)
+    # A scan may have a form laid over it.
+    stamped = count >= MIN_LETTERS and own < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
     scanned = count < MIN_LETTERS or stamped or garbled
     is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
     if is_read and ocr is not None:
         ocr_lines, upright, turns = _read_upright(raster, ocr)
         # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
-        least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
+        least = own + count if stamped else count if count < MIN_LETTERS else 0.5 * count
         better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
         # The few words of a title page are right, and small ones escape OCR.
         if better or not lines or (count < MIN_LETTERS and garbled):
             source: TextSource = "ocr" if ocr_lines else "none"
+            used = ocr_lines if turns else with_fields(without_words_in(ocr_lines, raw.fields), raw.fields)
             return UsedLines(
-                *(ocr_lines, source, upright),
+                *(used, source, upright),
                 is_scan=True,
                 is_read=True,
                 turns=raw.turns + turns,

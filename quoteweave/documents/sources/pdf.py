@@ -8,13 +8,15 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
+from quoteweave.documents.sources.annotations import MAX_FIELDS, PageAnnotations, annotations_of, lines_and_unread
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
 from quoteweave.documents.sources.characters import (
     MOSTLY_UNKNOWN,
@@ -33,7 +35,6 @@ from quoteweave.documents.sources.text_layer import (
     count_without_size,
     quarter_turns,
     read_runs,
-    text_objects,
 )
 
 if TYPE_CHECKING:
@@ -60,14 +61,19 @@ def render_page(page: "PdfPage", dpi: float) -> Raster:
 
     Raises ValueError for a page without an area.
     """
-    width, height = page.get_size()
-    if not width * height:
-        raise ValueError("it has no area, as where its crop box lies outside its media box")
+    width, height = _size(page)
     scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
     bitmap = page.render(scale=scale, rev_byteorder=True)
     pixels = bitmap.to_numpy()
     pixels = np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels[:, :, :3]
     return Raster(np.ascontiguousarray(pixels), scale)
+
+
+def _size(page: "PdfPage") -> tuple[float, float]:
+    width, height = page.get_size()
+    if not width * height:
+        raise ValueError("it has no area, as where its crop box lies outside its media box")
+    return width, height
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +95,21 @@ class TextLayer:
     """Quarter turns, counter-clockwise, from the page as shown to where most text is upright; the lines are so."""
 
 
-def read_text_layer(page: "PdfPage") -> TextLayer:
-    """The text layer of a pdfium page, without what lies outside the page as shown."""
-    shown, size = _to_shown(page), page.get_size()
+def read_text_layer(page: "PdfPage", annotations: PageAnnotations | None = None, turns: int | None = None) -> TextLayer:
+    """The text layer of a pdfium page, without what lies outside the page as shown.
+
+    Of a page that has nothing but what `annotations` show, each line has the tag of one. `turns` are the quarter turns
+    of the lines, by default those by which most text is upright.
+    """
     textpage = page.get_textpage()
     try:
         count = textpage.count_chars()
-        turns = quarter_turns(textpage.raw, min(count, MAX_CHARACTERS), shown)
-        for _ in range(turns):
-            shown, size = np.stack([shown[1], (0, 0, size[0]) - shown[0]]), (size[1], size[0])
+        if turns is None:
+            turns = quarter_turns(textpage.raw, min(count, MAX_CHARACTERS), _to_shown(page))
+        shown, size = _turned(page, turns)
         characters = closed_up(textpage.raw, read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown), shown)
-        tags = PageTags(page, textpage.raw, min(count, MAX_CHARACTERS))
+        make_tags = annotations.tags if annotations is not None else partial(PageTags, page)
+        tags = make_tags(textpage.raw, min(count, MAX_CHARACTERS))
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
         lines = tagged_lines(read_runs(textpage.raw, characters, shown, size, tags))
@@ -110,6 +120,23 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
         return TextLayer(lines, max(0, count - MAX_CHARACTERS), outside, unknown, misread, is_misread, turns)
     finally:
         textpage.close()
+
+
+def _read_annotations(annotations: PageAnnotations, turns: int) -> tuple[list[Line], int]:
+    """The lines of what annotations show, turned like those of the page, and the number of those not read."""
+    lines, left_out = list[Line](), 0
+    page, (shown, _) = annotations.page, _turned(annotations.page, turns)
+
+    def place(area: Box) -> Box:
+        (x1, y1), (x2, y2) = (shown[:, :2] @ corner + shown[:, 2] for corner in (area[:2], area[2:]))
+        return (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
+
+    if annotations.drawn:
+        annotations.keep_alone()
+        layer = read_text_layer(page, annotations, turns)
+        lines, left_out = layer.lines, layer.left_out
+    read, unread = lines_and_unread(annotations, lines, place)
+    return read, unread + (left_out > 0)
 
 
 def count_undecoded(page: "PdfPage", picture: Raster) -> int:
@@ -133,11 +160,19 @@ def count_undecoded(page: "PdfPage", picture: Raster) -> int:
     return count
 
 
+def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
+    """As `_to_shown`, after quarter turns counter-clockwise; and the width and height of the page then."""
+    shown, size = _to_shown(page), _size(page)
+    for _ in range(turns):
+        shown, size = np.stack([shown[1], (0, 0, size[0]) - shown[0]]), (size[1], size[0])
+    return shown, size
+
+
 def _to_shown(page: "PdfPage") -> Floats:
     """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
     import pypdfium2.raw as pdfium
 
-    width, height = page.get_size()
+    width, height = _size(page)
     # pdfium answers in whole device pixels: a fine grid makes the rounding vanish. Its own arithmetic is in 32 bits.
     fine = min(200.0, 1e9 / max(width, height))
     x, y = ctypes.c_int(), ctypes.c_int()
@@ -154,8 +189,6 @@ def _to_shown(page: "PdfPage") -> Floats:
 
 
 DPI = 144.0
-# Notes of one page that are looked at.
-MAX_NOTES = 1000
 OUTSIDE = "outside the part of it that is shown, which were not read"
 """Part of the warning of a page with such words."""
 NAMES_LEFT_OUT = "the labels of its pages and its bookmarks were left out: reading it with them crashed twice"
@@ -187,17 +220,22 @@ class PdfPages:
         return len(self.document)
 
     def read(self, number: int) -> RawPage:
-        """A page with its text layer, drawn."""
+        """A page with its text layer, drawn, and what annotations show on it."""
         page = self.document[number]
         try:
+            layer, rotation = read_text_layer(page), page.get_rotation()
+            without_size = _without_size(number, page)
+            annotations = self._annotations(number, page)
+            page = annotations.page
             drawn = render_page(page, DPI)
-            layer = read_text_layer(page)
-            lost = (*_left_out(number, layer), *_without_size(number, page), *_undecoded(number, page, drawn))
+            lost = (*_left_out(number, layer), *without_size, *_undecoded(number, page, drawn))
             label, bookmarks, dropped = self._names(number)
-            unread = (*lost, *self._passed_over(number), *self._notes(number, page), *dropped)
+            fields, unread = _read_annotations(annotations, layer.turns)
+            warnings = (*lost, *self._passed_over(number), *self._beside(number, annotations, unread), *dropped)
             return RawPage(
-                *(number, drawn, layer.lines, label, unread, bookmarks, page.get_rotation(), layer.is_misread),
+                *(number, drawn, layer.lines, label, warnings, bookmarks, rotation, layer.is_misread),
                 turns=layer.turns,
+                fields=fields,
             )
         finally:
             page.close()
@@ -216,23 +254,32 @@ class PdfPages:
         bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
         return self._label(number), bookmarks, dropped
 
-    def _notes(self, number: int, page: Any) -> tuple[str, ...]:
-        """Warnings about what is not read: notes, filled form fields, attached files and media, and forms in XFA."""
+    def _annotations(self, number: int, page: "PdfPage") -> PageAnnotations:
+        return annotations_of(self.document, number, page, self._count_fields)
+
+    def _count_fields(self) -> int:
+        objects = self.objects()
+        if objects is None:
+            return 0
+        from quoteweave.documents.sources.pdf_objects.passed_over import count_fields
+
+        return count_fields(objects, MAX_FIELDS)
+
+    def _beside(self, number: int, annotations: PageAnnotations, unread: int) -> tuple[str, ...]:
+        """Warnings about what is not read: notes, form fields, attached files and media, and forms in XFA."""
         import pypdfium2.raw as pdfium
 
         of_document, of_page = self._associated(number)
         files = of_document + (pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0)
-        found = [_annotation(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_NOTES))]
         warnings = []
         if number == 0 and pdfium.FPDF_GetFormType(self.document.raw) == pdfium.FORMTYPE_XFA_FULL:
             warnings.append("it is a form in XFA, of which its pages are no more than a placeholder; it was not read")
         if files > 0:
             warnings.append(f"files attached to it were not read: {files}")
-        if count := found.count("file") + of_page:
+        if count := sum(one.is_file for one in annotations.found) + of_page:
             warnings.append(f"page {number + 1} has attached files or media, which were not read: {count}")
-        fields = (i for i, kind in enumerate(found) if kind == "field")
-        if count := found.count("text") + sum(self._inherits_value(number, i) for i in fields):
-            warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {count}")
+        if unread:
+            warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {unread}")
         return tuple(warnings)
 
     def _passed_over(self, number: int) -> tuple[str, ...]:
@@ -256,62 +303,13 @@ class PdfPages:
         of_document = count_associated_elsewhere(objects) if number == 0 else 0
         return of_document, count_associated(objects, page.entries) if page else 0
 
-    def _inherits_value(self, number: int, annotation: int) -> bool:
-        objects = self.objects()
-        page = objects.page(number) if objects is not None else None
-        if page is None:
-            return False
-        from quoteweave.documents.sources.pdf_objects.passed_over import inherits_value
-
-        return inherits_value(page.entries, annotation)
-
     def draw(self, number: int) -> Raster:
         """A page as it is shown."""
-        return render_page(self.document[number], DPI)
-
-
-def _annotation(page: Any, number: int) -> Literal["text", "file", "field"] | None:
-    """What an annotation holds that is not read; the text of links and pop-ups does not count.
-
-    A field without a value of its own may have one elsewhere.
-    """
-    import pypdfium2.raw as pdfium
-
-    annotation = pdfium.FPDFPage_GetAnnot(page, number)
-    try:
-        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
-            return None
-        files = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
-        if kind in [getattr(pdfium, f"FPDF_ANNOT_{name}") for name in files]:
-            return "file"
-        is_field = kind == pdfium.FPDF_ANNOT_WIDGET
-        plain, rich = ("V", "RV") if is_field else ("Contents", "RC")
-        says = _string(annotation, plain) or _string(annotation, rich)
-        if says == "Off" and _string(annotation, "FT") != "Tx":  # a box that is not ticked
-            return None
-        # A stamp says nowhere what it shows.
-        return "text" if says or _shows_text(annotation) else "field" if is_field else None
-    finally:
-        pdfium.FPDFPage_CloseAnnot(annotation)
-
-
-def _string(annotation: Any, key: str) -> str:
-    """A string or name of an annotation; empty where it has none."""
-    import pypdfium2.raw as pdfium
-
-    # Two bytes a character, and two for the end.
-    count = pdfium.FPDFAnnot_GetStringValue(annotation, key.encode(), None, 0)
-    buffer = (pdfium.FPDF_WCHAR * (count // 2))()
-    pdfium.FPDFAnnot_GetStringValue(annotation, key.encode(), buffer, count)
-    return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
-
-
-def _shows_text(annotation: Any) -> bool:
-    import pypdfium2.raw as pdfium
-
-    count = pdfium.FPDFAnnot_GetObjectCount(annotation)
-    return next(text_objects(pdfium.FPDFAnnot_GetObject, annotation, count), None) is not None
+        page = self._annotations(number, self.document[number]).page
+        try:
+            return render_page(page, DPI)
+        finally:
+            page.close()
 
 
 def _left_out(number: int, layer: TextLayer) -> Iterator[str]:

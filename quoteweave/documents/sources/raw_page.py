@@ -60,6 +60,8 @@ class RawPage:
     """Whether fonts do not say what most letters of the text layer are, and others stand there."""
     turns: int = 0
     """Quarter turns, counter-clockwise, from the page as shown to where most text is upright; the lines are so."""
+    fields: Sequence[Line] = ()
+    """The lines of what annotations show: values of form fields, notes and stamps."""
 
     @property
     def size(self) -> tuple[float, float]:

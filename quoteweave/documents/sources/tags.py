@@ -19,6 +19,8 @@ MAX_DEPTH = 100
 MAX_SPAN = 1000
 MAX_COLUMNS = 1000
 MAX_ATTRIBUTES = 16
+FIRST_FIELD = 1_000_000
+"""The number of the first form field of a page among the items of lists: a field with its label reads as an item."""
 # Bytes of the name of a type; longer ones are none of those that are looked for.
 _MAX_TYPE = 64
 
@@ -77,6 +79,21 @@ class PageTags:
             return []
         known: dict[Tag | None, int] = {}
         return [known.setdefault(self._tags[number], len(known)) for number in numbers]
+
+
+class AnnotationTags:
+    """Tells of which annotation each character is, in place of the tags of a page; no word is of two."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self._numbers = numbers
+
+    def at(self, number: int) -> Tag:
+        """The annotation of the character with this number."""
+        return ItemTag(self._numbers[number])
+
+    def parts(self, numbers: Sequence[int]) -> list[int]:
+        """The numbers of the annotations of these characters."""
+        return [self._numbers[number] for number in numbers]
 
 
 def _contents(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[int]:

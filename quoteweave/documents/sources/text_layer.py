@@ -17,7 +17,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints
 from quoteweave.documents.sources.lines import TextRun, Word
-from quoteweave.documents.sources.tags import PageTags, Tag
+from quoteweave.documents.sources.tags import AnnotationTags, PageTags, Tag
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -81,7 +81,11 @@ class PlacedWord:
 
 
 def read_runs(
-    raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page: tuple[float, float], tags: PageTags
+    raw: "FPDF_TEXTPAGE",
+    characters: Characters,
+    shown: Floats,
+    page: tuple[float, float],
+    tags: PageTags | AnnotationTags,
 ) -> Iterator[TextRun]:
     """Runs in the text layer's own order; words outside the page and words drawn twice are left out.
 

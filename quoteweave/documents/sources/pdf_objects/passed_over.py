@@ -12,7 +12,6 @@ from pdfminer.pdftypes import PDFObjRef, PDFStream
 
 from quoteweave.documents.sources.pdf_objects.objects import PageObject, PdfObjects
 from quoteweave.documents.sources.pdf_objects.unpacking import (
-    MAX_HOPS,
     Dictionary,
     Unpacked,
     dictionary,
@@ -85,17 +84,13 @@ def count_associated_elsewhere(objects: PdfObjects) -> int:
     return len(found - _attachments(objects)) if found else 0
 
 
-def inherits_value(page: Dictionary, number: int) -> bool:
-    """Whether the annotation of that number is ticked, or part of a field that has the value."""
-    annotations = listed(page.get("Annots"))
-    node = dictionary(annotations[number]) if number < len(annotations) else {}
-    if "AS" in node:
-        return name(node["AS"]) != "Off"
-    for _ in range(MAX_HOPS):
-        node = dictionary(node.get("Parent"))
-        if value := resolve(node.get("V")):
-            return name(value) != "Off"
-    return False
+def count_fields(objects: PdfObjects, most: int) -> int:
+    """Count the fields of a form, and their parts, up to somewhat more than `most`."""
+    unseen, count = [*listed(dictionary(objects.catalog.get("AcroForm")).get("Fields"))], 0
+    while unseen and count + len(unseen) <= most:
+        count += 1
+        unseen += listed(dictionary(unseen.pop()).get("Kids"))
+    return count + len(unseen)
 
 
 def _files(value: object) -> set[int]:

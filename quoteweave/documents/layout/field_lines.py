@@ -1,0 +1,184 @@
+"""Puts what form fields and notes show among the lines of a page, as if it were printed there.
+
+A value is part of the line that it stands in. A box that can be ticked belongs to the words beside it.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from quoteweave.core.boxes import hull
+from quoteweave.documents.layout.spatial import SpatialIndex
+from quoteweave.documents.sources.lines import COLUMN_GAP, Line, Word
+from quoteweave.documents.sources.tags import FIRST_FIELD, ItemTag
+from quoteweave.documents.sources.text_layer import FROM_THE_RIGHT
+
+SIGNS = frozenset("☐☑○◉")
+"""What boxes are read as."""
+# In font sizes: how far from a box the words behind it, and those before it, begin at most.
+MAX_BEHIND, MAX_BEFORE = 4.0, 20.0
+# In heights of a word: within this distance, the same word is the same.
+SAME_PLACE = 0.5
+_LABEL_ENDS = (":", "?")
+
+
+def with_fields(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]:
+    """The lines of a page with those of its fields, joined where they stand in one line."""
+    if not fields:
+        return lines
+    printed = SpatialIndex(lines)
+    parts = [*lines, *(left for field in fields if (left := _without_printed(field, printed)) is not None)]
+    groups = _Groups(parts)
+    for one, other in (*_adjacent(parts, len(lines)), *_labels(parts, len(lines))):
+        groups.join(one, other)
+    found = [(_joined(own) if len(own) > 1 else own[0], len(own) > 1) for own in groups.found()]
+    labelled = {line.tag for line, is_joined in found if is_joined}
+    return [replace(line, tag=None) if _is_field(line) and line.tag not in labelled else line for line, _ in found]
+
+
+class _Groups:
+    """Parts that are of one line, none of two cells or items by the tags of the file."""
+
+    def __init__(self, parts: Sequence[Line]) -> None:
+        self._parts = parts
+        self._first = list(range(len(parts)))
+        self._tags = [None if _is_field(part) else part.tag for part in parts]
+
+    def join(self, one: int, other: int) -> None:
+        kept, gone = sorted((self._root(one), self._root(other)))
+        tags = self._tags[kept], self._tags[gone]
+        if kept != gone and (None in tags or tags[0] == tags[1]):
+            self._first[gone] = kept
+            self._tags[kept] = tags[1] if tags[0] is None else tags[0]
+
+    def _root(self, at: int) -> int:
+        while self._first[at] != at:
+            at = self._first[at] = self._first[self._first[at]]
+        return at
+
+    def found(self) -> Iterable[Sequence[Line]]:
+        of_each = defaultdict[int, list[Line]](list)
+        for at, part in enumerate(self._parts):
+            of_each[self._root(at)].append(part)
+        return of_each.values()
+
+
+def without_words_in(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]:
+    """The lines that OCR read, without what it read where a field stands whose text is known."""
+    if not fields:
+        return lines
+    known = SpatialIndex(fields)
+    left = ((line, [word for word in line.words if not _stands_in(word, known)]) for line in lines)
+    return [
+        line if len(words) == len(line.words) else replace(line, words=tuple(words), box=hull(w.box for w in words))
+        for line, words in left
+        if words
+    ]
+
+
+def _stands_in(word: Word, fields: SpatialIndex[Line]) -> bool:
+    x, y = (word.box[0] + word.box[2]) / 2, (word.box[1] + word.box[3]) / 2
+    return bool(fields.intersecting((x, y, x, y), 1.0))
+
+
+def _without_printed(field: Line, printed: SpatialIndex[Line]) -> Line | None:
+    """A line of a field without words that are printed there too; None where all are."""
+    near = [word for line in printed.intersecting(field.box) for word in line.words]
+    words = [word for word in field.words if not any(_is_same(word, other) for other in near)]
+    return replace(field, words=tuple(words), box=hull(word.box for word in words)) if words else None
+
+
+def _is_same(one: Word, other: Word) -> bool:
+    apart = max(abs(one.box[0] - other.box[0]), abs(one.box[1] - other.box[1]))
+    return one.text == other.text and apart < SAME_PLACE * (one.box[3] - one.box[1])
+
+
+def _is_sign(line: Line) -> bool:
+    return len(line.words) == 1 and line.words[0].text in SIGNS
+
+
+def _in_row(one: Line, other: Line) -> bool:
+    overlap = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+    return one.upright and other.upright and overlap > 0.5 * min(one.height, other.height)
+
+
+def _gap(one: Line, other: Line) -> float:
+    """Points of white between two lines that are level."""
+    return max(other.box[0] - one.box[2], one.box[0] - other.box[2])
+
+
+def _adjacent(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
+    """Values, which come after the first `count` parts, with parts that are no further away than words of one line."""
+    places = SpatialIndex([replace(part, words=()) for part in parts])
+    numbers = {id(part): at for at, part in enumerate(places.items)}
+    for at in range(count, len(parts)):
+        field, reach = parts[at], COLUMN_GAP * parts[at].size
+        if not _is_sign(field):
+            for near in places.intersecting(field.box, reach):
+                other = numbers[id(near)]
+                if other != at and not _is_sign(parts[other]) and _in_row(field, near) and _gap(field, near) < reach:
+                    yield at, other
+
+
+def _labels(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
+    """Boxes and values, which come after the first `count` parts, with the words in their row that they belong to.
+
+    Words with several of them behind them name the row of a table.
+    """
+    places = SpatialIndex(parts)
+    numbers = {id(part): at for at, part in enumerate(parts)}
+    for at in (at for at in range(count, len(parts)) if _is_field(parts[at])):
+        field = parts[at]
+        near = places.intersecting((0.0, field.box[1], math.inf, field.box[3]))
+        row = [part for part in near if part is not field and _in_row(field, part)]
+        from_the_right = any(FROM_THE_RIGHT.search(part.text) for part in row)
+        row.sort(key=lambda part: part.box[0], reverse=from_the_right)
+        before = [part for part in row if (part.box[0] < field.box[0]) != from_the_right]
+        after = next((part for part in row[len(before) :]), None)
+        is_alone = after is None or numbers[id(after)] < count
+        label = before[-1] if before and is_alone and _names(before, field, numbers, count) else None
+        if _is_sign(field) and after is not None and is_alone and _is_nearer(after, field, label):
+            label = after
+        if label is not None:
+            yield at, numbers[id(label)]
+
+
+def _names(before: Sequence[Line], field: Line, numbers: Mapping[int, int], count: int) -> bool:
+    """Whether the last of the parts that stand before a field, in their order, is its label, and no column's words."""
+    *others, label = before
+    if numbers[id(label)] >= count or _gap(label, field) > MAX_BEFORE * label.size:
+        return False
+    is_first = not others or numbers[id(others[-1])] >= count
+    return label.text.endswith(_LABEL_ENDS) or (is_first and any(map(str.isalpha, label.text)))
+
+
+def _is_nearer(after: Line, sign: Line, before: Line | None) -> bool:
+    """Whether words behind a box are near it, and no further away than those before it."""
+    gap = _gap(sign, after)
+    return gap < MAX_BEHIND * after.size and (before is None or gap <= _gap(sign, before))
+
+
+def _joined(parts: Sequence[Line]) -> Line:
+    """Parts of one line as a line, in the style of the longest printed part; its words in the order of reading.
+
+    It keeps the tag of a field only if it ends with its value, and so is the field with its label.
+    """
+    main = max(parts, key=lambda part: (not _is_sign(part), not _is_field(part), len(part.text)))
+    from_the_right = bool(FROM_THE_RIGHT.search(main.text))
+    ordered = sorted(parts, key=lambda part: part.box[0], reverse=from_the_right)
+    words = list[Word](ordered[0].words)
+    for part in ordered[1:]:
+        edge = part.box[2] if from_the_right else part.box[0]
+        at = len(words)
+        while at and (words[at - 1].box[0] < edge - 1 if from_the_right else words[at - 1].box[2] > edge + 1):
+            at -= 1
+        words[at:at] = part.words
+    printed = next((part.tag for part in parts if part.tag is not None and not _is_field(part)), None)
+    is_labelled = _is_field(ordered[-1]) and not _is_field(ordered[0]) and words[-1] is ordered[-1].words[-1]
+    tag = ordered[-1].tag if printed is None and is_labelled else printed
+    return replace(main, words=tuple(words), box=hull(word.box for word in words), tag=tag)
+
+
+def _is_field(part: Line) -> bool:
+    return isinstance(part.tag, ItemTag) and part.tag.number >= FIRST_FIELD

@@ -1,0 +1,339 @@
+"""What annotations show on a page: the values of form fields, notes written on it, and stamps.
+
+pdfium gives the text of a page's content alone. So what annotations show is made content of the page in memory, as for
+printing; then the page is drawn and read as any other, and its picture and its text agree.
+"""
+
+import ctypes
+import itertools
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.tags import FIRST_FIELD, AnnotationTags, ItemTag
+from quoteweave.documents.sources.text_layer import text_objects
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfPage
+    from pypdfium2.raw import FPDF_TEXTPAGE
+
+# Annotations of one page that are looked at, and options of a list.
+MAX_ANNOTATIONS = 5000
+# Fields of a form of which values that have no appearance are drawn: pdfium takes a second for twice as many.
+MAX_FIELDS = 5000
+TICKED, EMPTY = {False: "☑", True: "◉"}, {False: "☐", True: "○"}
+"""What boxes are read as, and round ones, of which one of several can be ticked."""
+_FILES = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
+# Flags of a field: each character has a cell of its own.
+_COMB = 1 << 24
+
+logging.getLogger("pypdfium2").addHandler(logging.NullHandler())  # else it prints that it does not run forms in XFA
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """An annotation that is no link."""
+
+    number: int
+    """On its page, from 0."""
+    area: Box
+    """Left, bottom, right and top in PDF user space."""
+    is_field: bool
+    is_shown: bool
+    """Whether it is drawn on the page where it has an appearance."""
+    shows_text: bool
+    holds: str
+    """The value of a field, or a note."""
+    is_file: bool = False
+    """Whether it holds a file or media."""
+    sign: str = ""
+    """Of a box that can be ticked, what it is read as."""
+    is_comb: bool = False
+    options: Mapping[str, bool] | None = None
+    """Of a list, its options, and whether they are chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnnotations:
+    """The annotations of a page, and the page with what they show as its content."""
+
+    page: "PdfPage"
+    found: Sequence[Annotation]
+    more: int = 0
+    """Those that were not looked at."""
+    drawn: Mapping[int, int] = field(default_factory=dict)
+    """The parts of the page's last object, by the numbers of those which they show; empty where nothing is read."""
+
+    def keep_alone(self) -> None:
+        """Take everything else from the page, which is not drawn afterwards."""
+        import pypdfium2.raw as pdfium
+
+        for at in range(pdfium.FPDFPage_CountObjects(self.page.raw) - 2, -1, -1):
+            other = pdfium.FPDFPage_GetObject(self.page.raw, at)
+            pdfium.FPDFPage_RemoveObject(self.page.raw, other)
+            pdfium.FPDFPageObj_Destroy(other)
+
+    def tags(self, text: "FPDF_TEXTPAGE", count: int) -> AnnotationTags:
+        """Of which annotation the first `count` characters of the page are, once it has nothing else."""
+        import pypdfium2.raw as pdfium
+
+        drawn = pdfium.FPDFPage_GetObject(self.page.raw, 0)
+        of_each: dict[int, int] = {}
+        for number, at in self.drawn.items():
+            part = pdfium.FPDFFormObj_GetObject(drawn, at)
+            texts = text_objects(pdfium.FPDFFormObj_GetObject, part, pdfium.FPDFFormObj_CountObjects(part))
+            of_each |= {ctypes.addressof(each.contents): number for each in texts}
+        objects = (pdfium.FPDFText_GetTextObject(text, at) for at in range(count))
+        return AnnotationTags([of_each.get(ctypes.addressof(each.contents), -1) if each else -1 for each in objects])
+
+
+def annotations_of(
+    document: "PdfDocument", number: int, page: "PdfPage", count_fields: Callable[[], int]
+) -> PageAnnotations:
+    """The annotations of a page; `page` is closed where the one with what they show takes its place.
+
+    A field has no appearance where the program that filled it in leaves that to the reader: pdfium makes it, unless
+    `count_fields` gives so many fields that this takes too long.
+    """
+    import pypdfium2.raw as pdfium
+
+    found, more = _look_at(document, page)
+    if not any(one.is_field or (one.is_shown and one.shows_text) for one in found):
+        return PageAnnotations(page, found, more)
+    is_form = any(one.is_field for one in found) and pdfium.FPDF_GetFormType(document.raw) != pdfium.FORMTYPE_NONE
+    if is_form and not document.formenv and count_fields() <= MAX_FIELDS:
+        page.close()
+        document.init_forms()
+        page = document[number]
+        found, more = _look_at(document, page)
+    _make_appearances(page)
+    counts, before = _objects_of_each(page), pdfium.FPDFPage_CountObjects(page.raw)
+    pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
+    page.close()
+    page = document[number]
+    return PageAnnotations(page, found, more, _drawn(pdfium.FPDFPage_GetObject(page.raw, before), counts))
+
+
+def _look_at(document: "PdfDocument", page: "PdfPage") -> tuple[list[Annotation], int]:
+    """The annotations of a page, and the number of those that were not looked at."""
+    import pypdfium2.raw as pdfium
+
+    count = pdfium.FPDFPage_GetAnnotCount(page.raw)
+    form = document.formenv.raw if document.formenv else None
+    found = (_annotation(page.raw, at, form) for at in range(min(count, MAX_ANNOTATIONS)))
+    return [one for one in found if one is not None], max(0, count - MAX_ANNOTATIONS)
+
+
+def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
+    """An annotation; None for links and for pop-ups, whose text is that of another one."""
+    import pypdfium2.raw as pdfium
+
+    raw = pdfium.FPDFPage_GetAnnot(page, number)
+    try:
+        kind = pdfium.FPDFAnnot_GetSubtype(raw)
+        if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
+            return None
+        flags, area = pdfium.FPDFAnnot_GetFlags(raw), pdfium.FS_RECTF()
+        pdfium.FPDFAnnot_GetRect(raw, area)
+        found = Annotation(
+            number,
+            (area.left, area.bottom, area.right, area.top),
+            is_field=kind == pdfium.FPDF_ANNOT_WIDGET,
+            is_shown=not flags & _hidden(),
+            shows_text=_shows_text(raw),
+            holds=_string(raw, "Contents") or _string(raw, "RC"),
+            is_file=kind in [getattr(pdfium, f"FPDF_ANNOT_{name}") for name in _FILES],
+        )
+        return _field(raw, form, found) if found.is_field else found
+    finally:
+        pdfium.FPDFPage_CloseAnnot(raw)
+
+
+def _field(raw: Any, form: Any, found: Annotation) -> Annotation:
+    """An annotation as the field that it is part of; without a form, by what it says itself."""
+    import pypdfium2.raw as pdfium
+
+    kind = pdfium.FPDFAnnot_GetFormFieldType(form, raw) if form else -1
+    is_box = kind in (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
+    if is_box or (kind < 0 and pdfium.FPDFAnnot_HasKey(raw, b"AS")):
+        is_ticked, is_round = _string(raw, "AS") not in ("", "Off"), kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON
+        sign = (TICKED if is_ticked else EMPTY)[is_round]
+        return replace(found, sign=sign, holds=sign if is_ticked else "")
+    rich = _string(raw, "RV")
+    if kind < 0:
+        value = _string(raw, "V") or rich
+        return replace(found, holds=value if value != "Off" or _string(raw, "FT") == "Tx" else "")
+    is_comb = bool(pdfium.FPDFAnnot_GetFormFieldFlags(form, raw) & _COMB)
+    is_list = kind == pdfium.FPDF_FORMFIELD_LISTBOX
+    value = _utf16(pdfium.FPDFAnnot_GetFormFieldValue, form, raw) or rich
+    return replace(
+        found,
+        holds=value if kind != pdfium.FPDF_FORMFIELD_PUSHBUTTON else "",
+        is_comb=is_comb and kind == pdfium.FPDF_FORMFIELD_TEXTFIELD,
+        options=_options(raw, form) if is_list else None,
+    )
+
+
+def _options(raw: Any, form: Any) -> Mapping[str, bool]:
+    import pypdfium2.raw as pdfium
+
+    count = min(pdfium.FPDFAnnot_GetOptionCount(form, raw), MAX_ANNOTATIONS)
+    return {
+        " ".join(_utf16(pdfium.FPDFAnnot_GetOptionLabel, form, raw, at).split()): bool(
+            pdfium.FPDFAnnot_IsOptionSelected(form, raw, at)
+        )
+        for at in range(count)
+    }
+
+
+def _string(annotation: Any, key: str) -> str:
+    """A string or name of an annotation; empty where it has none."""
+    import pypdfium2.raw as pdfium
+
+    return _utf16(pdfium.FPDFAnnot_GetStringValue, annotation, key.encode())
+
+
+def _utf16(get: Callable[..., int], *arguments: Any) -> str:
+    """The string that a function of pdfium gives."""
+    import pypdfium2.raw as pdfium
+
+    # Two bytes a character, and two for the end.
+    count = get(*arguments, None, 0)
+    buffer = (pdfium.FPDF_WCHAR * (count // 2))()
+    get(*arguments, buffer, count)
+    return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _shows_text(annotation: Any) -> bool:
+    import pypdfium2.raw as pdfium
+
+    count = pdfium.FPDFAnnot_GetObjectCount(annotation)
+    return next(text_objects(pdfium.FPDFAnnot_GetObject, annotation, count), None) is not None
+
+
+def _make_appearances(page: "PdfPage") -> None:
+    """Have pdfium make what highlights look like that have no appearance, as it does when it draws them.
+
+    The page is drawn beside the picture, where nothing of it takes time.
+    """
+    import pypdfium2.raw as pdfium
+
+    bitmap = pdfium.FPDFBitmap_Create(1, 1, 0)
+    pdfium.FPDF_RenderPageBitmap(bitmap, page.raw, 10, 10, 10, 10, 0, pdfium.FPDF_ANNOT)
+    pdfium.FPDFBitmap_Destroy(bitmap)
+
+
+def _objects_of_each(page: "PdfPage") -> Mapping[int, int]:
+    """The number of objects that annotations draw, by their numbers; of those alone that draw any.
+
+    Hides the others: of what is only printed pdfium would make content, and some that lack theirs would crash it.
+    """
+    import pypdfium2.raw as pdfium
+
+    counts = {}
+    for at in range(pdfium.FPDFPage_GetAnnotCount(page.raw)):
+        annotation = pdfium.FPDFPage_GetAnnot(page.raw, at)
+        flags = pdfium.FPDFAnnot_GetFlags(annotation)
+        is_popup = pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_POPUP
+        count = 0 if is_popup or flags & _hidden() else pdfium.FPDFAnnot_GetObjectCount(annotation)
+        if count > 0:
+            counts[at] = count
+        else:
+            pdfium.FPDFAnnot_SetFlags(annotation, flags | pdfium.FPDF_ANNOT_FLAG_HIDDEN)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+    return counts
+
+
+def _drawn(form: Any, counts: Mapping[int, int]) -> Mapping[int, int]:
+    """The part of a form that each annotation has become, in their order; empty where they are others."""
+    import pypdfium2.raw as pdfium
+
+    of_parts = [
+        pdfium.FPDFFormObj_CountObjects(pdfium.FPDFFormObj_GetObject(form, at))
+        for at in range(max(0, pdfium.FPDFFormObj_CountObjects(form)) if form else 0)
+    ]
+    parts = [at for at, count in enumerate(of_parts) if count > 0]
+    is_same = [of_parts[at] for at in parts] == [*counts.values()]
+    return dict(zip(counts, parts, strict=True)) if is_same else {}
+
+
+def _hidden() -> int:
+    """The flags of annotations that are not shown on a screen."""
+    import pypdfium2.raw as pdfium
+
+    return int(pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW | pdfium.FPDF_ANNOT_FLAG_INVISIBLE)
+
+
+def lines_and_unread(
+    annotations: PageAnnotations, lines: Sequence[Line], place: Callable[[Box], Box]
+) -> tuple[list[Line], int]:
+    """The lines of what annotations show, and the number of those that hold text which is not read.
+
+    `lines` are those of a page with nothing but what they show, each with the tag of its annotation; `place` gives
+    where an area stands among them. What is cut off at the edge of an annotation is left out, as it is not shown.
+    """
+    of_each = defaultdict[int, list[Line]](list)
+    for line in lines:
+        if isinstance(line.tag, ItemTag):
+            of_each[line.tag.number].append(line)
+    read, unread = list[Line](), annotations.more
+    for one in annotations.found:
+        box = place(one.area)
+        own = [within for line in of_each[one.number] for within in _within(line, box)]
+        if one.sign:
+            is_seen = one.is_shown and (one.number in annotations.drawn or not one.holds)
+            own = [Line((Word(one.sign, box),), box, box[3] - box[1], box[3])] if is_seen else []
+        unread += _is_unread(one, own) or (one.is_shown and one.shows_text and not annotations.drawn)
+        if one.options is not None:
+            own = [_with_choice(line, one.options) for line in own]
+        own = [_comb(own, one.holds)] if one.is_comb and own else own
+        read += [replace(line, tag=ItemTag(FIRST_FIELD + one.number) if one.is_field else None) for line in own]
+    return read, unread
+
+
+def _within(line: Line, box: Box) -> list[Line]:
+    """The line with those of its words whose middle is in a box; none without any."""
+    x1, y1, x2, y2 = box
+    middles = ((word.box[0] + word.box[2], word.box[1] + word.box[3]) for word in line.words)
+    shown = [2 * x1 <= x <= 2 * x2 and 2 * y1 <= y <= 2 * y2 for x, y in middles]
+    words = tuple(itertools.compress(line.words, shown))
+    return [replace(line, words=words, box=hull(word.box for word in words))] if words else []
+
+
+def _is_unread(one: Annotation, lines: Sequence[Line]) -> bool:
+    """Whether an annotation holds text that is not among its lines, or less of it; of a list, any will do."""
+    if one.is_file:
+        return False
+    held, read = _letters(one.holds), _letters("".join(line.text for line in lines))
+    if not one.is_field:
+        return held not in read
+    return bool(one.holds) and (not lines if one.options is not None or one.sign else len(read) < len(held))
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def _with_choice(line: Line, options: Mapping[str, bool]) -> Line:
+    """A line of a list, with whether it is chosen before it."""
+    x, y1, _, y2 = line.box
+    sign = (TICKED if options.get(line.text) else EMPTY)[False]
+    return replace(line, words=(Word(sign, (x, y1, x, y2)), *line.words))
+
+
+def _comb(lines: Sequence[Line], value: str) -> Line:
+    """The line of a field whose characters stand apart, in the words of its value, if it has these characters."""
+    letters = [(letter, word.box) for line in lines for word in line.words for letter in word.text]
+    words = value.split()
+    boxes = [box for _, box in letters]
+    line = replace(lines[0], words=tuple(word for one in lines for word in one.words), box=hull(boxes))
+    if "".join(words) != "".join(letter for letter, _ in letters):
+        return line
+    ends = list(itertools.accumulate(map(len, words)))
+    starts = [0, *ends[:-1]]
+    parts = (hull(boxes[start:end]) for start, end in zip(starts, ends, strict=True))
+    return replace(line, words=tuple(map(Word, words, parts)))
