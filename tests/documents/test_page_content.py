@@ -144,7 +144,8 @@ def test_a_garbled_text_layer_that_is_kept_is_told(images: ImageStore) -> None:
         page = PageReader(images, ocr).read(RawPage(2, picture(canvas()), lines=broken))
         assert page.source == "text_layer"
         assert page.warnings == ("page 3 has a text layer that looks garbled, and was kept as it is",)
-    assert PageReader(images, None).read(RawPage(2, picture(canvas()), lines=prose(50, 100))).warnings == ()
+    words = prose(50, 100)
+    assert PageReader(images, None).read(RawPage(2, picture(with_chart(words)), lines=words)).warnings == ()
 
 
 def test_a_page_without_words_is_still_there_as_a_whole(images: ImageStore) -> None:

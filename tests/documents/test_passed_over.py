@@ -16,6 +16,9 @@ WITHIN = "page 1 has patterns, masks, or letters of fonts, that are drawn with t
 FILES = "files attached to it were not read: {}"
 NOTES = "page 1 has notes or filled form fields, whose text was not read: {}"
 HIDDEN = "page 1 has layers that are not shown, whose text was read like the rest"
+UNSEEN = (
+    "page 1 has words that it does not show, as they are covered or have the colour of their ground, which were read: 2"
+)
 LOST_UPDATE = "its last update is cut off, so that it was read as it was before"
 BEGUN = b"BT /F1 12 Tf 72 700 Td (alpha) Tj"
 FLATE = "/Filter /FlateDecode"
@@ -232,8 +235,8 @@ def test_text_in_a_mask_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("usual", "told"),
     [
-        ("/OFF [10 0 R]", (HIDDEN,)),
-        ("/BaseState /OFF", (HIDDEN,)),
+        ("/OFF [10 0 R]", (HIDDEN, UNSEEN)),
+        ("/BaseState /OFF", (HIDDEN, UNSEEN)),
         ("/BaseState /OFF /ON [10 0 R]", ()),
         ("/OFF [11 0 R]", ()),
     ],

@@ -1,7 +1,7 @@
 """Reads one page: its elements with crops stored, its words in reading order, and OCR where there is no text layer."""
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,8 +16,8 @@ from quoteweave.documents.layout.blocks import BrokenWord, LineBlock, block_of, 
 from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of
-from quoteweave.documents.layout.unread_text import shows_unread_text
-from quoteweave.documents.layout.used_lines import used_lines
+from quoteweave.documents.layout.unread_text import count_unseen, shows_unread_text
+from quoteweave.documents.layout.used_lines import UsedLines, used_lines
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.lines import Line, Word, translated, with_bullets
 from quoteweave.documents.sources.ocr import Ocr
@@ -65,6 +65,8 @@ UNSURE = (
     "was read by OCR, which is unsure of its words; other scripts than Latin and Chinese need their own OCR language"
 )
 """Part of the warning of a page that is in another script, written by hand, or hardly legible."""
+UNSEEN = "has words that it does not show, as they are covered or have the colour of their ground, which were read"
+"""Part of the warning of a page with such words."""
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
 SPLIT_FROM_SHARE = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
@@ -137,11 +139,7 @@ class PageReader:
             words.add_lines(ocr_lines or (), ocr=True)
         if used.is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if used.is_read else None))
-        if used.is_garbled:
-            left_out = (*left_out, GARBLED)
-        if used.is_unsure:
-            left_out = (*left_out, UNSURE)
-        warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in left_out))
+        warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in (*left_out, *_doubts(used))))
         shown = tuple(replace(element, box=used.box_as_shown(element.box)) for element in elements)
         return PageContent(
             *(raw.number, *raw.size, raw.label, source, shown, warnings, raw.bookmarks),
@@ -218,6 +216,16 @@ class PageReader:
     def _whole_page(self, raster: Raster, page_size: tuple[float, float], ocr_text: str | None) -> PageElement:
         key = self.images.put(encode_image(raster.pixels, lossy=True), suffix=".jpg")
         return PageElement("page", (0.0, 0.0, *page_size), "", image=key, ocr_text=ocr_text)
+
+
+def _doubts(used: UsedLines) -> Iterator[str]:
+    """Why what was read of a page may be wrong, or not what it shows."""
+    if used.is_garbled:
+        yield GARBLED
+    elif used.source == "text_layer" and (unseen := count_unseen(used.picture, used.lines)):
+        yield f"{UNSEEN}: {unseen:,}"
+    if used.is_unsure:
+        yield UNSURE
 
 
 @dataclass(frozen=True, slots=True)

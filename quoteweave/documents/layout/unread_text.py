@@ -3,16 +3,18 @@
 Letters are thin, dark on light or light on dark, about as high as their neighbours, and stand in rows with them. What
 looks like that where no word of the text layer stands is text that only OCR can read. The dashes of an axis are too
 low to count, lines too long, and the dots of a plot seldom stand three in a row.
+
+Counts as well the words of the text layer that the picture lacks: white on white, under a box, or not drawn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.lines import Word
+from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ MAX_SHAPES = 3000
 # The text layer has lost the spaces where more than this share of its letters stand in words longer than any is.
 RUN_TOGETHER = 0.3
 MAX_WORD_LETTERS = 22
+# Difference of colour, 0 to 255, within which the place of a word is of one colour; the palest words differ by more.
+MAX_DIFFERENCE = 8
 
 Shapes = npt.NDArray[np.int32]
 
@@ -106,3 +110,20 @@ def _in_rows(shapes: Shapes) -> int:
     close = (gap >= -2) & (gap < 0.8 * higher) & (left[None, :] > left[:, None])
     follows = close & level & (lower > 0.5 * higher)
     return int((follows.any(axis=0) & follows.any(axis=1)).sum())
+
+
+def count_unseen(picture: Raster, lines: Iterable[Line]) -> int:
+    """Count the words with letters or digits in whose place the picture is of one colour."""
+    return sum(_is_unseen(picture, word) for line in lines for word in line.words)
+
+
+def _is_unseen(picture: Raster, word: Word) -> bool:
+    x1, y1, x2, y2 = word.box
+    middle = (y1 + y2) / 2
+    # One row of pixels shows almost every word, and takes a tenth of the time.
+    row = picture.cut((x1, middle, x2, middle))[0, :, 1]
+    if int(row.max()) - int(row.min()) > MAX_DIFFERENCE:
+        return False
+    place = picture.cut(word.box).reshape(-1, 3)
+    is_plain = int((place.max(axis=0) - place.min(axis=0)).max()) <= MAX_DIFFERENCE
+    return is_plain and any(map(str.isalnum, word.text))
