@@ -21,6 +21,7 @@ from quoteweave.core.text.question_analysis import (
     analyse_question,
     interrogative_words,
     request_words,
+    with_words_alike,
 )
 from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words
 from quoteweave.core.text.tokens import WORD, name_words, words
@@ -180,11 +181,17 @@ def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> f
     """
     held = held.union(words_of_limit(text, question.analysis.text), _COST if _says_price(text, question) else ())
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
-    if wanted is None or wanted.named.isdisjoint(held) or not (wanted.acts and wanted.dimensions):
+    if wanted is None or wanted.named.isdisjoint(held) or not wanted.dimensions:
         return held
     clauses = (clause for clause in _CLAUSE_END.split(text) if not wanted.named.isdisjoint(words(clause)))
     clauses = (clause for clause in clauses if _is_valid_itself(clause, question))
-    return held.union(wanted.acts) if any(wanted.dimensions & dimensions_in(clause) for clause in clauses) else held
+    measured = any(wanted.dimensions & dimensions_in(clause) for clause in clauses)
+    return held.union(wanted.acts, words(question.analysis.asked_by)) if measured else held
+
+
+def with_other_words(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
+    """Return words of a text, and those of the question that it says otherwise: by its quantity, or by words alike."""
+    return with_words_alike(with_quantity(held, question, text), question.terms)
 
 
 def _is_valid_itself(clause: str, question: QuestionTerms) -> bool:

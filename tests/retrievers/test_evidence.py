@@ -37,6 +37,24 @@ PLAIN = [made_quote("timber", page=page) for page in range(5)]
 
 
 @pytest.mark.parametrize(
+    ("question", "others", "text", "found"),
+    [
+        ("How much does it weigh?", "timber", "Weight: 12 kg", True),
+        ("How tall is it?", "timber", "Height: 46 cm", True),
+        ("Where does she live?", "timber", "Address: 12 Mill Lane", True),
+        ("What does it cost?", "timber", "Price: 90 euros", True),
+        ("What does it cost?", "It costs nothing", "Price: 90 euros", False),
+        ("How do I prune roses?", "timber", "Rents increased", False),  # they are no "rose" of "rise"
+    ],
+)
+def test_a_word_that_no_page_has_is_looked_for_by_others_that_say_the_same(
+    question: str, others: str, text: str, found: bool, tmp_path: Path
+) -> None:
+    quotes = [made_quote(others, page=1), made_quote(text, page=2)]
+    assert (2 in told(tmp_path, quotes, question, "best quote")) == found
+
+
+@pytest.mark.parametrize(
     ("question", "pages"),
     [
         ("What is on the second page?", [1]),

@@ -35,6 +35,7 @@ from quoteweave.generation.relevance import (
     quote_words,
     subject_terms,
     weights_by_document,
+    with_other_words,
     words_with_headings,
 )
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
@@ -270,12 +271,15 @@ def _fit(hit: Hit, question: QuestionTerms, context: Context, weights: Mapping[s
     """How well a hit fits beside the others of its page."""
     quote, analysis = hit.quote, question.analysis
     held = frozenset(quote_words(quote))
-    fit = coverage(weights, held) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
+    fit = _worth(quote.all_text(), question, weights) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
     fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS)
     fit -= HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
     fit -= CONTENTS_PENALTY if any(name.kind == "contents" for name in heading_names(quote.section or "")) else 0.0
     fit += INTRODUCED_BONUS if analysis.asks == "steps" and quote.id in context.introduced else 0.0
     fit += _headed(quote, weights, title_words(context, quote.document))
+    if analysis.wants_number and not quote.has_pages:  # else nearly every quote of a page has some
+        numbered = filter(_has_digit, _parts(quote, ""))
+        fit += NUMBER_BONUS * max((_worth(part, question, weights) for part in numbered), default=0.0)
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.picture_types) else set()
     if quote.layout in shown.union(analysis.picture_types):
         fit += KIND_BONUS
@@ -284,6 +288,15 @@ def _fit(hit: Hit, question: QuestionTerms, context: Context, weights: Mapping[s
     if analysis.labels and quote.kind == "image" and set(analysis.labels) & set(labels_in((quote.caption or "")[:40])):
         fit += REFERENCE_BONUS
     return fit
+
+
+def _worth(text: str, question: QuestionTerms, weights: Mapping[str, float]) -> float:
+    """The share of the question's weight that a text has, in whatever words."""
+    return coverage(weights, with_other_words(frozenset(words(text)), question, text))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _headed(quote: Quote, weights: Mapping[str, float], title: frozenset[str]) -> float:
@@ -318,9 +331,9 @@ def _excerpt(
     parts = _parts(quote, end)
     if not parts:
         return ""
-    worth = [coverage(weights, words(part)) for part in parts]
+    worth = [_worth(part, question, weights) for part in parts]
     if question.analysis.wants_number:
-        worth = [value + NUMBER_BONUS * any(map(str.isdigit, part)) for value, part in zip(worth, parts, strict=True)]
+        worth = [value + NUMBER_BONUS * _has_digit(part) for value, part in zip(worth, parts, strict=True)]
     if quote.kind == "text":
         worth = [value + sentence_scores.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))

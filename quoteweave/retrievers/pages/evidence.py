@@ -1,5 +1,7 @@
 """The evidence for each page of a collection, given a question: words, references, kinds of pictures, and position.
 
+For a word that no page searched has, others count that say the same (`retrievers.pages.search_words`).
+
 All scores are on the scale of BM25. A *unit* of the table is `index.max_idf`, the score of a word that occurs on one
 page only. The parts add up to `PageEvidence.total`, and `search --explain` reports each of them by its name.
 
@@ -32,12 +34,12 @@ The constants were chosen by hand, each by its gain on the questions of MMDocIR 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.question_analysis import (
     PictureType,
     QuestionAnalysis,
@@ -54,6 +56,7 @@ from quoteweave.index.lexical import LexicalIndex, any_within
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
 from quoteweave.retrievers.pages.own_document import BEST_QUOTE, OUTLINE, score_within_documents
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
+from quoteweave.retrievers.pages.search_words import search_words
 from quoteweave.retrievers.pages.terminology import Sources, Terminology, TermMatches
 from quoteweave.retrievers.terms.terms import TermExpansion, Terms
 
@@ -172,7 +175,9 @@ class EvidenceScorer:
         index, analyses = self.index, analyse_lines(question)
         topics = {analysis: self._topic(analysis, within) for analysis in analyses}
         tokens = [
-            token for analysis, times in analyses.items() for token in _tokens(analysis, topics[analysis]) * times
+            token
+            for analysis, times in analyses.items()
+            for token in search_words(analysis, topics[analysis], partial(self._is_known, within)) * times
         ]
         quote_scores = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
         best, text = index.best_on_pages(quote_scores), "\n".join(topics.values())
@@ -220,7 +225,10 @@ class EvidenceScorer:
             return False
         said = {word for word in words(analysis.text, stem=False) if word not in request_words() | document_nouns()}
         topical = set(words(" ".join(said))) - interrogative_words() - picture_words()
-        return not any(any_within(self.index.pages_with_word(word), within) for word in topical)
+        return not any(self._is_known(within, word) for word in topical)
+
+    def _is_known(self, within: "Mask | None", word: str) -> bool:
+        return any_within(self.index.pages_with_word(word), within)
 
     def _page_feedback(self, evidence: PageEvidence) -> "Scores":
         """(m,) what belongs with the best pages; where a kind of picture alone is asked for, only among those of it."""
@@ -375,13 +383,6 @@ class EvidenceScorer:
                 whole += index.idf(token)
         shares: Scores = np.maximum(2 * index.best_on_pages(stated) / np.float32(whole or 1) - 1, np.float32(0))
         return shares
-
-
-def _tokens(analysis: QuestionAnalysis, topic: str) -> list[str]:
-    """The words of its topic; beside a reference, no "que" and "der", which are rare in documents in English."""
-    refers = analysis.places or analysis.labels
-    left_out = foreign_function_words(analysis.text, least=1) if refers else frozenset[str]()
-    return [word for word in words(topic) if word not in left_out]
 
 
 def _titles(analyses: "Counter[QuestionAnalysis]") -> Counter[str]:

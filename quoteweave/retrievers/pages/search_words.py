@@ -1,0 +1,42 @@
+"""The words to search for a question: its own, and for those that are nowhere, others by which texts say the same."""
+
+from collections.abc import Callable
+from functools import cache
+
+from quoteweave.core.text.foreign_languages import foreign_function_words
+from quoteweave.core.text.question_analysis import QuestionAnalysis, words_alike
+from quoteweave.core.text.question_words import asked_quantity, question_languages
+from quoteweave.core.text.tokens import words
+
+
+def search_words(analysis: QuestionAnalysis, topic: str, is_known: Callable[[str], bool]) -> list[str]:
+    """The words of a question's `topic`, stemmed, with other words for those that are not known to be somewhere.
+
+    Beside a reference, no "que" and "der", which are rare in documents in English.
+
+    >>> from quoteweave.core.text.question_analysis import analyse_question
+    >>> search_words(analyse_question("How tall is it?"), "How tall is it?", {"height"}.__contains__)
+    ['tall', 'height']
+    """
+    refers = analysis.places or analysis.labels
+    left_out = foreign_function_words(analysis.text, least=1) if refers else frozenset[str]()
+    own = [word for word in words(topic) if word not in left_out]
+    unknown = (word for word in words(topic, stem=False) if not any(map(is_known, words(word))))
+    return own + sorted({other for word in unknown for other in _others(analysis, word)}.difference(own))
+
+
+def _others(analysis: QuestionAnalysis, word: str) -> frozenset[str]:
+    """The words by which texts say a word of a question, or the quantity that it asks for by it.
+
+    Of a word only in the forms listed: "roses" are no "rose" that is an increase.
+    """
+    wanted, stems = asked_quantity(analysis.asked_by, analysis.text), frozenset(words(word))
+    alike = frozenset(other for stem in stems for other in words_alike(stem)) if word in _listed() else frozenset()
+    if wanted is None or stems.isdisjoint(wanted.acts.union(words(analysis.asked_by))):
+        return alike
+    return alike | wanted.named
+
+
+@cache
+def _listed() -> frozenset[str]:
+    return frozenset(word for each in question_languages() for asked, _ in each.get("alike", ()) for word in asked)
