@@ -33,9 +33,11 @@ _CLOSING_BEFORE_SPACE = rf"""["'”’»“‘«‹›)\]」』）】{RAISED}]*+
 _LABEL = r"[^\S\n]*+[A-ZÀ-Þ][\w'’/-]*+,?(?:[^\S\n][\w'’/()&.%-]++){0,5}:[^\S\n]"
 _AMOUNT = r"[^\S\n]*+\d[\d.,/½¼¾–-]*+[^\S\n]++(?=[^\W\d_])"
 _ENTRY = lazy_regex(rf"(?P<label>{_LABEL})|{_AMOUNT}")
+# A term with what is said of it, in a list of such lines: "viewers: can read", "PORT_HOME - folder of the data".
+_TERM = lazy_regex(r"[^\S\n]*+[\w./-]++(?:[^\S\n][\w./-]*\w){0,2}(?::|[^\S\n][–—-])[^\S\n]++\w")
 # Every part is possessive or one character wide, which keeps the search linear.
 _END = lazy_regex(
-    rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))|(?P<entry>\n)(?=[^\S\n]*+[A-ZÀ-Þ\d])"
+    rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))|(?P<entry>\n)(?=[^\S\n]*+[\w.-])"
     rf"|(?P<full>[。！？｡।॥؟۔]++{_CLOSING})"
     rf"|(?P<stop>[.!?…]++{_CLOSING_BEFORE_SPACE}(?:[A-Z]{{1,3}}[{RAISED}]{{1,3}})?)(?=\s)"
 )
@@ -177,7 +179,13 @@ def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
 
 def _parts_entries(text: str, start: int, at: int) -> bool:
     """Whether the line break at `at` ends what says one thing and begins at `start`, before what says another."""
-    before, after = _ENTRY.match(text, start, at) if at - start <= MAX_ENTRY else None, _ENTRY.match(text, at + 1)
+    if at - start > MAX_ENTRY:
+        before = None
+    elif _TERM.match(text, start, at) and _TERM.match(text, at + 1):
+        return True
+    else:
+        before = _ENTRY.match(text, start, at)
+    after = _ENTRY.match(text, at + 1)
     if before is None:
         is_line = "\n" not in text[start:at]  # below an address, "Tel." is of whom it names
         return is_line and after is not None and after["label"] is not None and _opens_entries(text, at + 1)

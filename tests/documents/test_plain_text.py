@@ -113,6 +113,34 @@ def test_other_lines_in_capitals_are_no_headings(file: Path, line: str) -> None:
     assert {layout for layout, _, _ in layouts(file, f"The port grew.\n\n{line}\n\nIt shrank.")} == {"paragraph"}
 
 
+def test_lines_in_capitals_head_the_text_right_below_them_where_several_do(file: Path) -> None:
+    text = "Ada Holm\n\nWORK\nShe built piers.\n\nLANGUAGES\nDutch and Low German\n\nHOBBIES\nFlying kites\n"
+    assert layouts(file, text)[1:3] == [("title", "WORK", None), ("paragraph", "She built piers.", "WORK")]
+
+
+def test_two_columns_are_a_list_of_terms_with_what_is_said_of_them(file: Path) -> None:
+    text = "Commands:\n  port-open   Open a port\n              for ships\n  port-close  Close it\n"
+    assert layouts(file, text) == [
+        ("paragraph", "Commands:", None),
+        ("list", "- port-open: Open a port for ships\n- port-close: Close it", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "port-open   Open a port",
+        "Ada    Holm   1815\nGrace  Hale   1906",
+        "a = 1;  # one\nb = 2;  # two",
+        "1.  The port\n2.  The quay",
+        "The  port\ngrew  by three",
+        "port-open   Open a port\nand other ones  too",
+    ],
+)
+def test_other_wide_spaces_make_no_list(file: Path, text: str) -> None:
+    assert layouts(file, text) == [("paragraph", text, None)]
+
+
 def test_lines_with_marks_below_are_headings_with_levels_by_their_marks(file: Path) -> None:
     text = "Ports\n=====\nThey grew.\n\n----\nQuay\n----\n\nIt is long.\n\nCrane 2\n~~~~~\nNew.\n\nEnd\n===\n"
     assert layouts(file, text) == [

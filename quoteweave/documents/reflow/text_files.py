@@ -1,6 +1,7 @@
 """Reads text files within limits of size, in the encoding they are in; plain text becomes quotes."""
 
 import codecs
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,6 +107,13 @@ _UNDERLINED = lazy_regex(
 )
 _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
+# A term and, behind two spaces or more, what is said of it; no item's number, line of code, or row of three columns.
+_TWO_COLUMNS = lazy_regex(
+    r"[ ]*(?!\d{1,3}[.)]?[ ])(?P<term>[^\s;{}]+(?:[ ][^\s;{}]+){0,3})[ ]{2,}(?P<said>(?![#;%]|//|/\*)\S+(?:[ ]\S+)*)"
+)
+_MIN_TERMS = 2
+# Fewer may be addresses, or shouts.
+_MIN_HEADED = 3
 # What a line opens with that says one thing of another: "Serves: 10".
 _LABEL = lazy_regex(r"[^:\n]{1,60}:(?:\s|\Z)")
 
@@ -125,6 +133,7 @@ def _blocks(text: str) -> Iterator[FlowBlock]:
     Underlined ones have levels by their marks, in the order in which these first occur.
     """
     capitals_distinguish = _has_more_small_letters(text[:_SAMPLE])
+    head_paragraphs = capitals_distinguish and _have_heads(_paragraphs(text[:_SAMPLE]))
     level, marks = 1, list[str]()
     for number, (whole, is_last) in enumerate(_with_last(_paragraphs(text))):
         title, mark, paragraph = _split_underlined(whole)
@@ -139,11 +148,44 @@ def _blocks(text: str) -> Iterator[FlowBlock]:
             yield FlowBlock(layout="title", text=paragraph, level=level)
             continue
         # Who a document is by, and when it is from, often stands right below its title.
-        parted = heads and rest and level == 1 and not _is_heading(rest.partition("\n")[0])
+        parted = heads and rest and (level == 1 or head_paragraphs) and not _is_heading(rest.partition("\n")[0])
         if parted:
-            yield FlowBlock(layout="title", text=first)
-        yield FlowBlock(layout="paragraph", text=rest if parted else paragraph)
+            yield FlowBlock(layout="title", text=first, level=level)
+        yield from _body(rest if parted else paragraph)
         level = 2
+
+
+def _body(paragraph: str) -> Iterator[FlowBlock]:
+    """A paragraph; if it has two columns, of terms and what is said of each, a list of these, below its lines before.
+
+    A column begins at the same place on two lines or more; what is below it alone goes on with the line above.
+    """
+    before, items, column = list[str](), list[str](), 0
+    for line in paragraph.expandtabs().split("\n"):
+        found = _TWO_COLUMNS.fullmatch(line)
+        if found is not None and column in (0, found.start("said")):
+            column = found.start("said")
+            items.append(f"- {found['term'].rstrip(' :')}: {found['said']}")
+        elif not items:
+            before.append(line)
+        elif len(line) - len(line.lstrip()) >= column:
+            items[-1] += f" {line.strip()}"
+        else:
+            items = []
+            break
+    if len(items) < _MIN_TERMS:
+        yield FlowBlock(layout="paragraph", text=paragraph)
+        return
+    if before:
+        yield FlowBlock(layout="paragraph", text="\n".join(before))
+    yield FlowBlock(layout="list", text="\n".join(items))
+
+
+def _have_heads(paragraphs: Iterator[str]) -> bool:
+    """Whether `_MIN_HEADED` paragraphs begin with a line in capitals, as the parts of a curriculum vitae do."""
+    parts = (paragraph.partition("\n") for paragraph in paragraphs)
+    headed = (1 for first, _, rest in parts if rest and _is_heading(first) and not _is_heading(rest.partition("\n")[0]))
+    return sum(itertools.islice(headed, _MIN_HEADED)) == _MIN_HEADED
 
 
 def _has_more_small_letters(text: str) -> bool:
