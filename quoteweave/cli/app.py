@@ -238,7 +238,7 @@ SFT = {
     ),
 }
 COMMANDS = {
-    "add": _command("Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML, CSV and plain text.", "commands.add"),
+    "add": _command("Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML, CSV and text.", "commands.add"),
     "import": _command(
         "Import what MinerU has parsed, MMDocIR's published layouts or pages, or a table of papers.",
         "commands.import_parsed",

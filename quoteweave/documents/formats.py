@@ -1,5 +1,6 @@
 """Detects a file's format: by its first bytes if the format has a signature, else by its suffix.
 
+Text with another suffix, or with none, is plain text: "README", "server.log", "settings.cfg".
 Nothing is decompressed or parsed here.
 """
 
@@ -9,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat
+from quoteweave.core.lazy_regex import lazy_regex
 
 
 class Format(StrEnum):
@@ -21,6 +23,7 @@ class Format(StrEnum):
     TIFF = "tiff"
     MARKDOWN = "markdown"
     TEXT = "text"
+    RESTRUCTURED_TEXT = "restructuredtext"
     HTML = "html"
     CSV = "csv"
 
@@ -38,6 +41,7 @@ SUFFIXES: Mapping[str, Format] = MappingProxyType(
         ".markdown": Format.MARKDOWN,
         ".txt": Format.TEXT,
         ".text": Format.TEXT,
+        ".rst": Format.RESTRUCTURED_TEXT,
         ".html": Format.HTML,
         ".htm": Format.HTML,
         ".xhtml": Format.HTML,
@@ -46,8 +50,20 @@ SUFFIXES: Mapping[str, Format] = MappingProxyType(
     }
 )
 """The suffixes, in lower case, of the files that are read from a folder."""
-_TEXT_FORMATS = frozenset({Format.MARKDOWN, Format.TEXT, Format.HTML, Format.CSV})
+_TEXT_FORMATS = frozenset({Format.MARKDOWN, Format.TEXT, Format.RESTRUCTURED_TEXT, Format.HTML, Format.CSV})
 """The formats that have no signature: text of which the suffix says what it is."""
+
+_NAMED_AS_DOCUMENT = lazy_regex(r"[A-Z][A-Z0-9_-]{2,}")
+
+
+def is_document_name(name: str) -> bool:
+    """Whether a file of this name is read from a folder: by its suffix, or without one in capitals ("README").
+
+    >>> [is_document_name(name) for name in ("a.pdf", "LICENSE", "Makefile", "a.py")]
+    [True, True, False, False]
+    """
+    return Path(name).suffix.lower() in SUFFIXES or _NAMED_AS_DOCUMENT.fullmatch(name) is not None
+
 
 _OFFICE = "save it as PDF in the program that made it, or in LibreOffice"
 _PANDOC = "save it as HTML or PDF, as with pandoc"
@@ -57,7 +73,7 @@ _PRINT = "open it in the program that made it and save it as PDF"
 
 ADVICE: Mapping[str, str] = MappingProxyType(
     dict.fromkeys((".doc", ".docx", ".odt", ".ppt", ".pptx", ".odp", ".xls", ".xlsx", ".ods", ".rtf"), _OFFICE)
-    | dict.fromkeys((".rst", ".tex", ".adoc", ".org", ".ipynb", ".fb2"), _PANDOC)
+    | dict.fromkeys((".tex", ".adoc", ".org", ".ipynb", ".fb2"), _PANDOC)
     | dict.fromkeys((".gif", ".bmp", ".heic", ".heif", ".avif", ".jp2", ".psd", ".svg"), _PICTURE)
     | dict.fromkeys((".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst"), _ARCHIVE)
     | dict.fromkeys((".pages", ".key", ".numbers", ".vsd", ".vsdx", ".pub", ".xps"), _PRINT)
@@ -154,8 +170,10 @@ def _by_suffix(name: str, suffix: str, head: bytes) -> Format:
         raise UnsupportedFormat(f"{name!r} is {kind}, which is not read; {ADVICE[usual]}")
     if suffix in ADVICE:
         raise UnsupportedFormat(f"{name!r}: {suffix} files are not read; {ADVICE[suffix]}")
-    if suffix and expected is None:
-        raise UnsupportedFormat(f"{name!r}: {suffix} files are not read; convert it to PDF, HTML or text")
+    if suffix and expected is None and not _is_text(head):
+        raise UnsupportedFormat(
+            f"{name!r}: {suffix} files are not read, unless they are text; convert it to PDF or HTML"
+        )
     if not _is_text(head):
         raise DamagedDocument(f"{name!r} is not text but binary data; if it is a document, give it its right name")
     return expected or Format.TEXT

@@ -21,6 +21,7 @@ from quoteweave.documents.layout.page import PageContent, PageReader
 from quoteweave.documents.reflow.csv_tables import parse_csv
 from quoteweave.documents.reflow.html import parse_html
 from quoteweave.documents.reflow.markdown import parse_markdown
+from quoteweave.documents.reflow.restructured_text import parse_restructured_text
 from quoteweave.documents.reflow.text_files import parse_text
 from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.lines import Line
@@ -137,6 +138,7 @@ PAGED_FORMATS: Mapping[Format, Callable[[Path, str | None, bool], AbstractContex
 
 WHOLE_FORMATS: Mapping[Format, Callable[[Path, ImageStore], ParsedDocument]] = {
     Format.TEXT: lambda path, _images: parse_text(path),
+    Format.RESTRUCTURED_TEXT: lambda path, _images: parse_restructured_text(path),
     Format.CSV: lambda path, _images: parse_csv(path),
     Format.MARKDOWN: parse_markdown,
     Format.HTML: parse_html,
@@ -231,7 +233,7 @@ def _kept_page(source: SourceFile, unfinished: UnfinishedPages, number: int, los
 def read_whole(source: SourceFile, format: Format) -> ParsedDocument:
     """Parse a file without pages of its own. Raises a DocumentError."""
     parsed = WHOLE_FORMATS[format](source.path, source.images)
-    if format in (Format.TEXT, Format.CSV):  # which have no pictures that OCR could read
+    if format in (Format.TEXT, Format.RESTRUCTURED_TEXT, Format.CSV):  # which have no pictures that OCR could read
         return parsed
     ocr = source.reader().ocr
     quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)

@@ -68,7 +68,7 @@ def test_documents_of_which_something_was_left_out_are_named(quoteweave: Quotewe
     assert "note: passed over 1 hidden document; name hidden files to add them" in added.err
     assert "note: passed over 1 hidden folder; name such a folder to add what it holds" in added.err
     assert "note: passed over 1 link to another folder; name such a link to add what it leads to" in added.err
-    assert "note: passed over 1 file that is no document: 1 .py" in added.err
+    assert "note: passed over 1 file that is no document: 1 .py; name a file to add it as text" in added.err
     told = "note: 1 document was read with warnings, which list --json shows: a.md"
     for command in ("list", "status"):
         assert told in " ".join(quoteweave(command, "-c", tmp_path / "c").err.split())

@@ -33,9 +33,16 @@ def test_files_below_a_folder_are_named_by_their_path(tmp_path: Path) -> None:
 def test_what_is_no_document_is_passed_over(tmp_path: Path) -> None:
     write(
         tmp_path,
-        dict.fromkeys((".hidden.pdf", ".git/x.txt", "~$report.docx", "a.py", "b", "logo.svg", "all.zip"), ""),
+        dict.fromkeys(
+            (".hidden.pdf", ".git/x.txt", "~$report.docx", "a.py", "b", "Makefile", "logo.svg", "all.zip"), ""
+        ),
     )
     assert find_files([tmp_path]) == []
+
+
+def test_a_file_without_a_suffix_is_a_document_if_its_name_is_in_capitals(tmp_path: Path) -> None:
+    write(tmp_path, {"README": "", "sub/CHANGES": "", "Makefile": "", "notes.rst": ""})
+    assert names(tmp_path) == ["README", "notes.rst", "sub/CHANGES"]
 
 
 def test_documents_that_must_be_converted_are_refused_with_advice(tmp_path: Path) -> None:

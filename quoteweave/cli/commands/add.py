@@ -77,7 +77,10 @@ def add(
     wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML, CSV and plain text.
+    """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML, CSV and text.
+
+    Any text is read if you name the file; of a folder .txt, .text and .rst files,
+    and those without a suffix in capitals, such as README.
 
     A folder is kept in step: new and changed files are read, documents whose
     files have vanished are removed. Files that cannot be read are listed with
@@ -153,7 +156,7 @@ def _passed_over(counts: Mapping[str, int]) -> Iterator[str]:
     if others:
         files = pluralize(sum(others.values()), "file that is no document", "files that are no documents")
         by_suffix = join_names([f"{count} {suffix or 'without a suffix'}" for suffix, count in others.items()])
-        yield f"passed over {files}: {by_suffix}"
+        yield f"passed over {files}: {by_suffix}; name a file to add it as text"
     for kind, (one, many, advice) in _PASSED_OVER.items():
         if kind in counts:
             yield f"passed over {pluralize(counts[kind], one, many)}; {advice}"

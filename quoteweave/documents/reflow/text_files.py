@@ -101,9 +101,10 @@ MAX_MEGABYTES = 64
 _SAMPLE = 100_000
 # A heading in capitals: words and what joins them, and, besides, brackets with what is not in capitals.
 _CAPITALS = lazy_regex(r"(?=.{3,80}\Z)[\w&'’\"“”(][\w \t&'’\"“”(),.:/–—-]*[\w)'’\"“”?!]")
-_MAX_TITLE = 80
+_MAX_TITLE, _MAX_UNDERLINED = 80, 200
 _UNDERLINED = lazy_regex(
-    r"(?:(?P<above>[=~^*#+-])(?P=above)+\n)?(?P<title>[^\n]*)\n(?P<line>(?P<mark>[=~^*#+-])(?P=mark)+)(?:\n|\Z)"
+    r"(?:(?P<above>[=~^*#+\"`-])(?P=above)+\n)?(?P<title>[^\n]*)\n"
+    r"(?P<line>(?P<mark>[=~^*#+\"`-])(?P=mark)+)(?:\n|\Z)"
 )
 _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
@@ -112,6 +113,7 @@ _TWO_COLUMNS = lazy_regex(
     r"[ ]*(?!\d{1,3}[.)]?[ ])(?P<term>[^\s;{}]+(?:[ ][^\s;{}]+){0,3})[ ]{2,}(?P<said>(?![#;%]|//|/\*)\S+(?:[ ]\S+)*)"
 )
 _MIN_TERMS = 2
+_BORDER, _BORDER_PART, _MIN_ROWS = lazy_regex(r"[ ]*=+(?:[ ]+=+)+[ ]*"), lazy_regex(r"=+"), 3
 # Fewer may be addresses, or shouts.
 _MIN_HEADED = 3
 # What a line opens with that says one thing of another: "Serves: 10".
@@ -124,11 +126,11 @@ def parse_text(path: Path) -> ParsedDocument:
     Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
-    return paginate_blocks(_blocks(text), name=path.name, warnings=warnings)
+    return paginate_blocks(text_blocks(text), name=path.name, warnings=warnings)
 
 
-def _blocks(text: str) -> Iterator[FlowBlock]:
-    """The paragraphs and headings of a text; headings above its first paragraph are of the highest level.
+def text_blocks(text: str) -> Iterator[FlowBlock]:
+    """The paragraphs, lists, tables and headings of a text; headings above its first paragraph are of the top level.
 
     Underlined ones have levels by their marks, in the order in which these first occur.
     """
@@ -160,6 +162,9 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
 
     A column begins at the same place on two lines or more; what is below it alone goes on with the line above.
     """
+    if table := _bordered_table(paragraph):
+        yield FlowBlock(layout="table", text=table)
+        return
     before, items, column = list[str](), list[str](), 0
     for line in paragraph.expandtabs().split("\n"):
         found = _TWO_COLUMNS.fullmatch(line)
@@ -179,6 +184,17 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
     if before:
         yield FlowBlock(layout="paragraph", text="\n".join(before))
     yield FlowBlock(layout="list", text="\n".join(items))
+
+
+def _bordered_table(paragraph: str) -> str:
+    """A table whose columns stand below the parts of its borders ("==== ====="), in rows of cells; "" for no table."""
+    first, *lines = paragraph.expandtabs().split("\n")
+    if _BORDER.fullmatch(first) is None or len(lines) < _MIN_ROWS or _BORDER.fullmatch(lines[-1]) is None:
+        return ""
+    starts = [part.start() for part in _BORDER_PART.finditer(first)]
+    spans = [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    rows = ([line[span].strip().replace("|", "/") for span in spans] for line in lines if not _BORDER.fullmatch(line))
+    return "\n".join(" | ".join(row) for row in rows)
 
 
 def _have_heads(paragraphs: Iterator[str]) -> bool:
@@ -201,8 +217,9 @@ def _split_underlined(paragraph: str) -> tuple[str, str, str]:
     found = _UNDERLINED.match(paragraph)
     if found is None or found["above"] not in (None, found["mark"]):
         return "", "", paragraph
-    title, is_long = found["title"].strip(), 2 * len(found["line"]) >= len(found["title"].strip())
-    if not is_long or len(found["title"]) > _MAX_TITLE or not any(map(str.isalpha, title)):
+    title, marks = found["title"].strip(), len(found["line"])
+    is_long = marks >= len(title) if len(title) > _MAX_TITLE else 2 * marks >= len(title)
+    if not is_long or len(title) > _MAX_UNDERLINED or not any(map(str.isalpha, title)):
         return "", "", paragraph
     return title, found["mark"] * (2 if found["above"] else 1), paragraph[found.end() :]
 

@@ -8,7 +8,7 @@ import { documentsChanged, onDocuments, open } from "./state.js";
 
 const FILTER_FROM = 9; // documents from which a field to find one by its name is of use
 const AT_ONCE = 60; // covers made at a time
-const WITHOUT_PAGES = new Set(["csv", "html", "markdown", "text"]); // formats of which no page is drawn
+const WITHOUT_PAGES = new Set(["csv", "html", "markdown", "restructuredtext", "text"]); // no page of them is drawn
 
 /** @typedef {import("./records.js").DocumentRecord} DocumentRecord */
 
@@ -30,7 +30,7 @@ export class Library {
     this.input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1", "aria-hidden": "true", on: { change: () => this.#picked() } });
     this.drop = h("div", { class: "drop" },
       h("strong", { text: "Drop files here to add them" }),
-      h("span", { text: "PDF, images, Markdown, HTML, CSV and plain text. They stay on this server." }),
+      h("span", { text: "PDF, images, Markdown, HTML, CSV, reStructuredText and other text. They stay on this server." }),
       h("button", { type: "button", class: "button", on: { click: () => this.input.click() } }, icon("upload"), "Choose files"), this.input);
     this.add = h("button", { type: "button", class: "tool worded", "aria-label": "Add files", on: { click: () => this.input.click() } }, icon("upload"), h("span", { class: "wording", text: "Add files" }));
     const head = h("header", { class: "library-head" }, h("h2", { text: "Documents" }), this.count, h("span", { class: "grow" }), this.all, this.search, this.add, tool("close", "Close", () => around.close(), { class: "tool sheet-only" }));
