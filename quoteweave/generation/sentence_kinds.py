@@ -4,9 +4,10 @@ An item of a list that is introduced as denied ("Never do any of the following:"
 says, if it is shown without the sentence above it, or without the heading ("What you must not do").
 """
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 from quoteweave.core.answers import Context
@@ -50,8 +51,8 @@ _SAYS_WHAT, _SAYS_WHAT_KIND = (
     )
     for phrase in ("", _NOUN_PHRASE)
 )
-# "mentor: a person who helps beginners", as glossaries have it.
-_TERM_OF_GLOSSARY = lazy_regex(rf"[”\"')]*\s*[:–—]\s+{_NOUN_PHRASE}", re.IGNORECASE)
+# "mentor: a person who helps beginners", or "mentor - a person", as glossaries have it.
+_TERM_OF_GLOSSARY = lazy_regex(rf"[”\"')]*(?:\s*[:–—]|\s+-)\s+{_NOUN_PHRASE}", re.IGNORECASE)
 # "In Rust, a library or executable program is called a crate."
 _NAMED = lazy_regex(
     r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE
@@ -90,15 +91,22 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
     says, asked = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT, set(subject)
     opens = _NAMES_BEFORE if is_name else _ARTICLE
     places = [match.span() for match in WORD.finditer(text) if asked.intersection(words(match[0]))]
-    for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
+    for start, end in _shortest_spans(text, places, asked):
         says_so = says.match(text[end:]) or (by_kind and _TERM_OF_GLOSSARY.match(text[end:]))
         begins = opens.fullmatch(text[:start]) and (says_so or _ENCLOSED.match(text[end:]))
         beside = None if _LEADS_IN.fullmatch(text[:start]) else _APPOSITION.match(text[end:])
         listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
         named = by_kind and _NAMED.search(text[:start]) and not _GOES_ON.match(text[end:])
-        if asked <= set(words(text[start:end])) and (begins or named or (beside and not listed)):
+        if begins or named or (beside and not listed):
             return True
     return False
+
+
+def _shortest_spans(text: str, places: Sequence[tuple[int, int]], asked: Set[str]) -> Iterator[tuple[int, int]]:
+    """From each place the shortest span that has all words, of as many places at most: "ARD_HOME" is one of two."""
+    for at, (start, _) in enumerate(places):
+        ends = (end for _, end in places[at : at + len(asked)] if asked <= set(words(text[start:end])))
+        yield from ((start, end) for end in itertools.islice(ends, 1))
 
 
 def begins_with(text: str, subject: str) -> bool:
@@ -130,9 +138,11 @@ INSTRUCTION = lazy_regex(
 
 ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
 """What may stand before a number, for a pattern."""
+FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+"""Small numbers in words, for a pattern."""
 
 # "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
-CLAUSES = lazy_regex(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
+CLAUSES = lazy_regex(rf"[,;](?=\s)|:(?=\s)(?!\s*(?:[$€£]\s?)?\d|\s+{FEW}\b)|\s[–—-]\s(?!\d)")
 # Behind "and" another thing may be told of by a verb of its own: "and the boilers are inspected".
 _JOINED_CLAUSE = lazy_regex(
     r"\s(?:and|but|while|whereas)\s(?=(?:the|an?|its|our|their|his|her|all|each|every|no)\s[^,;:]{2,60}?\s"

@@ -47,6 +47,14 @@ def status(question: str, text: str) -> str:
         ("How tall is the wall of the shed?", "The wall of the shed has a height of 2 m.", True),
         ("How long does the tunnel ride take?", "The tunnel ride takes 9 minutes and is 20 m deep.", True),
         ("Wie tief ist das Becken?", "Das Becken ist 25 Meter lang.", False),
+        ("How heavy is it?", "Weight: 21 kg", True),
+        ("How long is the warranty?", "Warranty: three years", True),
+        ("How old is Agnes Rowe?", "Agnes Rowe has been a potter for twenty years.", False),
+        ("How old is Agnes Rowe?", "Agnes Rowe moved to Osk 12 years ago.", False),
+        ("How old is Agnes Rowe?", "Agnes Rowe is 46 and has been a potter for 20 years.", True),
+        ("How old is Agnes Rowe?", "Agnes Rowe is 46 years old.", True),
+        ("How old must a rider be?", "A rider must be 18 or older.", True),
+        ("How old must a rider be?", "A rider must have had a licence for 2 years.", False),
         ("How far did the range of the bike fall in May?", "The range of the bike was 60 km in May.", False),
     ],
 )
@@ -77,6 +85,23 @@ def answer_over(tmp_path: Path, question: str, text: str) -> Answer:
     with Collection.create(tmp_path / "made") as made:
         add(made, [path])
         return Rag(Search(LexicalRetriever(made), collection=made), ExtractiveGenerator()).answer(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "section", "text", "answers"),
+    [
+        ("How much does it weigh?", "Specifications", "Weight: 3 kg", True),
+        ("How much does it weigh?", "Charger", "Weight: 3 kg", False),
+        ("How much does the charger weigh?", "Charger", "Weight: 3 kg", True),
+        ("What does it cost?", "Specifications", "Price: € 890", True),
+        ("How long is the chain?", "Specifications", "Chain length: 1.2 m", True),
+    ],
+)
+def test_a_label_gives_the_quantity_of_what_its_heading_names(
+    question: str, section: str, text: str, answers: bool
+) -> None:
+    given = context([quote(text, document="bike.md", section=section)])
+    assert (asyncio.run(ExtractiveGenerator().answer(Query(text=question), given)).status == "answered") == answers
 
 
 @pytest.mark.parametrize(

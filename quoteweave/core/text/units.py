@@ -43,6 +43,7 @@ power 1000 kW kilowatt
 power 1000000 MW megawatt
 power 1000000000 GW gigawatt
 energy 1000 kWh
+energy 1.163 kcal kilocalorie calorie
 energy 1000000 MWh
 energy 1000000000 GWh
 frequency 1 Hz hertz

@@ -31,7 +31,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS
 from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
-from quoteweave.core.text.question_words import asked_quantity
+from quoteweave.core.text.question_words import asked_quantity, asked_thing
 from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
@@ -45,7 +45,7 @@ from quoteweave.generation.extractive.acts.times import bounds_told, past_years
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
-from quoteweave.generation.extractive.asked_headings import words_above
+from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
@@ -118,6 +118,7 @@ class AnswerCriteria:
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
         self._question = question
         self._subject = {word: weights[word] for word in subject_terms(question) if word not in asking_words(question)}
+        self._thing = asked_thing(question.analysis.text)
         common = frozenset(self._subject) - question.names
         self._pairs, self._all_pairs = (adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
@@ -222,7 +223,7 @@ class AnswerCriteria:
         Or of what the heading names, and none that names another thing.
         """
         labels = [frozenset(words(row.name)) for row in statement.cells] or [label_of(statement.text)]
-        said = self._subject.keys() | (self._quantity.named if self._quantity else frozenset())
+        said = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
         named = said.union(*map(words_alike, said))
         if not all(label and label <= named for label in labels):
             return False
@@ -273,7 +274,7 @@ class AnswerCriteria:
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         analysis = self._question.analysis
-        before = self._words_before(statement) | self._if_computed(statement) | words_of_heading_meant(statement)
+        before = self._words_before(statement) | self._taken_as_said(statement) | words_of_heading_meant(statement)
         if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
             own |= bounds_told(statement.text, self._question) | words_of_cells(statement, self._question)
@@ -287,9 +288,10 @@ class AnswerCriteria:
         spelled = (word for word, other in self._spelled.items() if other <= held and word in self._subject)
         return with_words_alike(held, self._subject).union(spelled)
 
-    def _if_computed(self, statement: Statement) -> frozenset[str]:
-        """All words of the subject for a computed statement: the table and what is above it have them."""
-        return frozenset(self._subject) if statement.is_computed else frozenset()
+    def _taken_as_said(self, statement: Statement) -> frozenset[str]:
+        """All words of the subject, if computed, of which the table has them, or of the thing that it begins with."""
+        said = statement.is_computed or (self._thing and tells_use(statement, self._thing))
+        return frozenset(self._subject) if said else frozenset()
 
     def _words_before(self, statement: Statement) -> frozenset[str]:
         """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said.
@@ -322,8 +324,9 @@ class AnswerCriteria:
                 or defines_terms(statement)
                 or are_named_by_columns(statement, self._question)
             )
-        few = len(self._subject) < MIN_SUBJECT_TERMS and not tells_of_its_subject(
-            statement, self._question, frozenset(self._subject), self._texts
+        few = len(self._subject) < MIN_SUBJECT_TERMS and not (
+            self._is_own_property(statement)
+            or tells_of_its_subject(statement, self._question, frozenset(self._subject), self._texts)
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False
@@ -331,8 +334,8 @@ class AnswerCriteria:
             return False
         first = statement.text.partition(" ")[0]
         named = bool(words(first)) and set(words(first)) <= set(name_words(statement.quote.document))  # "zoo objects"
-        broken_off = first[:1].islower() and not any(map(str.isdigit, first))  # "v2 was published" is whole
-        return layout == "list" or named or not broken_off
+        whole = any(map(str.isdigit, first)) or label_of(statement.text) & self._thing  # "v2 was published"
+        return layout == "list" or named or bool(whole) or not first[:1].islower()
 
     def _matches_identity(self, statement: Statement) -> bool:
         """Whether names, numbers and distinguishing words of the question occur in the statement or around it.
@@ -346,7 +349,7 @@ class AnswerCriteria:
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
         own = with_quantity(frozenset(statement.words), self._question, statement.text)
-        own |= self._if_computed(statement) | words_of_cells(statement, self._question)
+        own |= self._taken_as_said(statement) | words_of_cells(statement, self._question)
         around = self._with_alike(beside | own)
         lacking = self._named_too - self._named(statement, own, around)
         if lacking:

@@ -12,7 +12,7 @@ from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, says_what
+from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_what
 
 MAX_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
@@ -294,6 +294,8 @@ def _is_by_thing(text: str, subject: Set[str]) -> bool:
         for found in _by_thing().finditer(text)
         if not found["act"] or set(words(found["act"])) <= subject
     ]
+    if _is_done_by_thing(text, subject):
+        return True
     if any(found["placed"] and set(words(found["placed"])) <= subject >= set(words(before)) for before, found in said):
         return True
     return any(
@@ -305,12 +307,19 @@ def _is_by_thing(text: str, subject: Set[str]) -> bool:
     )
 
 
+def _is_done_by_thing(text: str, act: Set[str]) -> bool:
+    """Whether a text says by which thing an act is done: "New members register at the boathouse office"."""
+    return not denies(text) and any(
+        found["act"] and set(words(found["act"])) == act for found in _by_thing().finditer(text)
+    )
+
+
 @cache
 def _by_thing() -> re.Pattern[str]:
     """Where something is, by a thing that has no name: "hangs beside the chandlery door", "is in the old mill"."""
     verb = (
         r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
-        r"|hidden|left|(?P<act>\w+ed|held|bought|sold|taught))"  # an act that is asked for
+        r"|hidden|left|(?P<act>(?!(?:gather|assemble|meet|wait)\b)\w{3,}))"  # an act that is asked for
     )
     beside = (
         r"(?:in|inside|on|at|beside|behind|opposite|outside|above|under|below|between|near|next\s+to|in\s+front\s+of)"
@@ -337,7 +346,9 @@ def _by_thing() -> re.Pattern[str]:
 
 
 def says_where(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says that what the question is about is located in a place, close after its name."""
+    """Whether a statement says that what the question is about is done or located in a place, close after its name."""
     asked, text = set(subject_terms(question)), statement.text
+    if _is_done_by_thing(text, asked):
+        return True
     before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
     return any(asked.intersection(words(name)) for name in [*before, *_PLACE_WHERE.findall(text)])

@@ -58,6 +58,11 @@ _TELLS_VALUE = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
 )
+# "Ardent is released under the MIT license" tells its license; what stands behind "which" is of another thing.
+_IS_UNDER = (
+    r"^(?:(?!\b(?:which|that|who|whose)\b)[^,;:]){{1,60}}\b(?:is|are|was|were)\s+(?:\w+\s+){{0,3}}?(?:under|by|with|as)\s+"
+    r"(?:the\s+)?(?:terms\s+of\s+)?(?:the\s+)?[A-Z][\w.-]*\s+(?:[\w.-]+\s+){{0,3}}?(?i:{noun})\b"
+)
 # "Mutagens are of three types" tells the kinds of them.
 _KINDS = r"(?:kind|type|sort|categor(?:y|ie)|classe?)"
 _A_KIND = lazy_regex(r"kind|type|sort|categor(?:y|ie)|classe?", re.IGNORECASE)
@@ -103,6 +108,8 @@ def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[
     """Whether a statement tells what is asked for by a noun, and neither a part of it, nor one of several."""
     noun = _KINDS if _A_KIND.fullmatch(asked["kind"] or "") else re.escape(asked["value"] or asked["kind"])
     named = _BEFORE_NOUN.format(noun=noun)
+    if asked["verb"] and re.search(_IS_UNDER.format(noun=noun), statement.text):
+        return not denies_unasked(statement, question)
     if re.search(named, statement.text, re.IGNORECASE) is None:
         # Another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not.
         said = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}

@@ -7,6 +7,7 @@ from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.question_analysis import QuestionAnalysis, words_alike
 from quoteweave.core.text.question_words import asked_quantity, question_languages
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import unit_words
 
 
 def search_words(analysis: QuestionAnalysis, topic: str, is_known: Callable[[str], bool]) -> list[str]:
@@ -31,7 +32,10 @@ def _others(analysis: QuestionAnalysis, word: str) -> frozenset[str]:
     Of a word only in the forms listed: "roses" are no "rose" that is an increase.
     """
     wanted, stems = asked_quantity(analysis.asked_by, analysis.text), frozenset(words(word))
-    alike = frozenset(other for stem in stems for other in words_alike(stem)) if word in _listed() else frozenset()
+    listed = (
+        _listed() | _units() if analysis.asked_by.casefold() == "how many" else _listed()
+    )  # "how many kilometres" are so many km
+    alike = frozenset(other for stem in stems for other in words_alike(stem)) if word in listed else frozenset()
     if wanted is None or stems.isdisjoint(wanted.acts.union(words(analysis.asked_by))):
         return alike
     return alike | wanted.named
@@ -40,3 +44,8 @@ def _others(analysis: QuestionAnalysis, word: str) -> frozenset[str]:
 @cache
 def _listed() -> frozenset[str]:
     return frozenset(word for each in question_languages() for asked, _ in each.get("alike", ()) for word in asked)
+
+
+@cache
+def _units() -> frozenset[str]:
+    return frozenset(word for name, _ in unit_words() for word in (name, f"{name}s"))

@@ -13,16 +13,15 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.generation.extractive.statements import Statement
-from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
 from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import QuestionTerms
-from quoteweave.generation.sentence_kinds import ROUGHLY
+from quoteweave.generation.sentence_kinds import FEW, ROUGHLY
 
 _ITEM = lazy_regex(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-_FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _NUMBER = (
-    rf"(?<![\w.,])(?:[$€£]\s?)?(?:\d[\d.,]*+|{_FEW}\b)"
+    rf"(?<![\w.,])(?:[$€£]\s?)?(?:\d[\d.,]*+|{FEW}\b)"
     r"(?:\s?%|(?:[\s-](?:square|cubic|million|billion))?[\s-]?[^\W\d_]{1,12}(?:/h)?\b)?"
 )
 _LENGTH = (
@@ -76,7 +75,7 @@ _TAKES = lazy_regex(r"\b(?:takes?|took)\b", re.IGNORECASE)
 _TAKES_TIME = lazy_regex(
     r"\b(?:takes?|took|last(?:s|ed)?)\s+(?:(?:about|around|approximately|roughly|only|just|over|nearly|almost|up\s+to|at\s+least|at\s+most"
     r"|between|from|(?:more|less)\s+than|you|us|them|him|her|it|most\s+\w+|the\s+\w+)\s+){0,3}"
-    rf"(?:\d|an?\b|half\b|{_FEW}\b)",
+    rf"(?:\d|an?\b|half\b|{FEW}\b)",
     re.IGNORECASE,
 )
 _ASKS_WEIGHT = lazy_regex(r"\b(?:how\s+heavy|weighs?|weight)\b", re.IGNORECASE)
@@ -91,15 +90,15 @@ _OF_OTHERS = lazy_regex(
 )
 _ASKS_PRICE = lazy_regex(r"\W*how\s+much\s+(?:is|are|was|were|(?:does|do|did)\b.*\bcosts?)\b", re.IGNORECASE)
 _NO_PRICE = lazy_regex(
-    rf"\bin\s+(?:\d+|{_FEW})\s+(?:equal\s+)?(?:parts|instal?lments|payments)\s+of\s+{_NUMBER}"
-    rf"|\b(?:within|after|in|for)\s+(?:\d+|{_FEW})\s+(?:minute|hour|day|week|month|year)s?\b",
+    rf"\bin\s+(?:\d+|{FEW})\s+(?:equal\s+)?(?:parts|instal?lments|payments)\s+of\s+{_NUMBER}"
+    rf"|\b(?:within|after|in|for)\s+(?:\d+|{FEW})\s+(?:minute|hour|day|week|month|year)s?\b",
     re.IGNORECASE,
 )
 _FOR = lazy_regex(r"\bfor\s+(?:(?:an?|the|each|every)\s+)?(?P<what>[^\W\d_]{3,})", re.IGNORECASE)
 # "None of the 30 rooms" and "Of 300 children few": the whole, of which others are counted.
 _WHOLE = lazy_regex(
-    rf"(?P<part>\b(?:\d[\d.,]*|one|{_FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+|%\s+|(?:^|[,;])\s*)"
-    rf"of\s+(?:(?:the|its|our|their|these|those)\s+)?(?:\d[\d.,]*|{_FEW})\s+(?=[^\W\d_]{{3,}}s\b|children|people|men\b|women)",
+    rf"(?P<part>\b(?:\d[\d.,]*|one|{FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+|%\s+|(?:^|[,;])\s*)"
+    rf"of\s+(?:(?:the|its|our|their|these|those)\s+)?(?:\d[\d.,]*|{FEW})\s+(?=[^\W\d_]{{3,}}s\b|children|people|men\b|women)",
     re.IGNORECASE,
 )
 _ASKS_WHOLE = lazy_regex(r"\b(?:in\s+all|in\s+total|altogether|(?:are|were)\s+there)\b", re.IGNORECASE)
@@ -118,15 +117,15 @@ _TIME_NAME = (
 )
 # "Once, in 1998", "five times as large" and "twice the size" tell of no frequency, nor do days that are excepted.
 _FREQUENCY = lazy_regex(
-    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|working|business|school|half(?:\s+an)?|\d+|{_FEW})[\s-]+)?{_TIME_NAME}"
-    rf"|every\s+(?:\d[\d.,]*\s?|{_FEW}\s)[^\W\d_]+"
+    rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|working|business|school|half(?:\s+an)?|\d+|{FEW})[\s-]+)?{_TIME_NAME}"
+    rf"|every\s+(?:\d[\d.,]*\s?|{FEW}\s)[^\W\d_]+"
     r"|(?:after|before|at|with)\s+(?:every|each)"
     r"|(?:for|on|in)\s+(?:every|each)\s+(?:use|visit|lesson|trip|run|flight|game|match|meeting|session|shift|voyage|issue)"
     r"|(?<!\bthe )(?<!\bour )(?<!\bits )(?<!\btheir )(?:bi-?|semi-?)?(?:hourly|daily|nightly|weekly|fortnightly|monthly"
     r"|quarterly|yearly|annually)|always|never|only\s+once"
     r"|(?:several|(?:a\s+)?few|many)\s+times\s+(?:an?|per|each|every|\w+ly)"
-    rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{_FEW})\s+{_SPAN}|\w+ly)"
-    rf"|(?:twice|(?:\d+|{_FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"
+    rf"|once\s+(?:an?|per|every|each|in\s+(?:an?|\d+|{FEW})\s+{_SPAN}|\w+ly)"
+    rf"|(?:twice|(?:\d+|{FEW})\s+times)(?!\s+(?:as|more|the|this|that|its|their|\w{{2,}}er)\b)|\d\s?[x×]\s+(?:an?|per|each|every|\w+ly)"
     rf"|per\s+{_SPAN}|at\s+(?:[\w-]+\s+)?intervals|alternate\s+(?:{_SPAN}|{WEEKDAY}s)"
     rf"|(?<!except on )(?<!except )(?:{WEEKDAY}s|weekdays|(?:at|on|most)\s+weekends)"
     rf"|(?:first|second|third|fourth|last)\s+(?:{WEEKDAY}|(?:working\s+)?day|week)\s+(?:of|in)\s+(?:the|each|every)\s+(?:week|month|quarter|year))\b",
@@ -137,11 +136,11 @@ _DAYTIME = (
 )
 # "Open to 12 at a time", "by 3 May" and "at 12 Mill Lane" tell no time of the day, nor does "until 30 minutes before".
 _TIME = (
-    rf"(?:\d{{1,2}}(?:[:.]\d\d\b|\s?[ap]\.?m\b)(?!\d)|(?:\d{{1,2}}(?!\d)|(?:one|{_FEW})\b)"
+    rf"(?:\d{{1,2}}(?:[:.]\d\d\b|\s?[ap]\.?m\b)(?!\d)|(?:\d{{1,2}}(?!\d)|(?:one|{FEW})\b)"
     r"(?!\s+(?:\w+s\b|at\s+a\s|(?-i:(?!Mon|Tue|Wed|Thu|Fri|Sat|Sun)[A-ZÀ-Þ])))"
     rf"|{_DAYTIME}\b)"
 )
-_SPAN_BESIDE = rf"(?:\d+|an?|one|{_FEW})\s+{_SPAN}\s+(?:before|after|in\s+advance)\b"
+_SPAN_BESIDE = rf"(?:\d+|an?|one|{FEW})\s+{_SPAN}\s+(?:before|after|in\s+advance)\b"
 # When something opens does not tell how late it is open.
 _ENDS, _STARTS = (
     lazy_regex(
@@ -160,20 +159,39 @@ _MEMBERS = (
 )
 # How many people there is room for tells how large a hall is.
 _ROOM = (
-    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{ROUGHLY}(?:\d[\d,]*|{_FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
-    rf"|(?:room|space|seats)\s+for\s+{ROUGHLY}(?:\d|{_FEW}\b)"
+    rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
+    rf"|(?:room|space|seats)\s+for\s+{ROUGHLY}(?:\d|{FEW}\b)"
 )
 # "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
 _SIZE = lazy_regex(
-    rf"\b{_SIZED}(?:\d|{_FEW}\b)|\b(?:{_ROOM})|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{ROUGHLY}(?:\d[\d,]*|{_FEW})\s+{_MEMBERS}\b"
-    rf"|\bof\s+(?:\d[\d,]*|{_FEW})(?=\s*(?:[.,;]|$))"
+    rf"\b{_SIZED}(?:\d|{FEW}\b)|\b(?:{_ROOM})|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+{_MEMBERS}\b"
+    rf"|\bof\s+(?:\d[\d,]*|{FEW})(?=\s*(?:[.,;]|$))"
     r"|\d\s?(?:by|x|×)\s?\d|\d\s(?:million|billion|thousand)|[$€£]\s?\d",
     re.IGNORECASE,
 )
 _TIMES_A_SPAN = lazy_regex(rf"(?:{_FREQUENCY.pattern})(?:\s+(?:an?|per)\s+{_SPAN}\b)?", re.IGNORECASE)
+# How long somebody is a potter, or in prison, is nobody's age.
+_YEARS = rf"(?:\d[\d.,]*+|{NUMBER_WORDS})"
+_NO_UNIT = r"(?=\W*$|[.,;:)]|\s(?:and|but|or|when|in|on|at|now|today)\b)"
+_YEARS_OLD = lazy_regex(
+    rf"\b{_YEARS}[\s-]+(?:year|month|week|day|hour)s?[\s-]+(?:old|of\s+age)\b"
+    rf"|\bage[ds]?\b[^.;]{{0,20}}?\b{_YEARS}"
+    rf"|\b(?:is|are|was|were|be|turn(?:s|ed)?|became|reached)\s+{ROUGHLY}{_YEARS}{_NO_UNIT}"
+    rf"|\b{_YEARS}\s(?:(?:year|month)s?\s)?(?:or|and)\s(?:older|younger|over|above|under)\b"
+    rf"|\b(?:over|under|older\s+than|younger\s+than)\s+{_YEARS}(?:{_NO_UNIT}|\s(?:year|month)s?\b|s\b)"
+    r"|(?-i:[A-ZÀ-Þ])[\w’'-]+,\s\d{1,3}(?=[,;)])",
+    re.IGNORECASE,
+)
 _DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
 _NO_SIZES = frozenset({"time", "months", "speed", "rotation", "celsius", "fahrenheit", "sound", "frequency"})
-_TELLS_HOW = {"how often": _FREQUENCY, "how late": _ENDS, "how early": _STARTS, "how large": _SIZE, "how big": _SIZE}
+_TELLS_HOW = {
+    "how old": _YEARS_OLD,
+    "how often": _FREQUENCY,
+    "how late": _ENDS,
+    "how early": _STARTS,
+    "how large": _SIZE,
+    "how big": _SIZE,
+}
 _SHARE_OF = lazy_regex(
     r"\b(?:percent(?:age)?|per\s+cent|share|proportion)\s+of\s+(?:(?:all|the)\s+)*(?P<before>(?:[\w.'’-]+\s+){0,2}?)"
     r"(?P<group>[\w'’-]{2,}s|people|men|women|children)\b",
