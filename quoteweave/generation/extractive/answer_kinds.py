@@ -289,7 +289,8 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
             or _DEFINES.search(text[end:] if text[end:].startswith(":") else text[end : end + DEFINED_WITHIN])
             for start, end in places
         )
-    return says_what(statement.text, term, by_kind=True, is_name=question.names.issuperset(term))
+    by_kind = statement.quote.layout != "title"  # "Peat: A New View" is no entry of a glossary
+    return says_what(statement.text, term, by_kind=by_kind, is_name=question.names.issuperset(term))
 
 
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:

@@ -3,10 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, QuestionAnalysis, with_words_alike
 from quoteweave.core.text.question_words import verbs_of
+from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.extractive.statements import Statement, refers_back
@@ -75,6 +77,15 @@ _OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o
 _NUMBERED = lazy_regex(
     r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
 )
+# "The length" of "the bridge", whatever stands behind it: "over the quay road".
+_OF_THING = lazy_regex(
+    r"\b([^\W\d_]{3,})\s+of\s+((?:[^\W\d_][\w'’-]*\s+){0,4}?[^\W\d_][\w'’-]*)"
+    r"(?=\s*[,;:.?!()]|\s*$|\s+(?:about|above|across|and|are|around|as|at|behind|below|beside|between|by|can|during|for|from|had"
+    r"|has|have|in|into|is|may|must|near|of|on|onto|or|over|per|than|that|through|to|under|was|were|which|who|will|with"
+    r"|within|without)\b)",
+    re.IGNORECASE,
+)
+_SELF = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
 _BESIDE_OFFICE = lazy_regex(
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
 )
@@ -90,7 +101,9 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     if _tells_of_its_property(asked, text, question.asks) or _is_of_a_part(statement, terms):
         return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
-    of_other = of_other or (not statement.is_row and _is_of_another_office(asked, text))
+    of_other = of_other or (
+        not statement.is_row and (_is_of_another_owner(asked, text) or _is_of_another_office(asked, text))
+    )
     of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(asked, text))
     if of_other or _is_measured_otherwise(asked, text) or _is_of_what_is_before(statement, question, terms):
         return True
@@ -109,6 +122,18 @@ def _leaves_open_which(noun: str, text: str) -> bool:
     first = re.search(rf"\b{noun}s?\b", text, re.IGNORECASE)
     found = re.search(any_one, text, re.IGNORECASE)
     return first is not None and found is not None and found.end() == first.end()
+
+
+def _is_of_another_owner(asked: str, text: str) -> bool:
+    """Whether a text gives a property of another thing: the length of the bridge over the quay, not of the quay."""
+    for name, owner in _OF_THING.findall(asked):
+        noun, thing = words(name), set(words(owner))
+        told = [each for one, each in _OF_THING.findall(text) if noun and words(one) == noun]
+        no_others = _SELF | reference_words().numbers.keys()  # "our tickets" are those, and "a team of nine" is any
+        of_others = [each for each in told if each.split()[0].casefold() not in no_others]
+        if thing and of_others and thing.isdisjoint(words(" ".join(told))):
+            return not any(first in thing and [then] == noun for first, then in pairwise(words(text)))
+    return False
 
 
 def _is_of_another_office(asked: str, text: str) -> bool:
