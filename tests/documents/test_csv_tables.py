@@ -34,6 +34,29 @@ def test_a_file_is_a_table_with_a_line_for_each_row(tmp_path: Path, name: str, d
     assert parsed(tmp_path, name, data) == [table.rstrip()]
 
 
+@pytest.mark.parametrize(
+    ("data", "said", "head"),
+    [
+        (
+            "Account;DE12;;\nPeriod;May;;\n;;;\nDate;Payee;Sum;Left\n2.5.;Rent;640;60\n",
+            "Account: DE12\nPeriod: May",
+            "Date",
+        ),
+        ("Ships of May\n\nPort,Ships,Tonnes\nMerrow,12,400\n", "Ships of May", "Port"),
+        (",2023,,2024,\nRegion,a,b,a,b\nNorth,1,2,3,4\n", None, ""),
+        ("Region,2023,,2024,\n,a,b,a,b\nNorth,1,2,3,4\n", None, "Region"),
+        ("Notes\nPort,Ships\nMerrow,12\n", None, "Notes"),  # of two columns, a row with one may be any row
+        ("Only a title\n", None, "Only a title"),
+    ],
+)
+def test_lines_above_the_head_are_no_part_of_the_table(tmp_path: Path, data: str, said: str | None, head: str) -> None:
+    (tmp_path / "a.csv").write_text(data, "utf-8")
+    *above, table = parse_csv(tmp_path / "a.csv").quotes
+    assert [(quote.layout, quote.text) for quote in above] == ([] if said is None else [("list", said)])
+    assert table.layout == "table"
+    assert table.text.partition(" |")[0].partition("\n")[0].strip() == head
+
+
 def test_a_long_table_is_cut_between_rows_each_part_below_the_head(tmp_path: Path) -> None:
     rows = [f"{number},ship {number}" for number in range(500)]
     texts = parsed(tmp_path, "a.csv", "\n".join(["Number,Name", *rows]).encode())
