@@ -540,7 +540,7 @@ def test_a_document_is_read_again_when_a_picture_that_it_shows_changes(collectio
 
 
 def test_files_of_a_folder_that_are_no_documents_are_counted(collection: Collection, folder: Path) -> None:
-    write(folder, {"x.py": "", "sub/y.PY": "", "LICENSE": "", ".hidden": "", "..md": "", "._x.md": "", "z.zip": ""})
+    write(folder, {"x.py": "", "sub/y.PY": "", "tool": "", ".hidden": "", "..md": "", "._x.md": "", "z.zip": ""})
     assert update(collection, folder).passed_over == {"": 1, ".py": 2, ".zip": 1, "hidden": 1}
     assert update(collection, folder / "a.txt").passed_over == {}
 
