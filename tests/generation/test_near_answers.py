@@ -16,6 +16,7 @@ from harbour_quotes import ask, context, image, quote
         ("When is the opening of the museum?", "The opening of the shop beside the museum is on 3 May."),
         ("What is the capacity of the lift?", "The capacity of the hall with the lift is 200 persons."),
         ("What is the height of the tower?", "The height of the mast on the tower is 40 m."),
+        ("What is the bean hopper?", "Refill the bean hopper (refer to display)."),
         ("Should I wear a helmet?", "Many wear a helmet."),
         ("Should I water the plants in winter?", "The plants are watered in winter."),
         ("When was the ship built?", "The ship, built in Skarn, was sold in 1990."),

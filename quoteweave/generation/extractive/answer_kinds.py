@@ -81,6 +81,10 @@ _UNTIL = lazy_regex(r"\b(?:until|till|through)\s", re.IGNORECASE)
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 # "Students whose results are poor must take three modules" does not tell how many students must take.
 _BEGINS_WITH_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
+# "Refill the bean hopper" says what to do with it.
+_ASKS_WHAT_IT_IS = lazy_regex(
+    r"\W*what(?:['’]s|\s+(?:is|are))\s+(?:(?:the|our)\s+)?[\w-]+(?:\s+[\w-]+)?\W*", re.IGNORECASE
+)
 _KINDS_OF_ACTS = frozenset({"date", "place"})
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing)|believ(?:es?|ed)"
@@ -121,6 +125,8 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if statement.is_computed or statement.is_of_kind:
         return True
+    if _ASKS_WHAT_IT_IS.fullmatch(text) and not statement.is_row and INSTRUCTION.match(told):
+        return False
     if IN_EXAMPLE.search(told) and not IN_EXAMPLE.search(text):
         return False
     if asks in _KINDS_OF_ACTS and not statement.is_row and (own := told_of_asked_act(statement.text, text)) is not None:

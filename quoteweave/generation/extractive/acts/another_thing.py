@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import AnswerType, QuestionAnalysis, with_words_alike
+from quoteweave.core.text.question_analysis import AnswerType, QuestionAnalysis, with_words_alike, words_alike
 from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
@@ -80,8 +80,8 @@ _NUMBERED = lazy_regex(
 # "The length" of "the bridge", whatever stands behind it: "over the quay road".
 _OF_THING = lazy_regex(
     r"\b([^\W\d_]{3,})\s+of\s+((?:[^\W\d_][\w'’-]*\s+){0,4}?[^\W\d_][\w'’-]*)"
-    r"(?=\s*[,;:.?!()]|\s*$|\s+(?:about|above|across|and|are|around|as|at|behind|below|beside|between|by|can|during|for|from|had"
-    r"|has|have|in|into|is|may|must|near|of|on|onto|or|over|per|than|that|through|to|under|was|were|which|who|will|with"
+    r"(?=\s*[,;:.?!()]|\s*$|\s+(?:about|above|across|and|are|around|as|at|behind|below|beside|between|by|can|did|do"
+    r"|does|during|for|from|had|has|have|in|into|is|may|must|near|of|on|onto|or|over|per|than|that|through|to|under|was|were|which|who|will|with"
     r"|within|without)\b)",
     re.IGNORECASE,
 )
@@ -128,6 +128,7 @@ def _is_of_another_owner(asked: str, text: str) -> bool:
     """Whether a text gives a property of another thing: the length of the bridge over the quay, not of the quay."""
     for name, owner in _OF_THING.findall(asked):
         noun, thing = words(name), set(words(owner))
+        thing = thing.union(*map(words_alike, thing))
         told = [each for one, each in _OF_THING.findall(text) if noun and words(one) == noun]
         no_others = _SELF | reference_words().numbers.keys()  # "our tickets" are those, and "a team of nine" is any
         of_others = [each for each in told if each.split()[0].casefold() not in no_others]
