@@ -19,6 +19,9 @@ _WORD = lazy_regex(r"[^\W_]+")
 _SPANISH_MARK = lazy_regex("[¿¡]")
 MIN_STEM = 4
 """Letters that the forms of a word have in common, at least: "Miete" and "Mieten", and not "Rate" and "Rat"."""
+MIN_PARTICIPLE = 6
+"""Letters of a participle without its ending, at least."""
+_PARTICIPLES = ("ad", "id", "at", "it", "ut")
 MIN_SMALL = 2
 """Least function words by which a question is taken for one in their language: "Los Angeles" has one."""
 
@@ -33,7 +36,10 @@ class ForeignLanguage:
     """Words that say little beside what a question is about, stemmed, such as "kostet"."""
     articles: frozenset[str]
     endings: frozenset[str]
-    """Of its words in their forms, without accents; the empty one too."""
+    """Of verbs and adjectives in their forms, and of nouns made of verbs, without accents; the empty one too."""
+    noun_endings: tuple[frozenset[str], ...]
+    """Of nouns, in the groups within which one noun may have them: "porta" and "porte", and no "porto"."""
+    has_capital_nouns: bool
     participle: str
     """What participles begin with; empty where there is nothing."""
 
@@ -46,24 +52,42 @@ class ForeignLanguage:
         pairs = pairwise(_WORD.findall(question))
         return all(before.casefold() not in self.articles for before, after in pairs if after == word)
 
-    def other_forms(self, word: str) -> Iterator[str]:
-        """Other forms that a word may have, the nearest first, in lower case and without accents, each stem once.
+    def is_noun(self, word: str, question: str) -> bool:
+        """Whether a word of a question, in any writing, is surely a noun: by an article before it, or a capital."""
+        said, written = _WORD.findall(question), normalize_text(word)
+        return any(
+            before.casefold() in self.articles or (self.has_capital_nouns and after[0].isupper())
+            for before, after in pairwise(said)
+            if normalize_text(after) == written
+        )
 
-        None of a function word.
+    def other_forms(self, word: str, question: str) -> Iterator[str]:
+        """Other forms of a word of a question, the nearest first, in lower case and without accents, each stem once.
 
-        >>> "presidee" in foreign_languages()["fr"].other_forms("présidé")
+        None of a function word. A noun has its cases and its plural alone: a "puerto" is no "puerta".
+
+        >>> "presidee" in foreign_languages()["fr"].other_forms("présidé", "Qui a présidé la séance ?")
         True
         """
         written = normalize_text(word)
         if not self.stems().isdisjoint(words(written)):
             return
-        seen = {*words(written)}
-        bare = {written, written.removeprefix(self.participle)}
-        stems = {one.removesuffix(end) for one in bare for end in self.endings if one.endswith(end)}
-        for stem in sorted(stems, key=lambda stem: (-len(stem), stem)):
-            if len(stem) < MIN_STEM or not stem.isalpha():
+        noun, seen = self.is_noun(word, question), {*words(written)}
+        starts = ("",) if noun else ("", self.participle)
+        bare = {written} if noun else {written, written.removeprefix(self.participle)}
+        groups = self.noun_endings if noun else (self.endings,)
+        changed = {
+            (one.removesuffix(end), end, new)
+            for one in bare
+            for group in groups
+            for end in group
+            if one.endswith(end)
+            for new in group
+        }
+        for stem, end, new in sorted(changed, key=lambda change: (-len(change[0]), change)):
+            if len(stem) < MIN_STEM or not stem.isalpha() or (not noun and _is_of_another_gender(stem, end, new)):
                 continue
-            for form in (start + stem + end for start in ("", self.participle) for end in sorted(self.endings)):
+            for form in (start + stem + new for start in starts):
                 if not seen.issuperset(found := words(form)):
                     seen.update(found)
                     yield form
@@ -99,7 +123,7 @@ def in_forms_of(question: str, texts: Iterable[str]) -> str:
         word = found[0]
         if word.casefold() in language.function_words or said.issuperset(words(word)):
             return word
-        return next((form for form in language.other_forms(word) if said.issuperset(words(form))), word)
+        return next((form for form in language.other_forms(word, question) if said.issuperset(words(form))), word)
 
     return _WORD.sub(written, question)
 
@@ -124,10 +148,18 @@ def foreign_languages() -> Mapping[str, ForeignLanguage]:
             light=frozenset(words(" ".join(one["light"]))),
             articles=frozenset(one["articles"]),
             endings=frozenset({"", *one["endings"]}),
+            noun_endings=tuple(map(frozenset, one["noun_endings"])),
+            has_capital_nouns=one.get("has_capital_nouns", False),
             participle=one.get("participle", ""),
         )
         for code, one in tomllib.loads(text).items()
     }
+
+
+def _is_of_another_gender(stem: str, end: str, new: str) -> bool:
+    """Whether two endings differ in gender, as those of participles alone may: "renovado", and no "plato", "plata"."""
+    differ = {end[:1], new[:1]} == {"o", "a"} and {end[1:], new[1:]} <= {"", "s"}
+    return differ and not (len(stem) >= MIN_PARTICIPLE and stem.endswith(_PARTICIPLES))
 
 
 @cache
@@ -138,6 +170,8 @@ def _together(names: tuple[str, ...]) -> ForeignLanguage:
         light=first.light.union(*(one.light for one in others)),
         articles=first.articles.union(*(one.articles for one in others)),
         endings=first.endings.union(*(one.endings for one in others)),
+        noun_endings=tuple(group for one in (first, *others) for group in one.noun_endings),
+        has_capital_nouns=any(one.has_capital_nouns for one in (first, *others)),
         participle=next((one.participle for one in (first, *others) if one.participle), ""),
     )
 

@@ -170,7 +170,7 @@ class LiteralMatches:
         language = foreign_language(text)
         names = {word for name in names_in(text) if " " in name for word in words(name, stem=False)}
         for word in missing:
-            forms = () if language is None or word in names else language.other_forms(word)
+            forms = () if language is None or word in names else language.other_forms(word, text)
             for spelled in (*forms, *islice(_misread(word), MAX_SPELLINGS)):
                 yield word, (spelled,)
             for parts in (*_broken(word), *islice(self._divided(word), MAX_SPELLINGS)):
