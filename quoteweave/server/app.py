@@ -15,7 +15,7 @@ from quoteweave.server.examples import add_response_examples
 from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.mcp.http import McpEndpoint
 from quoteweave.server.problems import handle_problems
-from quoteweave.server.request_context import RequestContext
+from quoteweave.server.request_context import HeadAsGet, RequestContext
 from quoteweave.server.routes import (
     answers,
     collections,
@@ -81,6 +81,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     add_response_examples(app)
     handle_problems(app)
     protect(app, settings)
+    app.add_middleware(HeadAsGet)
     app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)
     if settings.trusted_proxies:
         # Around all else, so that limits, log and links know the client's own address and scheme.

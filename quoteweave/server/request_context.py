@@ -5,6 +5,7 @@ import logging
 import time
 import uuid
 
+import anyio
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -35,8 +36,6 @@ class RequestContext:
         scope["request_id"] = request_id = _request_id(scope)
         REQUEST_ID.set(request_id)
         started, status, sent = time.perf_counter(), 500, False
-        # HEAD is what GET is without the body, which the HTTP server leaves out by its own copy of the scope.
-        handled = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status, sent
@@ -50,7 +49,7 @@ class RequestContext:
 
         try:
             with withhold_remedies(note_log()):
-                await self._app(handled, receive, send_with_headers)
+                await self._app(scope, receive, send_with_headers)
         except Exception as error:
             LOG.exception("request %s failed", request_id)
             if sent:
@@ -58,12 +57,35 @@ class RequestContext:
             await respond(problem_of(error), Request(scope))(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
-            scope["route"] = handled.get("route")
-            route = getattr(scope["route"], "path", "none")
+            route = getattr(scope.get("route"), "path", "none")
             # Callers make up methods as they like, and each label's value is kept for good.
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._metrics.count_request(method, route, status, seconds)
             _log(scope, status, seconds)
+
+
+class HeadAsGet:
+    """Answers HEAD with the headers of GET, and does no more of it: a stream of events need not end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        handled = {**scope, "method": "GET"}
+        with anyio.CancelScope() as answering:
+
+            async def send_head(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    await send(message)
+                    await send({"type": "http.response.body"})
+                    answering.cancel()
+
+            await self._app(handled, receive, send_head)
+        scope["route"] = handled.get("route")
 
 
 def security_headers(settings: ServerSettings) -> dict[str, str]:

@@ -4,13 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from live_server import LiveServer, Serve
+from starlette.types import Message, Receive, Scope, Send
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, Context, Event, ImageEvent, TextEvent
 from quoteweave.core.boxes import fraction_of
 from quoteweave.documents.ingest import add
+from quoteweave.server.request_context import HeadAsGet
 from quoteweave.testing.conformance import check_answer, check_events
 
 QUESTION = "How many vessel calls did the port receive?"
@@ -205,6 +208,32 @@ def test_head_answers_as_get_without_the_body(live: LiveServer) -> None:
         assert asked.headers["content-length"] == str(len(got.content))
         assert asked.content == b""
     assert live.client.head(ANSWERS).status_code == 405
+
+
+def test_head_of_a_stream_that_goes_on_ends() -> None:
+    sent: list[str] = []
+
+    async def stream(scope: Scope, receive: Receive, send: Send) -> None:
+        async def begin() -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(begin)
+            group.start_soon(anyio.sleep_forever)
+
+    async def silence() -> Message:
+        await anyio.sleep_forever()
+        return {}
+
+    async def keep(message: Message) -> None:
+        sent.append(message["type"])
+
+    async def ask() -> None:
+        with anyio.fail_after(60):
+            await HeadAsGet(stream)({"type": "http", "method": "HEAD"}, silence, keep)
+
+    anyio.run(ask)
+    assert sent == ["http.response.start", "http.response.body"]
 
 
 def test_collections_and_models_are_listed(live: LiveServer) -> None:

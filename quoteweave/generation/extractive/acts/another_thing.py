@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -132,9 +132,16 @@ def _is_of_another_owner(asked: str, text: str) -> bool:
         told = [each for one, each in _OF_THING.findall(text) if noun and words(one) == noun]
         no_others = _SELF | reference_words().numbers.keys()  # "our tickets" are those, and "a team of nine" is any
         of_others = [each for each in told if each.split()[0].casefold() not in no_others]
-        if thing and of_others and thing.isdisjoint(words(" ".join(told))):
+        of_others = [each for each in of_others if not each.split()[0].endswith("ing")]  # "the purpose of helping"
+        if of_others and thing.isdisjoint(words(" ".join(told))) and _stands_behind(thing, of_others[0], text):
             return not any(first in thing and [then] == noun for first, then in pairwise(words(text)))
     return False
+
+
+def _stands_behind(thing: Set[str], other: str, text: str) -> bool:
+    """Whether a thing is named behind another in a text, in the same clause: "of the bridge over the quay"."""
+    behind = re.split(r"[,;:.]\s|\s(?:and|but|while)\s", text.partition(other)[2])[0]
+    return not thing.isdisjoint(words(behind))
 
 
 def _is_of_another_office(asked: str, text: str) -> bool:
