@@ -92,7 +92,8 @@ def respond(problem: Problem, request: Request, headers: Mapping[str, str] | Non
 
 def without_folders(text: str, folders: Mapping[str, Path]) -> str:
     """Return a message with the names of collections for their folders: where those lie is the server's own affair."""
-    shown = {str(path): name for name, folder in folders.items() for path in (folder, folder.resolve())}
+    both = [(name, path) for name, folder in folders.items() for path in (folder, folder.resolve())]
+    shown = {str(path): name for name, path in both if path.name}  # each slash of a message is no root
     for path in sorted(shown, key=len, reverse=True):
         if os.sep in path:  # a plain word is no place on the disk, and may stand in any sentence
             text = text.replace(path, shown[path])

@@ -32,9 +32,8 @@ def _others(analysis: QuestionAnalysis, word: str) -> frozenset[str]:
     Of a word only in the forms listed: "roses" are no "rose" that is an increase.
     """
     wanted, stems = asked_quantity(analysis.asked_by, analysis.text), frozenset(words(word))
-    listed = (
-        _listed() | _units() if analysis.asked_by.casefold() == "how many" else _listed()
-    )  # "how many kilometres" are so many km
+    counted = _units() if analysis.asked_by.casefold() == "how many" else frozenset[str]()  # "kilometres" are km
+    listed = _listed() | counted
     alike = frozenset(other for stem in stems for other in words_alike(stem)) if word in listed else frozenset()
     if wanted is None or stems.isdisjoint(wanted.acts.union(words(analysis.asked_by))):
         return alike

@@ -19,7 +19,10 @@ export class Composer {
     this.button = byId("send");
     this.note = byId("question-note");
     this.scope = byId("scope-documents");
-    this.field.addEventListener("input", () => this.#typed());
+    this.field.addEventListener("input", () => {
+      this.waits = false; // what is changed again is not sent by itself
+      this.#typed();
+    });
     this.field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();

@@ -10,10 +10,15 @@ export const counted = (count, one, many = `${one}s`) => `${count.toLocaleString
 
 let readings = 0;
 
-/** Reads which documents there are. Of several readings at once the one that began last counts. */
+/** Reads which documents there are. Of several readings at once the one that began last counts, or fails. */
 export async function readDocuments() {
   const reading = (readings += 1);
-  const found = await call(`${base(open.collection)}/documents`);
+  let found;
+  try {
+    found = await call(`${base(open.collection)}/documents`);
+  } catch (error) {
+    if (reading === readings) throw error;
+  }
   if (reading !== readings) return;
   Object.assign(open, { documents: found.documents, failures: found.failures, listed: true });
   open.contents = open.documents.map(({ name, content }) => `${name}\n${content}`).join("\n");

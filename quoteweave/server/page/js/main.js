@@ -120,7 +120,7 @@ async function start() {
     history.replaceState(null, "", path);
     await viewer.openQuote(name, wanted.quote);
   } else if (wanted.conversation && !conversation.turns.length) await conversation.open(wanted.conversation);
-  else if (wanted.question) composer.write(wanted.question);
+  else if (wanted.question && !conversation.turns.length && !byId("question").value) composer.write(wanted.question);
   else if (!narrow()) byId("question").focus({ preventScroll: true });
 }
 
