@@ -85,6 +85,7 @@ _BEGINS_WITH_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,
 _ASKS_WHAT_IT_IS = lazy_regex(
     r"\W*what(?:['’]s|\s+(?:is|are))\s+(?:(?:the|our)\s+)?[\w-]+(?:\s+[\w-]+)?\W*", re.IGNORECASE
 )
+_AGAIN = lazy_regex(r"^\W*re(?=[a-z]{3})", re.IGNORECASE)
 _KINDS_OF_ACTS = frozenset({"date", "place"})
 _HYPOTHETICAL = lazy_regex(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing)|believ(?:es?|ed)"
@@ -125,7 +126,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if statement.is_computed or statement.is_of_kind:
         return True
-    if _ASKS_WHAT_IT_IS.fullmatch(text) and not statement.is_row and INSTRUCTION.match(told):
+    if _ASKS_WHAT_IT_IS.fullmatch(text) and not statement.is_row and INSTRUCTION.match(_AGAIN.sub("", told)):
         return False
     if IN_EXAMPLE.search(told) and not IN_EXAMPLE.search(text):
         return False
