@@ -4,28 +4,49 @@
 does not. A cell is another's where the sentence names another row of the table, or another column, by words that its
 name alone has, and has none of the words by which the cell's own row or column differs. Words that name columns name no
 row, and the reverse. Where the sentence also has what stands in the cell so named, that is what it names it for ("of
-500, Europe had 120"); and behind "than" or "since" it names what it compares with.
+500, Europe had 120").
+
+A name is said of a number where it stands before it in the same clause, or behind it as what it counts, or with a
+preposition ("388 beds", "3 of group B"). What stands behind "than", "since", "before" and the like is compared with,
+and a number that counts something else ("388 people") is of no column but one of a time or place ("in 2022").
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import cache, partial
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, read_rows, without_numbering
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.contraries.opposite_words import is_said_alike
-from quoteweave.generation.gate.facts import read_evidence
+from quoteweave.generation.gate.facts import normalize_notation, read_evidence
 
-MAX_ROWS = 200
-"""Of a table that is looked at."""
+MAX_CELLS = 5_000
+"""Of all tables together: in larger ones nothing is looked for."""
 
 _LETTER = lazy_regex(r"(?<![\w'’])[A-Z](?![\w'’])")
 _UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
-_COMPARED = lazy_regex(
-    r"\b(?:since|than|compared (?:with|to)|versus|vs\.?|unlike|against)\s+(?:the\s+)?\S+", re.IGNORECASE
+_CHANGE = (
+    r"(?:increas\w*|decreas\w*|ris(?:e|es|en)|rose|f[ae]ll\w*|gr[eo]w\w*|gain\w*|loss\w*|improve\w*|up|down|chang\w+)"
 )
+_COMPARED = lazy_regex(
+    r"\b(?:since|than|compared (?:with|to)|versus|vs\.?|unlike|against|before|after|near|below|above|beyond|besides?"
+    rf"|(?:next|close|similar) to|like|except|without|behind|{_CHANGE} (?:on|over)|from(?!\s+[^,;]+\bto\b))"
+    r"\s+(?:the\s+)?\S+",
+    re.IGNORECASE,
+)
+_CLAUSE_END = lazy_regex(
+    r";\s|,\s+(?:and(?! an?\b)|but|while|whereas|although|though|so|yet|which|who)\b", re.IGNORECASE
+)
+_FRONTED = lazy_regex(r"^\s*(?:while|whereas|although|though|when|if|because)\b[^,;]*,", re.IGNORECASE)
+_PAUSE = lazy_regex(r"[,;:](?!\S)")
+_COUNTED = lazy_regex(r"(?:\s+[^\W\d_][\w'’-]*){0,2}")
+_WITH_PREPOSITION = lazy_regex(
+    r"\b(?:of|in|at|for|on|to|from|by|during|per)(?:\s+(?:the|an?|each|every))?(?:\s+[\w'’&@-]+){1,3}", re.IGNORECASE
+)
+_TIME_OR_PLACE = lazy_regex(r"\b(?:in|on|at|during)\s+(?:(?:the|an?|each|every)\s+)?(\S+)", re.IGNORECASE)
 _NUMBER = lazy_regex(r"\d+(?:[.,' ]\d+)*")
 _CELLS = "|"
 
@@ -47,17 +68,24 @@ def find_other_cell(statement: str, amounts: Sequence[Amount], texts: Sequence[s
     None for what also stands outside the tables, or in the name of a row or column.
     """
     tables = [text for text in texts if _CELLS in text]
-    if not tables:
+    if not tables or sum(text.count(_CELLS) for text in tables) > MAX_CELLS:
         return None
     claim, found = _Claim(statement, amounts, same), dict[str, list[OtherCell | None]]()
     for text in texts:
         for line in text.splitlines():
             found |= {said: [None] for said in (claim.held(line) if _CELLS not in line else ())}
     for text in tables:
-        for header, body in parts_of(rows) if (rows := read_rows(text)[:MAX_ROWS]) else ():
+        for header, body in parts_of(rows) if (rows := read_rows(text)) else ():
             for said, other in _Table(*without_numbering(header, body)).told(claim):
                 found.setdefault(said, []).append(other)
     return next((its[0] for its in found.values() if its[0] is not None and all(its)), None)
+
+
+class _Name(NamedTuple):
+    """The name of a row or column, and its words."""
+
+    text: str
+    words: frozenset[str]
 
 
 class _Claim:
@@ -65,62 +93,124 @@ class _Claim:
 
     def __init__(self, text: str, amounts: Sequence[Amount], same: Same) -> None:
         self._amounts, self._same = amounts, same
-        text = text[:1].lower() + text[1:]  # "A" at its beginning is no name
-        self._names, self._said_of = _names(text), _names(_COMPARED.sub(" ", text))
+        self._text = normalize_notation(text[:1].lower() + text[1:])  # "A" at its beginning is no name
+        self.names = _names(self._text)
+        self._of_time_or_place = _names(" ".join(_TIME_OR_PLACE.findall(self._text)))
         self._digits = {_digits(format(one.value, "f")) for one in amounts}
+        # The same cells and names stand in a table again and again.
+        self.held, self._names_said_of = cache(self._held), cache(self._find_names_said_of)
 
-    def held(self, cell: str) -> list[str]:
+    def _held(self, cell: str) -> tuple[str, ...]:
         """What it has of a cell: its numbers, or all words of a cell without numbers."""
         if numbers := _NUMBER.findall(cell):
             there = not self._digits.isdisjoint(map(_digits, numbers))  # most cells need not be read
             amounts = read_evidence(cell).amounts if there else ()
-            return [one.text for one in self._amounts if any(self._same(one, other) for other in amounts)]
-        return [cell] if (names := _names(cell)) and names <= self._names else []
+            return tuple(one.text for one in self._amounts if any(self._same(one, other) for other in amounts))
+        return (cell,) if (names := _names(cell)) and names <= self.names else ()
 
-    def tells(self, own: Set[str], other: Set[str], besides: Set[str]) -> bool:
-        """Whether it names another row, or column, and not its own; `besides` name columns, or rows."""
-        apart, its = other - own - besides, own - other
-        named = bool(apart and its) and other <= self._names and apart <= self._said_of
-        return named and self._names.isdisjoint(its) and not any(is_said_alike(name, self._names) for name in its)
+    def tells(self, said: str, own: Set[str], other: _Name, besides: Set[str], *, column: bool = False) -> bool:
+        """Whether it says something of another row, or column, and not of its own; `besides` name columns, or rows."""
+        apart, its = other.words - own - besides, own - other.words
+        if not (apart and its and other.words <= self.names and self.names.isdisjoint(its)):
+            return False
+        if any(is_said_alike(name, self.names) for name in its):
+            return False
+        is_counted = column and bool(apart - self._of_time_or_place)
+        return all(
+            apart <= names and not (is_counted and counted and counted.isdisjoint(other.words))
+            for names, counted in self._names_said_of(said, other.text)
+        )
+
+    def _find_names_said_of(self, said: str, name: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+        """The names said of a number or words, and what that counts, wherever it stands; `name` may have "before"."""
+        text = _COMPARED.sub(partial(_unless_within, name.casefold()), self._text)
+        places = list(re.finditer(rf"(?<!\w){re.escape(said)}(?!\w)", text, re.IGNORECASE))
+        return [_said_at(text, *place.span()) for place in places] or [(_names(text), frozenset())]
+
+
+class _Row(NamedTuple):
+    """A row of a table, its name, and the words of its cells without numbers, by their place."""
+
+    cells: Sequence[str]
+    name: _Name
+    texts: Mapping[int, frozenset[str]]
+
+    def own_names(self, at: int) -> frozenset[str]:
+        """The words of all its cells but the one there."""
+        return self.name.words.union(*(names for place, names in self.texts.items() if place != at))
+
+
+_Cell = tuple[_Row, int]
+"""A row, and where the cell stands in it."""
 
 
 class _Table:
     """A table, or a part of one that has a header of its own, or none."""
 
     def __init__(self, header: Sequence[str], rows: Rows) -> None:
-        self._header, self._rows = header, rows
-        self._columns = [_names(_UNIT.sub("", name)) for name in header]
-        self._of_columns = frozenset[str]().union(*self._columns)
+        names = cache(_names)
+        self._header = [_Name(name, names(_UNIT.sub("", name))) for name in header]
+        self._of_columns = frozenset[str]().union(*(name.words for name in self._header))
+        self._rows = []
+        for row in rows:
+            texts = {at: names(cell) for at, cell in enumerate(row) if not _has_number(cell)}
+            self._rows.append(_Row(row, _Name(row[0], names(row[0])), texts))
 
     def told(self, claim: _Claim) -> Iterator[tuple[str, OtherCell | None]]:
         """Yield all that a claim has of it, with the row or column that it says it of, where that is another."""
-        for name in [*self._header, *(row[0] for row in self._rows)]:
-            yield from ((said, None) for said in claim.held(name))
+        named: dict[_Name, list[_Row]] = {}
         for row in self._rows:
-            for at, cell in enumerate(row[1:], start=1):
-                if held := claim.held(cell):
-                    others = self._other_row(claim, row, at) or self._other_column(claim, row, at)
-                    yield from ((said, OtherCell(said, *others) if others else None) for said in held)
+            if row.name.words <= claim.names:
+                named.setdefault(row.name, []).append(row)
+        columns = [at for at, name in enumerate(self._header) if at and name.words <= claim.names]
+        for name in [*self._header, *(row.name for row in self._rows)]:
+            yield from ((said, None) for said in claim.held(name.text))
+        for row in self._rows:
+            for at, cell in enumerate(row.cells[1:], start=1):
+                for said in claim.held(cell):
+                    others = self._other_row(claim, said, (row, at), named)
+                    others = others or self._other_column(claim, said, (row, at), columns)
+                    yield said, OtherCell(said, *others) if others else None
 
-    def _other_row(self, claim: _Claim, row: Sequence[str], at: int) -> tuple[str, str] | None:
+    def _other_row(
+        self, claim: _Claim, said: str, cell: _Cell, named: Mapping[_Name, Sequence[_Row]]
+    ) -> tuple[str, str] | None:
         """The names of the row of a cell, and of another that the claim names, with a cell of the same kind."""
-        texts = (cell for place, cell in enumerate(row) if place != at and not _has_number(cell))
-        own = _names(row[0]).union(*map(_names, texts))
-        for other in self._rows:
-            has_cell = len(other) > at and other[at] not in EMPTY
-            alike = has_cell and _has_number(other[at]) == _has_number(row[at])
-            if other is not row and alike and claim.tells(own, _names(other[0]), self._of_columns):
-                return None if claim.held(other[at]) else (row[0], other[0])
+        row, at = cell
+        own = row.own_names(at) if named else frozenset()
+        for name, rows in named.items():
+            if claim.tells(said, own, name, self._of_columns):
+                there = (one.cells[at] for one in rows if len(one.cells) > at and one.cells[at] not in EMPTY)
+                if alike := [other for other in there if _has_number(other) == (at not in row.texts)]:
+                    return None if any(map(claim.held, alike)) else (row.name.text, name.text)
         return None
 
-    def _other_column(self, claim: _Claim, row: Sequence[str], at: int) -> tuple[str, str] | None:
+    def _other_column(self, claim: _Claim, said: str, cell: _Cell, named: Sequence[int]) -> tuple[str, str] | None:
         """The names of the column of a number, and of another that the claim names; words may name their row."""
-        if len(self._header) != len(row) or not _has_number(row[at]):
+        row, at = cell
+        if len(self._header) != len(row.cells) or at in row.texts:
             return None
-        for place in range(1, len(row)):
-            if place != at and claim.tells(self._columns[at], self._columns[place], _names(row[0])):
-                return None if claim.held(row[place]) else (self._header[at], self._header[place])
+        own = self._header[at]
+        for place in named:
+            other = self._header[place]
+            if place != at and claim.tells(said, own.words, other, row.name.words, column=True):
+                return None if claim.held(row.cells[place]) else (own.text, other.text)
         return None
+
+
+def _unless_within(name: str, found: re.Match[str]) -> str:
+    return found[0] if found[0].casefold() in name else " "
+
+
+def _said_at(text: str, start: int, end: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a text has for what stands there, and the words right behind it, which it may count."""
+    before = _FRONTED.sub(" ", _CLAUSE_END.split(text[:start])[-1])
+    behind = _PAUSE.split(text[end:])[0]
+    follows = _COUNTED.match(behind)
+    counted = follows[0] if follows else ""
+    said = [before, text[start:end], counted, *_WITH_PREPOSITION.findall(behind)]
+    first = next((at for at, word in enumerate(counted.split()) if word.casefold() in STOP_WORDS), 2)
+    return _names(" | ".join(said)), _names(" ".join(counted.split()[:first]))
 
 
 def _has_number(cell: str) -> bool:
