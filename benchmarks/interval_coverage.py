@@ -21,8 +21,8 @@ from common import Table, arguments, finish, machine
 from numpy.typing import NDArray
 
 from quoteweave.evaluation.statistics.aggregates import FRACTION, Limits, ratio_of
-from quoteweave.evaluation.statistics.intervals import studentised
-from quoteweave.evaluation.statistics.student import t_quantile
+from quoteweave.evaluation.statistics.intervals import jackknife_estimate
+from quoteweave.evaluation.statistics.student import two_sided_critical_value
 
 Array = NDArray[np.float64]
 DOCUMENTS = (3, 5, 10, 20, 44)
@@ -111,7 +111,7 @@ def ours(data: Data) -> tuple[Array, Array]:
     found = []
     for above, below in zip(data.above.tolist(), data.below.tolist(), strict=True):
         rows = [{"above": one, "below": other} for one, other in zip(above, below, strict=True)]
-        one = studentised(figure, rows, names)
+        one = jackknife_estimate(figure, rows, names)
         found.append((None if one is None else one.interval()) or (np.nan, np.nan))
     low, high = np.array(found).T
     return low, high
@@ -128,7 +128,7 @@ def jackknife(data: Data) -> tuple[Array, Array, Array]:
 def plain_t(data: Data) -> tuple[Array, Array]:
     """Cut at the limits."""
     figures, errors, left = jackknife(data)
-    half = t_quantile(0.95, left.shape[1] - 1) * errors
+    half = two_sided_critical_value(0.95, left.shape[1] - 1) * errors
     return np.maximum(figures - half, data.limits[0]), np.minimum(figures + half, data.limits[1])
 
 

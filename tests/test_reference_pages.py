@@ -66,7 +66,7 @@ def test_help_says_what_each_field_means(name: str) -> None:
 
 # They read or write what the caller has in memory, or compute.
 RAISES_NOTHING = {
-    *("build_answer", "find_leaks", "list_presets", "render_trajectory", "cluster_intervals", "wrong_papers"),
+    *("build_answer", "find_leaks", "list_presets", "render_trajectory", "wrong_papers"),
     *("collection_statistics", "dataset_statistics", "holm", "list_metrics", "mean_of", "ratio_of"),
     "paired_difference",
 }

@@ -18,9 +18,9 @@ from quoteweave.evaluation.statistics.aggregates import (
     ratio_of,
     total_of,
 )
-from quoteweave.evaluation.statistics.intervals import cluster_intervals, studentised
+from quoteweave.evaluation.statistics.intervals import cluster_intervals, jackknife_estimate
 from quoteweave.evaluation.statistics.paired_tests import difference_of, joint
-from quoteweave.evaluation.statistics.student import t_quantile, t_two_sided
+from quoteweave.evaluation.statistics.student import t_two_sided, two_sided_critical_value
 
 VALUES = [3.0, 7.0, 4.0, 9.0, 2.0, 5.0]
 WORDS: list[Row] = [{"a": value, "b": value} for value in VALUES]
@@ -31,7 +31,7 @@ ALONE = [str(n) for n in range(6)]
 def test_t_is_that_of_scipy(freedom: int) -> None:
     for t in (0.0, 0.3, 2.5, 9.0):
         assert t_two_sided(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), abs=1e-13)
-    assert t_quantile(0.95, freedom) == pytest.approx(stats.t.ppf(0.975, freedom))
+    assert two_sided_critical_value(0.95, freedom) == pytest.approx(stats.t.ppf(0.975, freedom))
 
 
 def test_without_limits_and_clusters_a_mean_has_the_t_interval_of_textbooks() -> None:
@@ -47,7 +47,7 @@ def test_a_total_is_as_uncertain_as_the_mean_times_the_number() -> None:
 
 def test_correlations_have_intervals_on_the_scale_of_fisher_s_z() -> None:
     rows: list[Row] = [{"x": float(n), "y": float(n * n % 7)} for n in range(12)]
-    found = studentised(correlation_of("x", "y", "r"), rows, list(range(12)))
+    found = jackknife_estimate(correlation_of("x", "y", "r"), rows, list(range(12)))
     assert found is not None
     z, error = math.atanh(found.value), found.error / (1 - found.value**2)
     half = stats.t.ppf(0.975, 11) * error
@@ -96,7 +96,7 @@ def test_intervals_lie_within_limits_hold_the_figure_and_agree_with_p(
     drawn: list[tuple[int, int, int]], relative: bool
 ) -> None:
     rows: list[Row] = [joint({"a": ours / 4}, {"a": theirs / 4}) for ours, theirs, _ in drawn]
-    found = studentised(difference_of(mean_of("a"), relative=relative), rows, [cluster for *_, cluster in drawn])
+    found = jackknife_estimate(difference_of(mean_of("a"), relative=relative), rows, [cluster for *_, cluster in drawn])
     if found is None or (bounds := found.interval()) is None:
         return
     low, high = bounds
@@ -128,3 +128,26 @@ def test_more_certainty_takes_wider_intervals() -> None:
         for low, high in [cluster_intervals([mean_of("b", limits=AMOUNT)], WORDS, ALONE, level=level)["b"] or (0, 0)]
     ]
     assert all(narrow < wide for narrow, wide in pairwise(widths))
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan])
+def test_a_level_is_a_share(level: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        cluster_intervals([mean_of("a")], [{"a": 1.0}, {"a": 0.0}], ["x", "y"], level=level)
+
+
+def test_a_correlation_that_two_documents_would_not_have_has_no_interval() -> None:
+    rows: list[Row] = [{"x": x, "y": y} for x, y in ((0.0, 0.0), (1.0, 1.0), (2.0, 0.2), (3.0, 0.9))]
+    figures = [correlation_of("x", "y", "r")]
+    assert cluster_intervals(figures, rows[:3], ALONE[:3]) == {"r": None}
+    assert cluster_intervals(figures, rows, ALONE[:4])["r"] is not None
+
+
+def test_one_document_that_hardly_differs_leaves_as_much_open_as_none() -> None:
+    rows: list[Row] = [joint({"a": 1.0 - (n == 0) / 1000}, {"a": 0.0}) for n in range(10)]
+    found = jackknife_estimate(difference_of(mean_of("a")), rows, list(range(10)))
+    alike = jackknife_estimate(difference_of(mean_of("a")), rows[1:2] * 10, list(range(10)))
+    assert found is not None
+    assert alike is not None
+    assert found.interval() == pytest.approx(alike.interval(), abs=1e-3)
+    assert found.p() == pytest.approx(alike.p(), rel=0.01)

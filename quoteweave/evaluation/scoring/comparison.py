@@ -28,7 +28,7 @@ from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, defined
-from quoteweave.evaluation.statistics.intervals import studentised
+from quoteweave.evaluation.statistics.intervals import jackknife_estimate
 from quoteweave.evaluation.statistics.paired_tests import (
     FIRST,
     SECOND,
@@ -173,7 +173,7 @@ class _Paired(NamedTuple):
 def _compared(pair: tuple[Scores, Scores], figure: Aggregate, *, relative: bool) -> Comparison:
     paired = _paired(*pair)
     difference, shown = difference_of(figure), difference_of(figure, relative=relative)
-    found = studentised(shown, paired.rows, paired.clusters)
+    found = jackknife_estimate(shown, paired.rows, paired.clusters)
     counts = [values is not None for values in difference.values(paired.rows)]
     known = list(itertools.compress(paired.rows, counts))
     first, second = (

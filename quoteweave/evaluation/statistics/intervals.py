@@ -27,7 +27,7 @@ from quoteweave.evaluation.statistics.aggregates import (
     check_finite,
     mean_of,
 )
-from quoteweave.evaluation.statistics.student import t_quantile, t_two_sided
+from quoteweave.evaluation.statistics.student import t_two_sided, two_sided_critical_value
 
 Bounds = tuple[float, float]
 LEVEL = 0.95
@@ -55,57 +55,75 @@ def cluster_intervals(
     """Intervals of figures over the same rows, questions of one cluster taken together.
 
     None for a figure that is defined in fewer than two clusters, or undefined without one of them, and for one without
-    two limits that is the same in all clusters, which tell nothing of its spread.
+    two limits that is the same in all clusters, which tell nothing of its spread. Raises ValueError unless `level` is a
+    share between 0 and 1.
 
         >>> rows = [{"recall": 1.0}, {"recall": 0.0}, {"recall": 1.0}]
         >>> low, high = cluster_intervals([mean_of("recall")], rows, ["a.pdf", "b.pdf", "c.pdf"])["recall"]
         >>> round(low, 3), round(high, 3)
         (0.003, 0.999)
     """
-    found = {figure.name: studentised(figure, rows, clusters) for figure in figures}
+    if not 0 < level < 1:
+        raise ValueError(f"a level of {level}: it is a share between 0 and 1, such as 0.95")
+    found = {figure.name: jackknife_estimate(figure, rows, clusters) for figure in figures}
     return {name: None if one is None else one.interval(level) for name, one in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Studentised:
-    """A figure and its standard error, of which intervals and p values are made that agree.
+class JackknifeEstimate:
+    """A figure and its standard error by the jackknife, of which intervals and p values are made that agree.
 
     Fields:
         value: the figure
         error: its standard error; 0 where it is the same in all clusters
         clusters: from how many it comes, two at least
         limits: between which it lies
+        one_differs: whether all clusters but one have the same figure
     """
 
     value: float
     error: float
     clusters: int
     limits: Limits
+    one_differs: bool = False
 
     def interval(self, level: float = LEVEL) -> Bounds | None:
         """The values that a test at `1 - level` does not reject, within the limits."""
         low, high = self.limits
         if self.error == 0:
-            # Were another value seen with the chance q, n clusters without it would have the chance (1 - q)^n.
-            other = 1 - ((1 - level) / 2) ** (1 / self.clusters)
-            bounds = self.value - other * (self.value - low), self.value + other * (high - self.value)
-            return bounds if self._two_limits else None
-        half = t_quantile(level, self.clusters - 1) * self.error
+            return self._of_equal_clusters(level)
+        half = two_sided_critical_value(level, self.clusters - 1) * self.error
         if not self._two_limits:
             return max(low, self.value - half), min(high, self.value + half)
         position, half = self._logit(self.value), half * self._slope
-        return self._unlogit(position - half), self._unlogit(position + half)
+        bounds = self._unlogit(position - half), self._unlogit(position + half)
+        least = self._of_equal_clusters(level) if self.one_differs else None
+        return bounds if least is None else (min(bounds[0], least[0]), max(bounds[1], least[1]))
 
     def p(self) -> float | None:
         """Two-sided p of a difference, were it 0: below 0.05 where its interval excludes 0, None without one."""
-        low, high = self.limits
         if self.error == 0:
-            if not self._two_limits:
-                return None
-            end = low if self.value > 0 else high
-            return min(1.0, 2 * (end / (end - self.value)) ** self.clusters)
+            return self._p_of_equal_clusters()
         far = self.value if not self._two_limits else (self._logit(self.value) - self._logit(0.0)) / self._slope
-        return t_two_sided(far / self.error, self.clusters - 1)
+        p = t_two_sided(far / self.error, self.clusters - 1)
+        least = self._p_of_equal_clusters() if self.one_differs else None
+        return p if least is None else max(p, least)
+
+    def _of_equal_clusters(self, level: float) -> Bounds | None:
+        """What the number of clusters does not rule out, were they all the same; None without two limits."""
+        if not self._two_limits:
+            return None
+        low, high = self.limits
+        # Were another value seen with the chance q, n clusters without it would have the chance (1 - q)^n.
+        other = 1 - ((1 - level) / 2) ** (1 / self.clusters)
+        return self.value - other * (self.value - low), self.value + other * (high - self.value)
+
+    def _p_of_equal_clusters(self) -> float | None:
+        if not self._two_limits:
+            return None
+        low, high = self.limits
+        end = low if self.value > 0 else high
+        return min(1.0, 2 * (end / (end - self.value)) ** self.clusters)
 
     @property
     def _two_limits(self) -> bool:
@@ -126,7 +144,9 @@ class Studentised:
         return low + (high - low) * (1 + math.tanh(position / 2)) / 2
 
 
-def studentised(figure: Aggregate, rows: Sequence[Row], clusters: Sequence[Hashable]) -> Studentised | None:
+def jackknife_estimate(
+    figure: Aggregate, rows: Sequence[Row], clusters: Sequence[Hashable]
+) -> JackknifeEstimate | None:
     """The figure with its jackknife standard error over clusters; None where that cannot be computed.
 
     Without each of C clusters in turn, the sums of the others stand for all (times C / (C - 1)), so that totals are
@@ -138,15 +158,18 @@ def studentised(figure: Aggregate, rows: Sequence[Row], clusters: Sequence[Hasha
     number, value = len(added), figure.of_matrix(table)
     if number < 2 or value is None:
         return None
-    left = figure.evaluate((added.sum(axis=0) - added).T * (number / (number - 1)))
-    if not np.isfinite(left).all():
+    others = (added.sum(axis=0) - added).T
+    left = figure.evaluate(others * (number / (number - 1)))
+    # Whether it is undefined may depend on the number of rows: that of the others, not of all.
+    if not (np.isfinite(left) & np.isfinite(figure.evaluate(others))).all():
         return None
     error = math.sqrt((number - 1) / number * float(((left - value) ** 2).sum()))
     if error <= max(1e-12, _ROUNDING * float(np.abs(left).max())):
         error = 0.0
-    low, high = limits = _limits(figure, added)
+    own = figure.evaluate(added.T)
+    low, high = limits = _limits(figure, own)
     value = min(high, max(low, value))
-    return Studentised(value, 0.0 if value in limits else error, number, limits)
+    return JackknifeEstimate(value, 0.0 if value in limits else error, number, limits, _one_differs(own))
 
 
 def _sums_by_cluster(table: NDArray[np.float64], clusters: Sequence[Hashable]) -> NDArray[np.float64]:
@@ -156,12 +179,19 @@ def _sums_by_cluster(table: NDArray[np.float64], clusters: Sequence[Hashable]) -
     return np.stack([np.bincount(members, weights=column, minlength=len(positions)) for column in table.T], axis=1)
 
 
-def _limits(figure: Aggregate, added: NDArray[np.float64]) -> Limits:
-    own = figure.evaluate(added.T)
+def _limits(figure: Aggregate, own: NDArray[np.float64]) -> Limits:
     known = own[np.isfinite(own)]
     low, high = figure.limits
     within = not known.size or (known.min() >= low - _ROUNDING and known.max() <= high + _ROUNDING)
     return figure.limits if within else UNLIMITED
+
+
+def _one_differs(own: NDArray[np.float64]) -> bool:
+    """Whether the figures of all clusters but one are the same; two clusters tell none that differs."""
+    if len(own) < 3 or not np.isfinite(own).all():
+        return False
+    common = float(np.median(own))
+    return int((np.abs(own - common) <= _ROUNDING * max(1.0, abs(common))).sum()) == len(own) - 1
 
 
 def few_clusters(numbers: Mapping[str, int], called: str) -> str:
@@ -208,7 +238,7 @@ def clustered_interval(
 
     `clusters` names the cluster of each value; `limits` are those between which values lie, infinite where there are
     none. None values are undefined and left out; None comes back where no value is left. Raises ValueError for
-    sequences of unequal length, and for a value that is not finite.
+    sequences of unequal length, for a value that is not finite, and for a level that is no share.
 
         >>> found = clustered_interval([1, 0, None, 1], ["a.pdf", "b.pdf", "b.pdf", "c.pdf"])
         >>> round(found.low, 3), round(found.high, 3), found.n

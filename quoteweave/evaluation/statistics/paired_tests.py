@@ -16,7 +16,7 @@ from quoteweave.evaluation.statistics.aggregates import (
     check_finite,
     mean_of,
 )
-from quoteweave.evaluation.statistics.intervals import studentised
+from quoteweave.evaluation.statistics.intervals import jackknife_estimate
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums
@@ -74,7 +74,7 @@ def paired_test(
     """
     check_finite([*ours, *theirs])
     rows = [joint({"value": a}, {"value": b}) for a, b in zip(ours, theirs, strict=True)]
-    found = studentised(difference_of(mean_of("value", limits=limits)), rows, clusters)
+    found = jackknife_estimate(difference_of(mean_of("value", limits=limits)), rows, clusters)
     return None if found is None else found.p()
 
 

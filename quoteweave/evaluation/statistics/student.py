@@ -22,10 +22,10 @@ def t_two_sided(t: float, freedom: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def t_quantile(level: float, freedom: int) -> float:
-    """How far from 0 the share `level` of all values lies at most.
+def two_sided_critical_value(level: float, freedom: int) -> float:
+    """How far from 0 the share `level` of all values, above 0 and below 1, lies at most.
 
-    >>> round(t_quantile(0.95, 9), 3)
+    >>> round(two_sided_critical_value(0.95, 9), 3)
     2.262
     """
     low, high = 0.0, 1.0
