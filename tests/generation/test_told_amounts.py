@@ -139,3 +139,24 @@ def test_times_that_are_no_dates_and_names_in_any_place_answer(question: str, te
 )
 def test_a_time_of_something_else_is_no_answer(question: str, text: str) -> None:
     assert ask(question, context([quote(text)])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("The page is 4.", False),
+        ("The score was 3, and Ann won.", False),
+        ("It is 2 in the morning.", False),
+        ("In London, 45, the road is closed.", False),
+        ("In New York, 45, the road is closed.", False),
+        ("Members are 30 in number.", False),
+        ("The bridge was built in 40 days.", False),
+        ("Ann is 12.", True),
+        ("She turned 30 in May.", True),
+        ("Riders must be at least 18.", True),
+        ("The potter Agnes Rowe, 46, paints.", True),
+        ("The bridge was built about 40 years ago.", True),
+    ],
+)
+def test_an_age_is_told_by_its_unit_or_of_somebody(text: str, tells: bool) -> None:
+    assert tells_how("How old", text) is tells

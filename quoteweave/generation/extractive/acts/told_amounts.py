@@ -173,13 +173,23 @@ _TIMES_A_SPAN = lazy_regex(rf"(?:{_FREQUENCY.pattern})(?:\s+(?:an?|per)\s+{_SPAN
 # How long somebody is a potter, or in prison, is nobody's age.
 _YEARS = rf"(?:\d[\d.,]*+|{NUMBER_WORDS})"
 _NO_UNIT = r"(?=\W*$|[.,;:)]|\s(?:and|but|or|when|in|on|at|now|today)\b)"
+# "The page is 4" and "in London, 45, the road" tell no age: mere numbers are of those who are named.
+_NAME = r"(?-i:(?!(?:The|Th[ei]se?|That|It|Its|There|In|At|On|Of|To|From|Near|By|For)\b)[A-ZÀ-Þ][\w’'-]+)"
+_PERSON = (
+    r"(?:man|woman|boy|girl|child|son|daughter|brother|sister|mother|father|wife|husband|person|student|pupil|patient)"
+)
+_BECOMES = r"(?:is|was|turn(?:s|ed)|became|reached)"
+_BEGUN = r"(?:built|born|founded|established|opened|made|created|erected|constructed|planted|launched|formed)"
 _YEARS_OLD = lazy_regex(
     rf"\b{_YEARS}[\s-]+(?:year|month|week|day|hour)s?[\s-]+(?:old|of\s+age)\b"
     rf"|\bage[ds]?\b[^.;]{{0,20}}?\b{_YEARS}"
-    rf"|\b(?:is|are|was|were|be|turn(?:s|ed)?|became|reached)\s+{ROUGHLY}{_YEARS}{_NO_UNIT}"
+    rf"|\b(?:(?:s?he|I|you|we|they|who)\s+(?:are|were|am|{_BECOMES})|(?:{_NAME}|{_PERSON})\s+{_BECOMES}|(?:must|should|to)\s+be)\s+"
+    rf"{ROUGHLY}{_YEARS}{_NO_UNIT}"
+    rf"|\b{_BEGUN}\b[^.;]{{0,30}}?\b{_YEARS}\s(?:year|month|week|day)s?\sago\b"
     rf"|\b{_YEARS}\s(?:(?:year|month)s?\s)?(?:or|and)\s(?:older|younger|over|above|under)\b"
     rf"|\b(?:over|under|older\s+than|younger\s+than)\s+{_YEARS}(?:{_NO_UNIT}|\s(?:year|month)s?\b|s\b)"
-    r"|(?-i:[A-ZÀ-Þ])[\w’'-]+,\s\d{1,3}(?=[,;)])",
+    r"|(?:^|[^\w\s]\s*|(?-i:\b(?!(?:in|at|on|of|to|from|near)\b)[a-zß-ÿ]+)\s+)"
+    rf"{_NAME}(?:\s{_NAME})*,\s\d{{1,3}}(?=[,;)])",
     re.IGNORECASE,
 )
 _DEAR = lazy_regex(r"\b(?:costs?|prices?|paid|pays?)\b", re.IGNORECASE)
