@@ -1,5 +1,6 @@
 """A budget of money and tokens, for one chat model or several together."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -132,8 +133,9 @@ class BudgetedChat(MeteredChat):
     A call is expected to take its question, estimated, and an answer as long as those before it were on average; the
     first answers of all come on top. What it took is what the endpoint counted, or else an estimate. A call that failed
     took nothing, unless there was an answer that could not be used; a stream that broke off, or was closed early, took
-    its question and what had come, estimated. `price` is that of the tables where none is given. Raises UsageError
-    where a budget of money meets a model whose price nobody knows.
+    its question and what had come, estimated, and a call that was cancelled what was expected, since it may be paid
+    for. `price` is that of the tables where none is given. Raises UsageError where a budget of money meets a model
+    whose price nobody knows.
     """
 
     def __init__(self, model: ChatModel, budget: Budget, *, price: Price | None = None) -> None:
@@ -151,20 +153,25 @@ class BudgetedChat(MeteredChat):
         """
         meter = UsageMeter(estimate_message_tokens(messages))
         length = self._answered // max(self._answers, 1)
-        expected = self._cost(Usage(input_tokens=meter.input_tokens, output_tokens=length))
+        estimate = Usage(input_tokens=meter.input_tokens, output_tokens=length)
+        expected = self._cost(estimate)
         budgets = self._reserve(expected)
-        without_usage = Cost()
+        without_usage, cancelled = Cost(), False
         try:
             yield meter
         except EndpointBadResponse:
             without_usage = expected
             raise
+        except asyncio.CancelledError:
+            without_usage, cancelled = expected, True
+            raise
         finally:
             usage = meter.usage
             for budget in budgets:
                 budget.settle(expected, without_usage if usage is None else self._cost(usage))
-            if (recorder := _recorder.get()) is not None and usage is not None:
-                recorder.add(self._spending(usage, counted=meter.counted))
+            spent = estimate if cancelled and usage is None else usage
+            if (recorder := _recorder.get()) is not None and spent is not None:
+                recorder.add(self._spending(spent, counted=meter.counted))
             if usage is not None:
                 self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
 

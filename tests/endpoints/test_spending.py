@@ -10,7 +10,7 @@ from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost
+from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost, record_spending
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.testing.fakes import FakeChat
 
@@ -98,7 +98,9 @@ def test_a_failed_call_took_nothing_unless_it_was_answered() -> None:
     assert budget.spent.tokens == 200
 
 
-def test_calls_under_way_count_and_make_room_when_they_are_given_up() -> None:
+def test_calls_under_way_count_and_are_spent_when_they_are_cancelled() -> None:
+    """The endpoint may go on with them, and be paid."""
+
     class Never:
         name = "never"
 
@@ -110,17 +112,20 @@ def test_calls_under_way_count_and_make_room_when_they_are_given_up() -> None:
             raise AssertionError
 
     async def run() -> None:
-        budget = Budget(max_tokens=250)
+        budget = Budget(max_tokens=300)
         chat = BudgetedChat(Never(), budget)
-        calls = [asyncio.create_task(chat.complete(HUNDRED)) for _ in range(2)]
-        await asyncio.sleep(0)
-        with pytest.raises(BudgetSpent, match="under way"):
-            await chat.complete(HUNDRED)
-        for call in calls:
-            call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
+        with record_spending() as recorder:
+            calls = [asyncio.create_task(chat.complete(HUNDRED)) for _ in range(2)]
+            await asyncio.sleep(0)
+            with pytest.raises(BudgetSpent, match="under way"):
+                await chat.complete([*HUNDRED, *HUNDRED])
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+        assert budget.spent.tokens == 200
+        assert (recorder.spending.calls, recorder.spending.input_tokens, recorder.spending.estimated) == (2, 200, 2)
         await BudgetedChat(FakeChat([said(100, 0)]), budget).complete(HUNDRED)
-        assert budget.spent.tokens == 100
+        assert budget.spent.tokens == 300
 
     asyncio.run(run())
 
