@@ -161,6 +161,17 @@ def test_of_too_many_fields_those_are_read_that_have_an_appearance(
     assert parsed(path).warnings == (UNREAD.format(1),)
 
 
+@pytest.mark.parametrize("most", [0, None])
+def test_a_value_that_is_not_shown_is_told_where_another_part_of_the_field_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int | None
+) -> None:
+    fields = [field(696, "/Parent 7 0 R"), "<</FT /Tx /T (a) /V (Agnes Rowe)>>"]
+    path = form(tmp_path / "a.pdf", [(700, "Name:")], fields, is_form=most is not None)
+    monkeypatch.setattr(annotations, "MAX_FIELDS", most)
+    assert texts(path) == [HEADING, "Name:"]
+    assert parsed(path).warnings == (UNREAD.format(1),)
+
+
 def test_an_annotation_that_lacks_its_appearance_does_no_harm(tmp_path: Path) -> None:
     lost = field(600, "/AP <</N <</Off 99 0 R /Yes 6 0 R>>>>").replace("/Widget", "/Watermark")
     fields = [lost, field(696, "/FT /Tx /T (a) /V (Agnes Rowe)")]

@@ -269,12 +269,16 @@ def _hidden() -> int:
 
 
 def lines_and_unread(
-    annotations: PageAnnotations, lines: Sequence[Line], place: Callable[[Box], Box]
+    annotations: PageAnnotations,
+    lines: Sequence[Line],
+    place: Callable[[Box], Box],
+    inherits_value: Callable[[int], bool],
 ) -> tuple[list[Line], int]:
     """The lines of what annotations show, and the number of those that hold text which is not read.
 
     `lines` are those of a page with nothing but what they show, each with the tag of its annotation; `place` gives
-    where an area stands among them. What is cut off at the edge of an annotation is left out, as it is not shown.
+    where an area stands among them, and `inherits_value` says of a field that tells no value by itself whether it has
+    one elsewhere in the file. What is cut off at the edge of an annotation is left out, as it is not shown.
     """
     of_each = defaultdict[int, list[Line]](list)
     for line in lines:
@@ -287,7 +291,7 @@ def lines_and_unread(
         if one.sign:
             is_seen = one.is_shown and (one.number in annotations.drawn or not one.holds)
             own = [Line((Word(one.sign, box),), box, box[3] - box[1], box[3])] if is_seen else []
-        unread += _is_unread(one, own) or (one.is_shown and one.shows_text and not annotations.drawn)
+        unread += _is_unread(one, own, inherits_value) or (one.is_shown and one.shows_text and not annotations.drawn)
         if one.options is not None:
             own = [_with_choice(line, one.options) for line in own]
         own = [_comb(own, one.holds)] if one.is_comb and own else own
@@ -304,13 +308,15 @@ def _within(line: Line, box: Box) -> list[Line]:
     return [replace(line, words=words, box=hull(word.box for word in words))] if words else []
 
 
-def _is_unread(one: Annotation, lines: Sequence[Line]) -> bool:
+def _is_unread(one: Annotation, lines: Sequence[Line], inherits_value: Callable[[int], bool]) -> bool:
     """Whether an annotation holds text that is not among its lines, or less of it; of a list, any will do."""
     if one.is_file:
         return False
     held, read = _letters(one.holds), _letters("".join(line.text for line in lines))
     if not one.is_field:
         return held not in read
+    if not one.holds and not one.sign and not lines:
+        return inherits_value(one.number)
     return bool(one.holds) and (not lines if one.options is not None or one.sign else len(read) < len(held))
 
 

@@ -122,7 +122,9 @@ def read_text_layer(page: "PdfPage", annotations: PageAnnotations | None = None,
         textpage.close()
 
 
-def _read_annotations(annotations: PageAnnotations, turns: int) -> tuple[list[Line], int]:
+def _read_annotations(
+    annotations: PageAnnotations, turns: int, inherits_value: Callable[[int], bool]
+) -> tuple[list[Line], int]:
     """The lines of what annotations show, turned like those of the page, and the number of those not read."""
     lines, left_out = list[Line](), 0
     page, (shown, _) = annotations.page, _turned(annotations.page, turns)
@@ -135,7 +137,7 @@ def _read_annotations(annotations: PageAnnotations, turns: int) -> tuple[list[Li
         annotations.keep_alone()
         layer = read_text_layer(page, annotations, turns)
         lines, left_out = layer.lines, layer.left_out
-    read, unread = lines_and_unread(annotations, lines, place)
+    read, unread = lines_and_unread(annotations, lines, place, inherits_value)
     return read, unread + (left_out > 0)
 
 
@@ -230,7 +232,7 @@ class PdfPages:
             drawn = render_page(page, DPI)
             lost = (*_left_out(number, layer), *without_size, *_undecoded(number, page, drawn))
             label, bookmarks, dropped = self._names(number)
-            fields, unread = _read_annotations(annotations, layer.turns)
+            fields, unread = _read_annotations(annotations, layer.turns, self._inherits_value(number))
             warnings = (*lost, *self._passed_over(number), *self._beside(number, annotations, unread), *dropped)
             return RawPage(
                 *(number, drawn, layer.lines, label, warnings, bookmarks, rotation, layer.is_misread),
@@ -302,6 +304,13 @@ class PdfPages:
         page = objects.page(number)
         of_document = count_associated_elsewhere(objects) if number == 0 else 0
         return of_document, count_associated(objects, page.entries) if page else 0
+
+    def _inherits_value(self, number: int) -> Callable[[int], bool]:
+        from quoteweave.documents.sources.pdf_objects.passed_over import inherits_value
+
+        objects = self.objects()
+        page = objects.page(number) if objects is not None else None
+        return partial(inherits_value, page.entries if page else {})
 
     def draw(self, number: int) -> Raster:
         """A page as it is shown."""

@@ -12,6 +12,7 @@ from pdfminer.pdftypes import PDFObjRef, PDFStream
 
 from quoteweave.documents.sources.pdf_objects.objects import PageObject, PdfObjects
 from quoteweave.documents.sources.pdf_objects.unpacking import (
+    MAX_HOPS,
     Dictionary,
     Unpacked,
     dictionary,
@@ -91,6 +92,17 @@ def count_fields(objects: PdfObjects, most: int) -> int:
         count += 1
         unseen += listed(dictionary(unseen.pop()).get("Kids"))
     return count + len(unseen)
+
+
+def inherits_value(page: Dictionary, number: int) -> bool:
+    """Whether the annotation of that number is part of a field that has a value; a signature is none."""
+    annotations = listed(page.get("Annots"))
+    node = dictionary(annotations[number]) if number < len(annotations) else {}
+    for _ in range(MAX_HOPS):
+        node = dictionary(node.get("Parent"))
+        if value := resolve(node.get("V")):
+            return not isinstance(value, dict) and name(value) != "Off"
+    return False
 
 
 def _files(value: object) -> set[int]:
