@@ -172,6 +172,17 @@ def test_a_value_that_is_not_shown_is_told_where_another_part_of_the_field_has_i
     assert parsed(path).warnings == (UNREAD.format(1),)
 
 
+def test_of_too_many_stamps_those_are_drawn_that_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stamps = [field(y, "/AP <</N 6 0 R>>").replace("/Widget", "/Stamp") for y in (600, 500)]
+    path = form(tmp_path / "a.pdf", [], stamps, [shown("Seen")], is_form=False)
+    monkeypatch.setattr(annotations, "MAX_ANNOTATIONS", 1)
+    assert texts(path) == [HEADING, "Seen"]
+    assert parsed(path).warnings == (UNREAD.format(1),)
+    with open_pdf(path, None) as pages:
+        drawn = pages.draw(0)
+    assert [int(drawn.cut((130, 776 - y, 300, 792 - y)).min()) < 100 for y in (600, 500)] == [True, False]
+
+
 def test_an_annotation_that_lacks_its_appearance_does_no_harm(tmp_path: Path) -> None:
     lost = field(600, "/AP <</N <</Off 99 0 R /Yes 6 0 R>>>>").replace("/Widget", "/Watermark")
     fields = [lost, field(696, "/FT /Tx /T (a) /V (Agnes Rowe)")]

@@ -101,7 +101,8 @@ def annotations_of(
     """
     import pypdfium2.raw as pdfium
 
-    found, more = _look_at(document, page)
+    more = _leave_out_more(page)
+    found = _look_at(document, page)
     if not any(one.is_field or (one.is_shown and one.shows_text) for one in found):
         return PageAnnotations(page, found, more)
     is_form = any(one.is_field for one in found) and pdfium.FPDF_GetFormType(document.raw) != pdfium.FORMTYPE_NONE
@@ -109,7 +110,7 @@ def annotations_of(
         page.close()
         document.init_forms()
         page = document[number]
-        found, more = _look_at(document, page)
+        found = _look_at(document, page)
     _make_appearances(page)
     counts, before = _objects_of_each(page), pdfium.FPDFPage_CountObjects(page.raw)
     pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
@@ -118,14 +119,22 @@ def annotations_of(
     return PageAnnotations(page, found, more, _drawn(pdfium.FPDFPage_GetObject(page.raw, before), counts))
 
 
-def _look_at(document: "PdfDocument", page: "PdfPage") -> tuple[list[Annotation], int]:
-    """The annotations of a page, and the number of those that were not looked at."""
+def _leave_out_more(page: "PdfPage") -> int:
+    """Take the annotations beyond the limit from a page, so that nobody draws them; gives their number."""
     import pypdfium2.raw as pdfium
 
-    count = pdfium.FPDFPage_GetAnnotCount(page.raw)
+    count = int(pdfium.FPDFPage_GetAnnotCount(page.raw))
+    for at in range(count - 1, MAX_ANNOTATIONS - 1, -1):
+        pdfium.FPDFPage_RemoveAnnot(page.raw, at)
+    return max(0, count - MAX_ANNOTATIONS)
+
+
+def _look_at(document: "PdfDocument", page: "PdfPage") -> list[Annotation]:
+    import pypdfium2.raw as pdfium
+
     form = document.formenv.raw if document.formenv else None
-    found = (_annotation(page.raw, at, form) for at in range(min(count, MAX_ANNOTATIONS)))
-    return [one for one in found if one is not None], max(0, count - MAX_ANNOTATIONS)
+    found = (_annotation(page.raw, at, form) for at in range(pdfium.FPDFPage_GetAnnotCount(page.raw)))
+    return [one for one in found if one is not None]
 
 
 def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
