@@ -207,6 +207,17 @@ def test_values_of_a_table_stay_in_their_columns() -> None:
     assert [row.text for row in rows] == ["Rope", "5.00", "3"]
 
 
+def test_in_a_row_that_reads_from_the_right_the_label_stands_right_of_its_field() -> None:
+    rows = with_fields([line("שם:", 400, 100), line("גיל:", 200, 100)], [in_field("Agnes", 300, 100)])
+    assert [row.text for row in rows] == ["שם: Agnes", "גיל:"]
+
+
+def test_each_of_many_boxes_in_a_row_belongs_to_its_words() -> None:
+    printed = [line(f"berth {number}", 72 + 200 * number, 100) for number in range(300)]
+    rows = with_fields(printed, [in_field("☐", 52 + 200 * number, 100) for number in range(300)])
+    assert [row.text for row in rows] == [f"☐ berth {number}" for number in range(300)]
+
+
 def test_a_value_that_is_printed_too_is_read_once() -> None:
     rows = with_fields([line("Name: Agnes", 72, 100)], [line("Name: Agnes", 72.5, 100)])
     assert [row.text for row in rows] == ["Name: Agnes"]

@@ -3,10 +3,11 @@
 A value is part of the line that it stands in. A box that can be ticked belongs to the words beside it.
 """
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from quoteweave.core.boxes import hull
 from quoteweave.documents.layout.spatial import SpatialIndex
@@ -121,35 +122,53 @@ def _adjacent(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
                     yield at, other
 
 
+class _Rows:
+    """The parts of a page, each with those in its row; in arrays, as a row may have thousands."""
+
+    def __init__(self, parts: Sequence[Line]) -> None:
+        self._left, self._top, self._right, self._bottom = np.array([part.box for part in parts]).T
+        self._upright = np.array([part.upright for part in parts])
+        self._reads_from_the_right = np.array([bool(FROM_THE_RIGHT.search(part.text)) for part in parts])
+        self._orders = {False: self._left.argsort(kind="stable"), True: (-self._left).argsort(kind="stable")}
+
+    def beside(self, at: int) -> tuple[list[int], int | None]:
+        """Of the others in the row of a part, the last two before it and the next one, in the order of reading."""
+        overlaps = np.minimum(self._bottom, self._bottom[at]) - np.maximum(self._top, self._top[at])
+        heights = self._bottom - self._top
+        is_level = (overlaps > 0.5 * np.minimum(heights, heights[at])) & self._upright & self._upright[at]
+        in_row = is_level & (self._right >= 0)
+        in_row[at] = False
+        from_the_right = bool((in_row & self._reads_from_the_right).any())
+        order = self._orders[from_the_right]
+        row = order[in_row[order]]
+        count = int(np.count_nonzero((self._left[row] < self._left[at]) != from_the_right))
+        return row[max(0, count - 2) : count].tolist(), int(row[count]) if count < len(row) else None
+
+
 def _labels(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
     """Boxes and values, which come after the first `count` parts, with the words in their row that they belong to.
 
     Words with several of them behind them name the row of a table.
     """
-    places = SpatialIndex(parts)
-    numbers = {id(part): at for at, part in enumerate(parts)}
+    rows = _Rows(parts)
     for at in (at for at in range(count, len(parts)) if _is_field(parts[at])):
-        field = parts[at]
-        near = places.intersecting((0.0, field.box[1], math.inf, field.box[3]))
-        row = [part for part in near if part is not field and _in_row(field, part)]
-        from_the_right = any(FROM_THE_RIGHT.search(part.text) for part in row)
-        row.sort(key=lambda part: part.box[0], reverse=from_the_right)
-        before = [part for part in row if (part.box[0] < field.box[0]) != from_the_right]
-        after = next((part for part in row[len(before) :]), None)
-        is_alone = after is None or numbers[id(after)] < count
-        label = before[-1] if before and is_alone and _names(before, field, numbers, count) else None
-        if _is_sign(field) and after is not None and is_alone and _is_nearer(after, field, label):
-            label = after
+        before, after = rows.beside(at)
+        is_alone = after is None or after < count
+        label = before[-1] if before and is_alone and _names(parts, before, at, count) else None
+        if _is_sign(parts[at]) and after is not None and is_alone:
+            other = None if label is None else parts[label]
+            label = after if _is_nearer(parts[after], parts[at], other) else label
         if label is not None:
-            yield at, numbers[id(label)]
+            yield at, label
 
 
-def _names(before: Sequence[Line], field: Line, numbers: Mapping[int, int], count: int) -> bool:
+def _names(parts: Sequence[Line], before: Sequence[int], field: int, count: int) -> bool:
     """Whether the last of the parts that stand before a field, in their order, is its label, and no column's words."""
-    *others, label = before
-    if numbers[id(label)] >= count or _gap(label, field) > MAX_BEFORE * label.size:
+    *others, last = before
+    label = parts[last]
+    if last >= count or _gap(label, parts[field]) > MAX_BEFORE * label.size:
         return False
-    is_first = not others or numbers[id(others[-1])] >= count
+    is_first = not others or others[-1] >= count
     return label.text.endswith(_LABEL_ENDS) or (is_first and any(map(str.isalpha, label.text)))
 
 
