@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from quoteweave.documents.reflow.restructured_text import LEFT_OUT, parse_restructured_text
+import pytest
+
+from quoteweave.documents.reflow.restructured_text import LEFT_OUT, RAW_LEFT_OUT, parse_restructured_text
 
 TEXT = """.. _port:
 
@@ -53,3 +55,56 @@ def test_marks_are_left_out_and_what_they_show_is_kept(tmp_path: Path) -> None:
         ("table", "Pier | Year\nEast | 1960"),
     ]
     assert parsed.warnings == (LEFT_OUT,)
+
+
+def read(folder: Path, text: str) -> tuple[str, tuple[str, ...]]:
+    path = folder / "port.rst"
+    path.write_text(text, "utf-8")
+    parsed = parse_restructured_text(path)
+    return "\n\n".join(quote.text or "" for quote in parsed.quotes), parsed.warnings
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There are 2**10 quays, and x**2 + y**2 of them float.",
+        "All of *.py and *.txt is loaded.",
+        "Call f(**a) and g(**b) of it.",
+        'Write "*" or "*" for any.',
+        "It is `` `` or ` ` here.",
+    ],
+)
+def test_what_only_looks_like_a_mark_stays(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text) == (text, ())
+
+
+def test_marks_stand_beside_punctuation(tmp_path: Path) -> None:
+    text = "See (*old*), „**new**“-``crane``: `~quay`_; `map <https://merrow.example>`__!"
+    assert read(tmp_path, text)[0] == "See (old), „new“-crane: quay; map (https://merrow.example)!"
+
+
+def test_nothing_is_a_mark_in_a_literal_block(tmp_path: Path) -> None:
+    text = (
+        "- Open *it*::\n\n      a `b` *c*\n      .. note:: d\n\n  Then *go*.\n\n"
+        ".. code-block:: sh\n   :linenos:\n\n   a `b` *c*\n\n*End* of it.\n"
+    )
+    said = "- Open it:\n\n      a `b` *c*\n      .. note:: d\n\n  Then go.\n\n   a `b` *c*\n\nEnd of it."
+    assert read(tmp_path, text) == (said, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "warnings"),
+    [
+        (".. figure:: a.png\n   :alt: A\n\n   The *quay*.\n\n   Seen\n", "   The quay.\n\n   Seen", (LEFT_OUT,)),
+        ('.. csv-table:: Ships\n   :header: "A", "B"\n\n   May, 3\n', 'Ships\n   "A", "B"\n\n   May, 3', ()),
+        (".. csv-table:: Ships\n   :file: a.csv\n\n   May, 3\n", "Ships", (LEFT_OUT,)),
+        (".. raw:: html\n\n   <b>May</b>\n\nJune\n", "June", (RAW_LEFT_OUT,)),
+        ("..\n\n   All ships float.\n", "   All ships float.", ()),
+        (".. a comment\n\n   on\n\nJune\n", "June", ()),
+        ("::\n\n   .. image:: a.png\n", "   .. image:: a.png", ()),
+    ],
+)
+def test_text_of_the_file_itself_is_kept_and_what_is_not_is_told(
+    tmp_path: Path, text: str, said: str, warnings: tuple[str, ...]
+) -> None:
+    assert read(tmp_path, text) == (said, warnings)
