@@ -47,6 +47,10 @@ def test_a_file_is_a_table_with_a_line_for_each_row(tmp_path: Path, name: str, d
         ("Region,2023,,2024,\n,a,b,a,b\nNorth,1,2,3,4\n", None, "Region"),
         ("Notes\nPort,Ships\nMerrow,12\n", None, "Notes"),  # of two columns, a row with one may be any row
         ("Only a title\n", None, "Only a title"),
+        # Rows of a table without a head that lack cells.
+        ("Sarah,555,,\nTom,556,,\nAnna,557,Oslo,May\nBen,558,Rome,June\nIda,559,Bonn,May\n", None, "Sarah"),
+        ("Sarah,Bonn,,\nAnna,Oslo,May,Nurse\nBen,Rome,June,Cook\n", None, "Sarah"),
+        ("a,,,\nx,1,2,3\ny,2,3,4\n", None, "a"),  # of the head only one cell is named
     ],
 )
 def test_lines_above_the_head_are_no_part_of_the_table(tmp_path: Path, data: str, said: str | None, head: str) -> None:

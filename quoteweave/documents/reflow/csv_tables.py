@@ -50,11 +50,26 @@ def _delimiter(sample: str) -> str:
 
 
 def _rows_above(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows stand above the head of the table: of half its columns at most, and from the first one on."""
+    """How many rows stand above the head of the table: of half its columns at most, and from the first one on.
+
+    None where no row is surely the head: the first rows of a table without one may lack cells, too.
+    """
     counts = Counter(sum(map(bool, row)) for row in rows)
     columns = max(counts, key=lambda count: (counts[count], count), default=0)
     above = sum(1 for _ in takewhile(lambda row: _is_above(row, columns), rows))
-    return above if above <= min(MAX_ABOVE, len(rows) - 2) else 0
+    if above > min(MAX_ABOVE, len(rows) - 2) or sum(map(bool, rows[above])) < columns:
+        return 0
+    return above if _names_columns(rows[above], rows[above + 1 :]) else 0
+
+
+def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a row has no digit, and stands above a column of which each cell has."""
+    columns = ([other[at] for other in below if at < len(other) and other[at]] for at in range(len(row)))
+    return not any(map(_has_digit, row)) and any(cells and all(map(_has_digit, cells)) for cells in columns)
+
+
+def _has_digit(cell: str) -> bool:
+    return any(map(str.isdecimal, cell))
 
 
 def _is_above(row: Sequence[str], columns: int) -> bool:
