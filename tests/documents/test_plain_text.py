@@ -181,3 +181,12 @@ def test_every_character_but_space_and_marks_below_headings_is_in_exactly_one_qu
 def test_any_bytes_are_read(file: Path, data: bytes) -> None:
     file.write_bytes(data)
     assert parse_text(file) == parse_text(file)
+
+
+def test_a_line_without_a_first_cell_goes_on_with_the_row_above(file: Path) -> None:
+    border = "====  =====  ====\n"
+    rows = "East  new     60\n      again  61\nWest         62\n"
+    text = f"{border}Pier  Built\n----  -----------\nName  From   To\n{border}{rows}{border}"
+    assert layouts(file, text) == [
+        ("table", "Pier | Built | \nName | From | To\nEast | new again | 60 61\nWest |  | 62", None)
+    ]

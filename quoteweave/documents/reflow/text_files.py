@@ -165,16 +165,16 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
     if table := _bordered_table(paragraph):
         yield FlowBlock(layout="table", text=table)
         return
-    before, items, column = list[str](), list[str](), 0
+    before, items, column = list[str](), list[list[str]](), 0
     for line in paragraph.expandtabs().split("\n"):
         found = _TWO_COLUMNS.fullmatch(line)
         if found is not None and column in (0, found.start("said")):
             column = found.start("said")
-            items.append(f"- {found['term'].rstrip(' :')}: {found['said']}")
+            items.append([f"- {found['term'].rstrip(' :')}: {found['said']}"])
         elif not items:
             before.append(line)
         elif len(line) - len(line.lstrip()) >= column:
-            items[-1] += f" {line.strip()}"
+            items[-1].append(line.strip())
         else:
             items = []
             break
@@ -183,18 +183,31 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
         return
     if before:
         yield FlowBlock(layout="paragraph", text="\n".join(before))
-    yield FlowBlock(layout="list", text="\n".join(items))
+    yield FlowBlock(layout="list", text="\n".join(map(" ".join, items)))
 
 
 def _bordered_table(paragraph: str) -> str:
-    """A table whose columns stand below the parts of its borders ("==== ====="), in rows of cells; "" for no table."""
+    """A table whose columns stand below the parts of its borders ("==== ====="), in rows of cells; "" for no table.
+
+    A line without a first cell goes on with the row above; a line of "-" underlines a head of several columns.
+    """
     first, *lines = paragraph.expandtabs().split("\n")
     if _BORDER.fullmatch(first) is None or len(lines) < _MIN_ROWS or _BORDER.fullmatch(lines[-1]) is None:
         return ""
     starts = [part.start() for part in _BORDER_PART.finditer(first)]
     spans = [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
-    rows = ([line[span].strip().replace("|", "/") for span in spans] for line in lines if not _BORDER.fullmatch(line))
-    return "\n".join(" | ".join(row) for row in rows)
+    rows = list[list[list[str]]]()  # of each cell, what stands on its lines
+    goes_on = False
+    for line in lines:
+        is_rule = not line.strip(" -") or _BORDER.fullmatch(line) is not None
+        if not is_rule:
+            cells = [line[span].strip().replace("|", "/") for span in spans]
+            if cells[0] or not goes_on:
+                rows.append([[] for _ in spans])
+            for parts, cell in zip(rows[-1], cells, strict=True):
+                parts.extend(filter(None, (cell,)))
+        goes_on = not is_rule
+    return "\n".join(" | ".join(map(" ".join, row)) for row in rows)
 
 
 def _have_heads(paragraphs: Iterator[str]) -> bool:
