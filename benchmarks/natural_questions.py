@@ -16,8 +16,8 @@ folder and of three documents alone. What is answered is right if it has all wor
 `shown` if the places have; a question about something else is right if it is declined. The rules were changed after
 the answers to the `first` had been read, and not after those to the `second`.
 
-With `--foreign`, questions of `foreign_questions.jsonl` over the documents of their language (`foreign_documents/`, two
-of each), judged alike.
+With `--foreign`, questions of `foreign_questions.jsonl` over the documents of their language (`foreign_documents/`,
+four of each), judged alike.
 """
 
 import argparse
@@ -72,7 +72,7 @@ class Asked(BaseModel):
 class SmallAsked(BaseModel):
     """A question over small documents, and the words by which its answer is told to be right."""
 
-    set: Literal["first", "second"]
+    set: Literal["first", "second", "third", "fourth"]
     question: str
     document: str | None
     """None for a question about nothing in the documents."""

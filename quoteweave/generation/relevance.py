@@ -84,6 +84,8 @@ _PRICED = lazy_regex(
 )
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
+_OF_ACTS = frozenset({"reason", "yes_or_no"})
+"""Other kinds of questions that say an act by a verb."""
 ALSO_BEFORE = frozenset({"next", "last"})
 """Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
 _ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
@@ -320,7 +322,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
             and not (more and more[1] == word)
         )
     )
-    if parted and foreign_function_words(question.analysis.text):
+    if (parted or question.analysis.asks in _OF_ACTS) and foreign_function_words(question.analysis.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
@@ -339,6 +341,16 @@ def keeps_adjacent(
     turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
     adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
     return not pairs or not pairs.union(all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
+
+
+def without_compounds(text: str, question: str) -> str:
+    """A text without its compounds that a question lacks; "realizou-se" has but a pronoun behind its verb."""
+    asked, small = question.casefold(), foreign_function_words(question)
+
+    def kept(found: re.Match[str]) -> str:
+        return found[0] if found[0].casefold() in asked or not small.isdisjoint(words(found[0])) else " "
+
+    return COMPOUND.sub(kept, text)
 
 
 def is_spread(text: str, subject: Sequence[str]) -> bool:

@@ -8,15 +8,17 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
+from typing import Any, TypeVar
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, normalize_text, words
 
 _WORD = lazy_regex(r"[^\W_]+")
 _SPANISH_MARK = lazy_regex("[¿¡]")
+Kind = TypeVar("Kind", bound=str)
 MIN_STEM = 4
 """Letters that the forms of a word have in common, at least: "Miete" and "Mieten", and not "Rate" and "Rat"."""
 MIN_PARTICIPLE = 6
@@ -30,6 +32,8 @@ MIN_SMALL = 2
 class ForeignLanguage:
     """What is known of a language."""
 
+    codes: frozenset[str]
+    """Of ISO 639-1; of several where it is not told which."""
     function_words: frozenset[str]
     """Its articles, pronouns, prepositions, auxiliaries and the like, in lower case."""
     light: frozenset[str]
@@ -93,6 +97,7 @@ class ForeignLanguage:
                     yield form
 
 
+@lru_cache(maxsize=64)  # asked for by each statement that may answer
 def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguage | None:
     """The language of a question, the one that has most of its words as function words; None for English.
 
@@ -138,12 +143,30 @@ def foreign_function_words(question: str, *, least: int = MIN_SMALL) -> frozense
     return frozenset() if language is None else language.stems()
 
 
+def foreign_answer_words(codes: Iterable[str], key: str) -> tuple[str, ...]:
+    """The words under a key of `foreign_answers.toml` of these languages, by codes of ISO 639-1."""
+    return tuple(word for code in sorted(codes) for word in _answer_tables()[code].get(key, ()))
+
+
+def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind, list[str]]]:
+    """The words that ask for each kind of answer in the language of this question alone: "wie" is "who" in Dutch."""
+    language = foreign_language(question)
+    tables = [_answer_tables()[code].get("asks", {}) for code in sorted(language.codes if language else ())]
+    return ((kind, said) for kind in kinds if (said := [word for each in tables for word in each.get(kind, ())]))
+
+
+@cache
+def _answer_tables() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(resources.files(__package__).joinpath("foreign_answers.toml").read_text("utf-8"))
+
+
 @cache
 def foreign_languages() -> Mapping[str, ForeignLanguage]:
     """What is known of each language, by its code of ISO 639-1."""
     text = resources.files(__package__).joinpath("foreign_languages.toml").read_text("utf-8")
     return {
         code: ForeignLanguage(
+            codes=frozenset({code}),
             function_words=frozenset(one["function_words"]),
             light=frozenset(words(" ".join(one["light"]))),
             articles=frozenset(one["articles"]),
@@ -166,6 +189,7 @@ def _is_of_another_gender(stem: str, end: str, new: str) -> bool:
 def _together(names: tuple[str, ...]) -> ForeignLanguage:
     first, *others = (foreign_languages()[name] for name in names)
     return ForeignLanguage(
+        codes=frozenset(names),
         function_words=first.function_words.union(*(one.function_words for one in others)),
         light=first.light.union(*(one.light for one in others)),
         articles=first.articles.union(*(one.articles for one in others)),

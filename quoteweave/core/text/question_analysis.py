@@ -18,6 +18,7 @@ from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
+from quoteweave.core.text.foreign_languages import foreign_asking
 from quoteweave.core.text.grammar import asks_german_was, denies_before
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
@@ -314,7 +315,8 @@ class _Rules:
         if _WHAT_MEANS.fullmatch(question):
             return "definition", WHAT_MEANS
         asking, german = _INDEFINITE_NUMBER.sub(" ", question), asks_german_was(question)
-        ways = (one for one in self.asks.items() if not (german and one[0] == "yes_or_no"))
+        own = ((kind, _asking(said)) for kind, said in foreign_asking(question, self.asks))
+        ways = (*own, *(one for one in self.asks.items() if not (german and one[0] == "yes_or_no")))
         found = [(match.start(), kind, match[0]) for kind, way in ways if (match := way.search(asking))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
             _, kind, detail = min(found, key=itemgetter(0))

@@ -47,6 +47,7 @@ from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, asks_colour
 from quoteweave.generation.extractive.asked_headings import tells_use, words_above
 from quoteweave.generation.extractive.asked_nouns import asked_noun
+from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
@@ -58,7 +59,6 @@ from quoteweave.generation.extractive.tables.said_by_cells import (
 from quoteweave.generation.extractive.whole_document.document_subject import called_by_kind, words_of_whole_document
 from quoteweave.generation.gate.dates import RECENT_YEAR, is_of_date
 from quoteweave.generation.relevance import (
-    COMPOUND,
     QuestionTerms,
     adjacent_pairs,
     coverage,
@@ -68,6 +68,7 @@ from quoteweave.generation.relevance import (
     stands_alone,
     subject_terms,
     with_quantity,
+    without_compounds,
     words_with_headings,
 )
 from quoteweave.generation.sentence_kinds import denies, has_denying_word
@@ -222,7 +223,8 @@ class AnswerCriteria:
 
         Or of what the heading names, and none that names another thing.
         """
-        labels = [frozenset(words(row.name)) for row in statement.cells] or [label_of(statement.text)]
+        labels = [frozenset(words(row.name)) for row in statement.cells]
+        labels = labels or [label_of(statement.text) or told_directly(statement.text, self._question, self._texts)]
         said = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
         named = said.union(*map(words_alike, said))
         if not all(label and label <= named for label in labels):
@@ -279,8 +281,7 @@ class AnswerCriteria:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
             own |= bounds_told(statement.text, self._question) | words_of_cells(statement, self._question)
             return self._with_alike(before | own)
-        asked = analysis.text.casefold()
-        bare = COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
+        bare = without_compounds(statement.text, analysis.text)
         return self._with_alike(before.union(words(bare), words_of_cells(statement, self._question)))
 
     def _with_alike(self, held: frozenset[str]) -> frozenset[str]:

@@ -33,6 +33,7 @@ from quoteweave.generation.extractive.acts.told_amounts import (
 from quoteweave.generation.extractive.acts.told_reasons import tells_reason
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
+from quoteweave.generation.extractive.foreign.kinds import tells_foreign_kind
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.dates import NAMES_WEEKDAY, RECENT_YEAR
@@ -132,7 +133,8 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if asks in _KINDS_OF_ACTS and not statement.is_row and (own := told_of_asked_act(statement.text, text)) is not None:
         statement = statement.model_copy(update={"text": own})  # what another verb says is of another act
-    tells = _CHECKS.get(asks, is_substantive)(statement, question)
+    in_its_language = None if statement.is_row else tells_foreign_kind(told, question)
+    tells = _CHECKS.get(asks, is_substantive)(statement, question) if in_its_language is None else in_its_language
     return tells and (statement.is_row or tells_behind(told, question))
 
 

@@ -22,6 +22,7 @@ from quoteweave.generation.extractive.answer_names import (
     tells_who_may,
 )
 from quoteweave.generation.extractive.asked_nouns import lists_all
+from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.said_by_cells import is_row_asked
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
@@ -85,6 +86,7 @@ def tells_of_its_subject(
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
         or (analysis.asks != "yes_or_no" and subject and label_of(text) == subject)
+        or (subject and told_directly(text, question, texts) == subject)
     )
 
 

@@ -5,6 +5,7 @@ import re
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.foreign.kinds import foreign_reason
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import has_denying_word, only_denied_words
@@ -30,7 +31,7 @@ def tells_reason(statement: Statement, question: QuestionTerms) -> bool:
     text, asked = statement.text, frozenset(subject_terms(question))
     if tells_effect(text):
         return False
-    found = _BECAUSE.search(text)
+    found = _BECAUSE.search(text) or foreign_reason(text, question)
     if found is None:
         return _GIVES_REASON.search(text) is not None
     effect, reason = text[: found.start()], text[found.end() :]

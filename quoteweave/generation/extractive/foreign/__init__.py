@@ -1,0 +1,1 @@
+"""Answers to questions in other languages than English, by tables of words."""

@@ -1,0 +1,160 @@
+"""Check by rule whether a text has what a question in another language than English asks for.
+
+The words are data (`foreign_answers.toml`), by language: names of months, titles of persons, units and the verbs that
+link a thing with its value. What a text tells of the thing itself stands close behind its name, "Die Kaution beträgt
+1.920 Euro", "Le trésorier, M. Paul Girard", with nothing between but such words.
+"""
+
+import re
+from collections.abc import Iterable, Sequence, Set
+from functools import partial
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.foreign_languages import ForeignLanguage, foreign_answer_words, foreign_language
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.foreign.patterns import counted, direct, held_before, pattern
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
+
+_WORD = lazy_regex(r"[^\W_]+(?:[-’'][^\W_]+)*")
+_CLAUSE_END = lazy_regex(r"[;.!?](?=\s)|,\s")
+_KINDS_OF_THINGS = frozenset({"date", "place", "amount", "money"})
+"""Kinds of questions of which nothing is told by what is said of another thing."""
+
+
+def tells_foreign_kind(text: str, question: QuestionTerms) -> bool | None:
+    """Whether a text has the kind of answer that a question in another language asks for; None where that is unknown.
+
+    Who holds a post is told right beside it. How long something lasts, and how often it is done, by a clause that has
+    all words of what is asked of, as other numbers may be anything's.
+    """
+    language = foreign_language(question.analysis.text)
+    if language is None:
+        return None
+    asks, asked, subject = question.analysis.asks, question.analysis.text, subject_terms(question)
+    is_aside = asks in _KINDS_OF_THINGS and any(_is_only_aside(language, text, word, question) for word in subject)
+    if is_aside or (asks in NUMBER_KINDS and _is_included(language, text, subject)):
+        return False
+    if asks in {"amount", "count"} and pattern(language, "how_often").match(asked):
+        return _in_own_clause(text, subject, pattern(language, "every"))
+    if told_directly(text, question):
+        return True
+    if asks in {"person", "count"}:
+        return _names(language, text, asked) if asks == "person" else _counts(language, text, subject)
+    return _tells_value(language, text, question)
+
+
+def _names(language: ForeignLanguage, text: str, asked: str) -> bool | None:
+    """Whether a text names a person by a title, or says by whom something is done; not who holds a post."""
+    if holder := pattern(language, "holder").match(asked):
+        return False if holder["the"] else None  # "Wer ist Ada Byron?" asks for no name
+    return any(pattern(language, kind).search(text) for kind in ("titled", "done")) or None
+
+
+def _counts(language: ForeignLanguage, text: str, subject: Sequence[str]) -> bool | None:
+    """Whether a number stands before what is counted, and is that of all there are."""
+    if pattern(language, "changed").search(text):
+        return False
+    return any(words(found[1])[:1] == subject[:1] for found in counted().finditer(text)) or None
+
+
+def _tells_value(language: ForeignLanguage, text: str, question: QuestionTerms) -> bool | None:
+    """Whether a clause with all words of what is asked of tells a date, a place or an amount of its kind."""
+    kind = _amount_kind(language, question) if question.analysis.asks == "amount" else question.analysis.asks
+    if kind not in _KINDS_OF_THINGS | {"time", "size"}:
+        return None
+    if kind == "size" and not pattern(language, kind).search(text):
+        return False
+    if kind != "place" and pattern(language, "when").search(text):
+        return True if kind == "date" else None
+    tells = _in_own_clause(text, subject_terms(question), pattern(language, kind))
+    return tells or (False if kind == "time" else None)
+
+
+def _in_own_clause(text: str, subject: Iterable[str], told: re.Pattern[str]) -> bool:
+    """Whether a clause that has all words of the subject matches."""
+    clauses = (one for one in _CLAUSE_END.split(text) if set(subject) <= set(words(one)))
+    return any(told.search(one) for one in clauses)
+
+
+def foreign_reason(text: str, question: QuestionTerms) -> "re.Match[str] | None":
+    """Where a text begins to give a reason, in the language of a question other than English."""
+    language = foreign_language(question.analysis.text)
+    return None if language is None else pattern(language, "because").search(text)
+
+
+def told_directly(text: str, question: QuestionTerms, texts: Iterable[str] = ()) -> frozenset[str]:
+    """The words of what a question is about of which a text gives the value asked for right beside them.
+
+    Empty where one of `texts` gives another value for them, so that none surely is the one that is asked for.
+
+    >>> from quoteweave.generation.relevance import question_terms
+    >>> told_directly("Die Kaution beträgt 300 Euro.", question_terms("Wie hoch ist die Kaution?"))
+    frozenset({'kaution'})
+    """
+    language = foreign_language(question.analysis.text)
+    if language is None:
+        return frozenset()
+    told = {word: _values(language, text, word, question) for word in subject_terms(question)}
+    told = {word: values for word, values in told.items() if values}
+    others = list(texts) if told else []
+    return frozenset(
+        word
+        for word, values in told.items()
+        if all(_values(language, other, word, question) <= values for other in others)
+    )
+
+
+def _values(language: ForeignLanguage, text: str, word: str, question: QuestionTerms) -> Set[str]:
+    """What a text gives beside a word, as written, where that is of what the word names and not of a part of it."""
+    asks = question.analysis.asks
+    kind = _amount_kind(language, question) if asks in {"amount", "money"} else str(asks)
+    if kind not in {"date", "person", "money", "time", "size", "amount", "yes_or_no"}:
+        return set()
+    asked = {one.casefold() for one in _WORD.findall(question.analysis.text)}
+    found, is_past = set[str](), pattern(language, "past").search(question.analysis.text) is not None
+    for place in _WORD.finditer(text):
+        before = text[: place.start()]
+        if words(place[0]) != [word] or _is_of_another(language, before, asked, ("of", "places")):
+            continue
+        behind = direct(language, kind, is_past=is_past).match(text, place.end())
+        holder = held_before(language).search(before) if kind == "person" and not behind else None
+        found.update(" ".join(one["value"].split()) for one in (behind, holder) if one is not None)
+    return found
+
+
+def _is_included(language: ForeignLanguage, text: str, subject: Iterable[str]) -> bool:
+    """Whether a text has what is asked of only as included in the price of another thing: "compreso il biglietto"."""
+    found = pattern(language, "including").search(text)
+    return found is not None and set(subject).isdisjoint(words(text[: found.start()]))
+
+
+def _is_only_aside(language: ForeignLanguage, text: str, word: str, question: QuestionTerms) -> bool:
+    """Whether a word stands in a text only where that tells something else of it, and the question does not."""
+    places = [one.start() for one in _WORD.finditer(text) if word in words(one[0])]
+    asked = {one.casefold() for one in _WORD.findall(question.analysis.text)}
+    return bool(places) and all(_is_of_another(language, text[:at], asked, ("of",)) for at in places)
+
+
+def _is_of_another(language: ForeignLanguage, before: str, asked: Set[str], kinds: Iterable[str]) -> bool:
+    """Whether what stands before a word says that something else of it is told.
+
+    "Die Verzinsung der" Kaution is not the deposit, "dopo la" cena not the dinner; "die Höhe der" Kaution is.
+    """
+    table = partial(foreign_answer_words, language.codes)
+    said = [one[0].casefold() for one in _WORD.finditer(_CLAUSE_END.split(before)[-1])]
+    of, aside = {word for kind in kinds for word in table(kind)}, set(table("aside")) - asked
+    while said and said[-1] in language.articles - of:
+        said.pop()
+    if not said or said[-1] not in of | aside:
+        return False
+    own = {*language.function_words, *table("measures"), *table("links"), *table("happens"), *asked} - aside
+    alone = said[-1] not in language.articles  # in German, one article is of several cases
+    return said[-1] in aside or (said[-2] not in own if said[1:] else alone)
+
+
+def _amount_kind(language: ForeignLanguage, question: QuestionTerms) -> str:
+    """The kind of amount: of money, of time, of anything else, or any."""
+    if question.analysis.asks == "money":
+        return "money"
+    begun = (kind for kind in ("lasting", "sizes") if pattern(language, kind).match(question.analysis.text))
+    return {"lasting": "time", "sizes": "size", "": "amount"}[next(begun, "")]
