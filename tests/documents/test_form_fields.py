@@ -101,6 +101,15 @@ def test_boxes_say_whether_they_are_ticked(tmp_path: Path) -> None:
     assert parsed(path).warnings == ()
 
 
+@pytest.mark.parametrize("place", ["[0 0 0 0]", "[900 900 912 912]", f"[-1{'0' * 38} 10 1{'0' * 38} 22]"])
+def test_a_box_without_a_place_on_the_page_is_not_read_and_told_if_ticked(tmp_path: Path, place: str) -> None:
+    box = "<</Type /Annot /Subtype /Widget /Rect {} /FT /Btn /T (a) /AS /{} /AP <</N <</Yes 6 0 R>>>>>>"
+    for state, warnings in (("Off", ()), ("Yes", (UNREAD.format(1),))):
+        path = form(tmp_path / f"{state}.pdf", [], [box.format(place, state)], ["0 0 9 9 re f"])
+        assert texts(path) == [HEADING]
+        assert parsed(path).warnings == warnings
+
+
 def test_characters_that_stand_apart_are_words_as_in_the_value(tmp_path: Path) -> None:
     fields = [field(696, "/FT /Tx /T (a) /Ff 16777216 /MaxLen 10 /V (AB 12 CD)")]
     assert texts(form(tmp_path / "a.pdf", [(700, "Number:")], fields)) == [HEADING, "Number: AB 12 CD"]

@@ -281,13 +281,15 @@ def lines_and_unread(
     annotations: PageAnnotations,
     lines: Sequence[Line],
     place: Callable[[Box], Box],
+    size: tuple[float, float],
     inherits_value: Callable[[int], bool],
 ) -> tuple[list[Line], int]:
     """The lines of what annotations show, and the number of those that hold text which is not read.
 
     `lines` are those of a page with nothing but what they show, each with the tag of its annotation; `place` gives
-    where an area stands among them, and `inherits_value` says of a field that tells no value by itself whether it has
-    one elsewhere in the file. What is cut off at the edge of an annotation is left out, as it is not shown.
+    where an area stands among them, on a page of that `size`. `inherits_value` says of a field that tells no value by
+    itself whether it has one elsewhere in the file. What is cut off at the edge of an annotation is left out, as it is
+    not shown.
     """
     of_each = defaultdict[int, list[Line]](list)
     for line in lines:
@@ -298,7 +300,7 @@ def lines_and_unread(
         box = place(one.area)
         own = [within for line in of_each[one.number] for within in _within(line, box)]
         if one.sign:
-            is_seen = one.is_shown and (one.number in annotations.drawn or not one.holds)
+            is_seen = one.is_shown and _is_on_page(box, size) and (one.number in annotations.drawn or not one.holds)
             own = [Line((Word(one.sign, box),), box, box[3] - box[1], box[3])] if is_seen else []
         unread += _is_unread(one, own, inherits_value) or (one.is_shown and one.shows_text and not annotations.drawn)
         if one.options is not None:
@@ -306,6 +308,12 @@ def lines_and_unread(
         own = [_comb(own, one.holds)] if one.is_comb and own else own
         read += [replace(line, tag=ItemTag(FIRST_FIELD + one.number) if one.is_field else None) for line in own]
     return read, unread
+
+
+def _is_on_page(box: Box, size: tuple[float, float]) -> bool:
+    """Whether a box has an area, no larger than the page, and its middle on it."""
+    sides = zip(box[:2], box[2:], size, strict=True)
+    return all(0 < end - start <= side and 0 <= start + end <= 2 * side for start, end, side in sides)
 
 
 def _within(line: Line, box: Box) -> list[Line]:

@@ -127,7 +127,7 @@ def _read_annotations(
 ) -> tuple[list[Line], int]:
     """The lines of what annotations show, turned like those of the page, and the number of those not read."""
     lines, left_out = list[Line](), 0
-    page, (shown, _) = annotations.page, _turned(annotations.page, turns)
+    page, (shown, size) = annotations.page, _turned(annotations.page, turns)
 
     def place(area: Box) -> Box:
         (x1, y1), (x2, y2) = (shown[:, :2] @ corner + shown[:, 2] for corner in (area[:2], area[2:]))
@@ -137,7 +137,7 @@ def _read_annotations(
         annotations.keep_alone()
         layer = read_text_layer(page, annotations, turns)
         lines, left_out = layer.lines, layer.left_out
-    read, unread = lines_and_unread(annotations, lines, place, inherits_value)
+    read, unread = lines_and_unread(annotations, lines, place, size, inherits_value)
     return read, unread + (left_out > 0)
 
 
