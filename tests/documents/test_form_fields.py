@@ -110,6 +110,19 @@ def test_a_box_without_a_place_on_the_page_is_not_read_and_told_if_ticked(tmp_pa
         assert parsed(path).warnings == warnings
 
 
+@pytest.mark.parametrize("is_form", [True, False])
+def test_the_words_of_a_button_are_no_value(tmp_path: Path, is_form: bool) -> None:
+    fields = [
+        field(696, "/FT /Btn /Ff 65536 /T (a) /AP <</N 6 0 R>>"),
+        field(666, "/FT /Btn /Ff 65536 /T (b) /MK <</CA (Submit)>>"),
+        field(636, "/FT /Tx /T (c) /V (Tern II) /AP <</N 7 0 R>>"),
+    ]
+    labels = ((700, "Name:"), (670, "Port:"), (640, "Vessel:"))
+    path = form(tmp_path / "a.pdf", labels, fields, [shown("Submit"), shown("Tern II")], is_form=is_form)
+    assert "\n".join(texts(path)).split("\n")[-3:] == ["Name:", "Port:", "Vessel: Tern II"]
+    assert parsed(path).warnings == ()
+
+
 def test_characters_that_stand_apart_are_words_as_in_the_value(tmp_path: Path) -> None:
     fields = [field(696, "/FT /Tx /T (a) /Ff 16777216 /MaxLen 10 /V (AB 12 CD)")]
     assert texts(form(tmp_path / "a.pdf", [(700, "Number:")], fields)) == [HEADING, "Number: AB 12 CD"]

@@ -28,8 +28,8 @@ MAX_FIELDS = 5000
 TICKED, EMPTY = {False: "☑", True: "◉"}, {False: "☐", True: "○"}
 """What boxes are read as, and round ones, of which one of several can be ticked."""
 _FILES = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
-# Flags of a field: each character has a cell of its own.
-_COMB = 1 << 24
+# Flags of a field: each character has a cell of its own; a button is one to push.
+_COMB, _BUTTON = 1 << 24, 1 << 16
 
 logging.getLogger("pypdfium2").addHandler(logging.NullHandler())  # else it prints that it does not run forms in XFA
 
@@ -138,7 +138,7 @@ def _look_at(document: "PdfDocument", page: "PdfPage") -> list[Annotation]:
 
 
 def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
-    """An annotation; None for links and for pop-ups, whose text is that of another one."""
+    """An annotation; None for links, for pop-ups, whose text is that of another one, and for buttons to push."""
     import pypdfium2.raw as pdfium
 
     raw = pdfium.FPDFPage_GetAnnot(page, number)
@@ -162,11 +162,13 @@ def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
         pdfium.FPDFPage_CloseAnnot(raw)
 
 
-def _field(raw: Any, form: Any, found: Annotation) -> Annotation:
-    """An annotation as the field that it is part of; without a form, by what it says itself."""
+def _field(raw: Any, form: Any, found: Annotation) -> Annotation | None:
+    """An annotation as the field that it is part of; without a form, by what it says itself. None for a button."""
     import pypdfium2.raw as pdfium
 
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, raw) if form else -1
+    if kind == pdfium.FPDF_FORMFIELD_PUSHBUTTON or (kind < 0 and _is_button(raw)):
+        return None
     is_box = kind in (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
     if is_box or (kind < 0 and pdfium.FPDFAnnot_HasKey(raw, b"AS")):
         is_ticked, is_round = _string(raw, "AS") not in ("", "Off"), kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON
@@ -181,10 +183,20 @@ def _field(raw: Any, form: Any, found: Annotation) -> Annotation:
     value = _utf16(pdfium.FPDFAnnot_GetFormFieldValue, form, raw) or rich
     return replace(
         found,
-        holds=value if kind != pdfium.FPDF_FORMFIELD_PUSHBUTTON else "",
+        holds=value,
         is_comb=is_comb and kind == pdfium.FPDF_FORMFIELD_TEXTFIELD,
         options=_options(raw, form) if is_list else None,
     )
+
+
+def _is_button(raw: Any) -> bool:
+    """Whether an annotation says itself that it is a button to push, whose words are no value."""
+    import pypdfium2.raw as pdfium
+
+    flags = ctypes.c_float()
+    pdfium.FPDFAnnot_GetNumberValue(raw, b"Ff", flags)
+    is_button = 0 <= flags.value < 1 << 32 and bool(int(flags.value) & _BUTTON)
+    return is_button and _string(raw, "FT") == "Btn"
 
 
 def _options(raw: Any, form: Any) -> Mapping[str, bool]:
