@@ -1,5 +1,7 @@
 """What form fields, notes and stamps show is text of their page: beside its label, with its place, as it is drawn."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -137,6 +139,21 @@ def test_what_is_cut_off_is_no_value_of_the_field_below(tmp_path: Path) -> None:
     path = form(tmp_path / "a.pdf", [(644, "Vessel:")], fields)
     assert texts(path)[-1] == "Vessel: Tern II"
     assert parsed(path).warnings == (UNREAD.format(1),)
+
+
+def test_nothing_is_printed_of_a_form_in_xfa_and_no_logging_set_up_on_import(tmp_path: Path) -> None:
+    fields = [field(696, "/FT /Tx /T (a) /V (Agnes Rowe)")]
+    path = form(tmp_path / "a.pdf", [(700, "Name:")], fields)
+    path.write_bytes(path.read_bytes().replace(b"/AcroForm <<", b"/AcroForm <</XFA 99 0 R "))
+    code = """if True:
+        import logging, pathlib, sys
+        from quoteweave.documents.sources.pdf import open_pdf
+        assert not logging.getLogger("pypdfium2").handlers
+        with open_pdf(pathlib.Path(sys.argv[1]), None) as pages:
+            print(pages.read(0).fields[0].text)
+    """
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("Agnes Rowe\n", "")
 
 
 def test_a_list_says_what_is_chosen(tmp_path: Path) -> None:

@@ -31,8 +31,6 @@ _FILES = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
 # Flags of a field: each character has a cell of its own; a button is one to push.
 _COMB, _BUTTON = 1 << 24, 1 << 16
 
-logging.getLogger("pypdfium2").addHandler(logging.NullHandler())  # else it prints that it does not run forms in XFA
-
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
@@ -108,6 +106,9 @@ def annotations_of(
     is_form = any(one.is_field for one in found) and pdfium.FPDF_GetFormType(document.raw) != pdfium.FORMTYPE_NONE
     if is_form and not document.formenv and count_fields() <= MAX_FIELDS:
         page.close()
+        log = logging.getLogger("pypdfium2")
+        if not log.hasHandlers():  # else it prints that it does not run forms in XFA
+            log.addHandler(logging.NullHandler())
         document.init_forms()
         page = document[number]
         found = _look_at(document, page)
