@@ -208,7 +208,11 @@ class PageFrame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PdfPages:
-    """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded."""
+    """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded.
+
+    Read or draw a page once in an open file: what annotations show on it is then content of the page, of which a second
+    reading cannot tell values from printed words, and boxes are drawings.
+    """
 
     document: Any  # pypdfium2.PdfDocument
     objects: "Callable[[], PdfObjects | None]"
@@ -313,7 +317,7 @@ class PdfPages:
         return partial(inherits_value, page.entries if page else {})
 
     def draw(self, number: int) -> Raster:
-        """A page as it is shown."""
+        """A page as it is shown; afterwards the open file cannot `read` its form fields."""
         page = self._annotations(number, self.document[number]).page
         try:
             return render_page(page, DPI)
