@@ -11,7 +11,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.formats import ADVICE, is_document_name
+from quoteweave.documents.formats import ADVICE, is_document, is_document_name
 
 # Pictures, data and archives that lie beside documents are no documents that a user would miss.
 SKIPPED_SUFFIXES = frozenset(
@@ -141,7 +141,7 @@ class _Walk:
                 suffix = path.suffix.lower()
                 if self._passes_over_file(path, suffix):
                     continue
-                refused = None if is_document_name(name) else f"{suffix} files are not read; {ADVICE[suffix]}"
+                refused = f"{suffix} files are not read; {ADVICE[suffix]}" if suffix in ADVICE else None
                 # `islink` answers in a folder that may be listed and not entered, too.
                 real = os.path.realpath(path) if os.path.islink(path) else str(Path(here, name))  # noqa: PTH114
                 yield _found(path, root, path.relative_to(folder).as_posix(), real, refused)
@@ -169,7 +169,7 @@ class _Walk:
             if path.name[0] == "." and not path.name.startswith("._") and is_document_name(path.name):
                 self._aside.append((HIDDEN, os.path.realpath(path)))
             return True
-        if is_document_name(path.name) or (suffix in ADVICE and suffix not in SKIPPED_SUFFIXES):
+        if is_document(path) or (suffix in ADVICE and suffix not in SKIPPED_SUFFIXES):
             return False
         if not self._alone or os.path.realpath(path) not in self._alone:
             self._others[suffix] += 1

@@ -53,16 +53,34 @@ SUFFIXES: Mapping[str, Format] = MappingProxyType(
 _TEXT_FORMATS = frozenset({Format.MARKDOWN, Format.TEXT, Format.RESTRUCTURED_TEXT, Format.HTML, Format.CSV})
 """The formats that have no signature: text of which the suffix says what it is."""
 
-_NAMED_AS_DOCUMENT = lazy_regex(r"[A-Z][A-Z0-9_-]{2,}")
+_NAMED_AS_DOCUMENT = lazy_regex(
+    r"(?:README|LICEN[CS]E|COPYING|NOTICE|AUTHORS|CONTRIBUTING|CHANGES|CHANGELOG|NEWS|HISTORY|INSTALL|TODO)(?:[-.][A-Z0-9]+)*"
+)
 
 
 def is_document_name(name: str) -> bool:
-    """Whether a file of this name is read from a folder: by its suffix, or without one in capitals ("README").
+    """Whether a file of this name is read from a folder: by its suffix, or as one of the usual names of documents.
 
-    >>> [is_document_name(name) for name in ("a.pdf", "LICENSE", "Makefile", "a.py")]
-    [True, True, False, False]
+    >>> [is_document_name(name) for name in ("a.pdf", "README", "LICENSE-MIT", "METADATA", "a.py")]
+    [True, True, True, False, False]
     """
-    return Path(name).suffix.lower() in SUFFIXES or _NAMED_AS_DOCUMENT.fullmatch(name) is not None
+    suffix = Path(name).suffix.lower()
+    return suffix in SUFFIXES or (suffix not in ADVICE and _NAMED_AS_DOCUMENT.fullmatch(name) is not None)
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file is read from a folder: by its name, and without a document's suffix only if it can be read."""
+    if path.suffix.lower() in SUFFIXES:
+        return True
+    if not is_document_name(path.name):
+        return False
+    try:
+        sniff(path)
+    except (DamagedDocument, UnsupportedFormat):
+        return False
+    except DocumentError:  # of which whoever reads it tells
+        return True
+    return True
 
 
 _OFFICE = "save it as PDF in the program that made it, or in LibreOffice"

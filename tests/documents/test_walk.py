@@ -40,9 +40,15 @@ def test_what_is_no_document_is_passed_over(tmp_path: Path) -> None:
     assert find_files([tmp_path]) == []
 
 
-def test_a_file_without_a_suffix_is_a_document_if_its_name_is_in_capitals(tmp_path: Path) -> None:
-    write(tmp_path, {"README": "", "sub/CHANGES": "", "Makefile": "", "notes.rst": ""})
-    assert names(tmp_path) == ["README", "notes.rst", "sub/CHANGES"]
+def test_a_file_without_a_suffix_is_a_document_if_its_name_is_usual_for_one_and_it_is_text(tmp_path: Path) -> None:
+    documents = dict.fromkeys(("README", "sub/CHANGES", "LICENSE-MIT", "COPYING.LESSER"), "Text")
+    others = dict.fromkeys(("Makefile", "METADATA", "BUILD", "LOCK", "READMES"), "Text")
+    write(tmp_path, documents | others | {"notes.rst": "", "NEWS": "", "TODO": "\0\1", "README.DOCX": "Text"})
+    passed_over = Counter[str]()
+    found = {file.name: file.refused for file in find_files([tmp_path], passed_over)}
+    assert "save it as PDF" in (found.pop("README.DOCX") or "")
+    assert found == dict.fromkeys([*documents, "notes.rst"])
+    assert passed_over == {"": len(others) + 2}
 
 
 def test_documents_that_must_be_converted_are_refused_with_advice(tmp_path: Path) -> None:

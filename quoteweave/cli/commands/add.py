@@ -80,7 +80,7 @@ def add(
     """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML, CSV and text.
 
     Any text is read if you name the file; of a folder .txt, .text and .rst files,
-    and those without a suffix in capitals, such as README.
+    and those with a usual name without one, such as README or LICENSE-MIT.
 
     A folder is kept in step: new and changed files are read, documents whose
     files have vanished are removed. Files that cannot be read are listed with
