@@ -34,7 +34,7 @@ _LABEL = r"[^\S\n]*+[A-ZÀ-Þ][\w'’/-]*+,?(?:[^\S\n][\w'’/()&.%-]++){0,5}:[^
 _AMOUNT = r"[^\S\n]*+\d[\d.,/½¼¾–-]*+[^\S\n]++(?=[^\W\d_])"
 _ENTRY = lazy_regex(rf"(?P<label>{_LABEL})|{_AMOUNT}")
 # A term with what is said of it, in a list of such lines: "viewers: can read", "PORT_HOME - folder of the data".
-_TERM = lazy_regex(r"[^\S\n]*+[\w./-]++(?:[^\S\n][\w./-]*\w){0,2}(?::|[^\S\n][–—-])[^\S\n]++\w")
+_TERM = lazy_regex(r"[^\S\n]*+[\w./-]++(?:[^\S\n][\w./-]*\w){0,2}(?::|(?P<dash>[^\S\n][–—-]))[^\S\n]++\w")
 # Every part is possessive or one character wide, which keeps the search linear.
 _END = lazy_regex(
     rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))|(?P<entry>\n)(?=[^\S\n]*+[\w.-])"
@@ -181,19 +181,33 @@ def _parts_entries(text: str, start: int, at: int) -> bool:
     """Whether the line break at `at` ends what says one thing and begins at `start`, before what says another."""
     if at - start > MAX_ENTRY:
         before = None
-    elif _TERM.match(text, start, at) and _TERM.match(text, at + 1):
+    elif _parts_terms(text, start, at):
         return True
     else:
         before = _ENTRY.match(text, start, at)
     after = _ENTRY.match(text, at + 1)
     if before is None:
-        is_line = "\n" not in text[start:at]  # below an address, "Tel." is of whom it names
+        is_line = text.rfind("\n", start, at) < 0  # below an address, "Tel." is of whom it names
         return is_line and after is not None and after["label"] is not None and _opens_entries(text, at + 1)
     if before["label"] is None:
         goes_on = not words(text[start:at].rsplit(maxsplit=1)[-1])  # "14 piers and"
         return after is not None and at - start <= MAX_AMOUNT and not goes_on
     word = _NEXT_WORD.match(text, at + 1)
     return after is not None or (word is not None and word[1] in _STARTERS)
+
+
+def _parts_terms(text: str, start: int, at: int) -> bool:
+    """Whether terms stand on both sides of the line break at `at`; before dashes, which prose has, three in a row."""
+    terms = _TERM.match(text, start, at), _TERM.match(text, at + 1)
+    if terms[0] is None or terms[1] is None:
+        return False
+    if not (terms[0]["dash"] or terms[1]["dash"]):
+        return True
+    end = text.find("\n", at + 1, at + 1 + MAX_ENTRY)
+    if end >= 0 and _TERM.match(text, end + 1):
+        return True
+    before = text.rfind("\n", max(0, start - 1 - MAX_ENTRY), max(0, start - 1)) + 1
+    return start > 0 and _TERM.match(text, before, start) is not None
 
 
 def _opens_entries(text: str, start: int) -> bool:

@@ -164,3 +164,10 @@ def test_places_are_exact_ordered_and_cover_all_but_white_space(text: str) -> No
         assert text[position : sentence.start].strip() == ""
         position = sentence.end
     assert text[position:].strip() == ""
+
+
+def test_dashes_of_prose_are_no_list_of_terms() -> None:
+    prose = "We went there - it was\ncold - and the ferry\nleft late."
+    assert [sentence.text for sentence in split_sentences(prose)] == [prose]
+    terms = ["PORT_HOME - folder of the data", "PORT_LOG - file of the log", "PORT_KEY - key of the owner"]
+    assert [sentence.text for sentence in split_sentences("\n".join(terms))] == terms
