@@ -51,11 +51,6 @@ class ForeignLanguage:
         """Its function words as `core.text.tokens.words` stems them, without those that are English stop words."""
         return _stems_of(self)
 
-    def may_be_verb(self, word: str, question: str) -> bool:
-        """Whether a word of a question, as it is written, may be its verb: it stands behind no article."""
-        pairs = pairwise(_WORD.findall(question))
-        return all(before.casefold() not in self.articles for before, after in pairs if after == word)
-
     def is_noun(self, word: str, question: str) -> bool:
         """Whether a word of a question, in any writing, is surely a noun: by an article before it, or a capital."""
         said, written = _WORD.findall(question), normalize_text(word)
@@ -126,7 +121,7 @@ def in_forms_of(question: str, texts: Iterable[str]) -> str:
 
     def written(found: re.Match[str]) -> str:
         word = found[0]
-        if word.casefold() in language.function_words or said.issuperset(words(word)):
+        if said.issuperset(words(word)):
             return word
         return next((form for form in language.other_forms(word, question) if said.issuperset(words(form))), word)
 

@@ -193,7 +193,7 @@ def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
     if language is None:
         return frozenset()
     text = question.analysis.text
-    verbs = (words(word) for word in _surfaces(text) if language.may_be_verb(word, text))
+    verbs = (words(word) for word in _surfaces(text) if not language.is_noun(word, text))
     absent = (own for own in verbs if own and all(_is_absent(stem, context) for stem in own))
     return frozenset(next((own for own in absent if question.names.isdisjoint(own)), ()))
 

@@ -130,12 +130,16 @@ def _is_of_another_owner(asked: str, text: str) -> bool:
         noun, thing = words(name), set(words(owner))
         thing = thing.union(*map(words_alike, thing))
         told = [each for one, each in _OF_THING.findall(text) if noun and words(one) == noun]
-        no_others = _SELF | reference_words().numbers.keys()  # "our tickets" are those, and "a team of nine" is any
-        of_others = [each for each in told if each.split()[0].casefold() not in no_others]
-        of_others = [each for each in of_others if not each.split()[0].endswith("ing")]  # "the purpose of helping"
+        of_others = [each for each in told if _may_be_owner(each)]
         if of_others and thing.isdisjoint(words(" ".join(told))) and _stands_behind(thing, of_others[0], text):
             return not any(first in thing and [then] == noun for first, then in pairwise(words(text)))
     return False
+
+
+def _may_be_owner(told: str) -> bool:
+    """Whether what stands behind "of" names a thing: not "our tickets", nor "nine" or "helping"."""
+    first, *_ = told.split(maxsplit=1)
+    return first.casefold() not in _SELF | reference_words().numbers.keys() and not first.endswith("ing")
 
 
 def _stands_behind(thing: Set[str], other: str, text: str) -> bool:
