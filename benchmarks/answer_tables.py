@@ -7,7 +7,8 @@ from answer_rows import MMDOCIR, MMLONGBENCH, AnswerRow
 from common import Table, bounds, percent
 
 from quoteweave.evaluation.statistics.aggregates import AMOUNT, FRACTION, Limits
-from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval
+from quoteweave.evaluation.statistics.paired_tests import paired_difference
 
 SHARES = ("gold_page", "gold_box", "said", "rule")
 OUTCOMES = ("answered", "located", "abstained")

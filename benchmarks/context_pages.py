@@ -19,7 +19,7 @@ from quoteweave.core.answers import C15
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter, Hit
-from quoteweave.evaluation.statistics.intervals import paired_difference
+from quoteweave.evaluation.statistics.paired_tests import paired_difference
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers import lexical
 from quoteweave.retrievers.make_retriever import make_fused

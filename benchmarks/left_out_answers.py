@@ -19,7 +19,8 @@ from answer_rows import MMLONGBENCH, Asked, answer_rows
 from common import Table, bounds, percent
 from pydantic import BaseModel
 
-from quoteweave.evaluation.statistics.intervals import Interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval
+from quoteweave.evaluation.statistics.paired_tests import paired_difference
 from quoteweave.generation.extractive import answer_criteria, locating, selection, topic
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 

@@ -33,7 +33,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.metrics.box_recall import GoldBoxRecall
-from quoteweave.evaluation.statistics.intervals import paired_difference
+from quoteweave.evaluation.statistics.paired_tests import paired_difference
 from quoteweave.pipeline import introduced
 from quoteweave.retrievers import lexical
 

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.scoring.scorer import score_retrieval
-from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval
+from quoteweave.evaluation.statistics.paired_tests import paired_difference
 
 Scope = Literal["in_document", "collection"]
 SCOPES: tuple[Scope, ...] = ("in_document", "collection")

@@ -34,7 +34,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.statistics.intervals import Interval, paired_difference
+from quoteweave.evaluation.statistics.intervals import Interval
+from quoteweave.evaluation.statistics.paired_tests import paired_difference
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import evidence, literal_matches, page_feedback, terminology

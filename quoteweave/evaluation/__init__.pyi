@@ -36,8 +36,8 @@ from .statistics.intervals import Estimate as Estimate
 from .statistics.intervals import Interval as Interval
 from .statistics.intervals import cluster_intervals as cluster_intervals
 from .statistics.intervals import clustered_interval as clustered_interval
-from .statistics.intervals import paired_difference as paired_difference
 from .statistics.paired_tests import holm as holm
+from .statistics.paired_tests import paired_difference as paired_difference
 from .statistics.paired_tests import paired_test as paired_test
 
 __all__: list[str]

@@ -9,7 +9,7 @@ from quoteweave.evaluation.scoring.comparison import compare_scores
 from quoteweave.evaluation.scoring.scorer import domain_means, score_retrieval, search_errors
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import mean_of
-from quoteweave.evaluation.statistics.intervals import paired_difference
+from quoteweave.evaluation.statistics.paired_tests import paired_difference
 
 
 def example(

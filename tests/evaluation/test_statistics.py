@@ -2,8 +2,8 @@
 
 import pytest
 
-from quoteweave.evaluation.statistics.intervals import clustered_interval, paired_difference
-from quoteweave.evaluation.statistics.paired_tests import paired_test
+from quoteweave.evaluation.statistics.intervals import clustered_interval
+from quoteweave.evaluation.statistics.paired_tests import paired_difference, paired_test
 
 
 def test_undefined_values_are_left_out() -> None:

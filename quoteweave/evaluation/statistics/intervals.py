@@ -255,28 +255,6 @@ def clustered_interval(
     return Interval(mean=mean, low=low, high=high, n=len(known), clusters=len(set(members)))
 
 
-def paired_difference(
-    ours: Sequence[float | None],
-    theirs: Sequence[float | None],
-    clusters: Sequence[Hashable],
-    *,
-    limits: Limits = FRACTION,
-) -> Interval | None:
-    """95 % interval of the mean of `ours - theirs`, question by question, as `clustered_interval` makes it.
-
-    The two hold the same questions in the same order, and lie between `limits`. A question where either is undefined is
-    left out.
-
-        >>> gain = paired_difference([1, 1, 1], [1, 0, 0], ["a.pdf", "b.pdf", "c.pdf"])
-        >>> round(gain.mean, 2), round(gain.low, 2), round(gain.high, 2)
-        (0.67, -0.94, 1.0)
-    """
-    pairs = zip(ours, theirs, strict=True)
-    differences = [None if a is None or b is None else a - b for a, b in pairs]
-    low, high = limits
-    return clustered_interval(differences, clusters, limits=(low - high, high - low))
-
-
 class Estimate(Record):
     """One figure over some questions.
 

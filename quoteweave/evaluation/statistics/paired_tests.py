@@ -1,7 +1,7 @@
-"""Paired differences of two runs: test, Holm correction, effect size."""
+"""Paired differences of two runs: interval, test, Holm correction, effect size."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from quoteweave.evaluation.statistics.aggregates import (
     check_finite,
     mean_of,
 )
-from quoteweave.evaluation.statistics.intervals import jackknife_estimate
+from quoteweave.evaluation.statistics.intervals import Interval, clustered_interval, jackknife_estimate
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums
@@ -37,8 +37,7 @@ def difference_of(figure: Aggregate, *, relative: bool = False) -> Aggregate:
         difference: Sums = figure.formula(sums[: 1 + number]) - other
         return difference / np.abs(other) if relative else difference
 
-    low, high = figure.limits
-    limits = UNLIMITED if relative else (low - high, high - low)
+    limits = UNLIMITED if relative else _of_differences(figure.limits)
     columns = tuple(_of_side(side, column) for side in (FIRST, SECOND) for column in figure.columns)
     optional = frozenset(side + column for side in (FIRST, SECOND) for column in figure.optional)
     return Aggregate(figure.name, columns, formula, optional=optional, limits=limits)
@@ -56,26 +55,53 @@ def joint(ours: Row, theirs: Row) -> Row:
     }
 
 
+def paired_difference(
+    ours: Sequence[float | None],
+    theirs: Sequence[float | None],
+    clusters: Sequence[Hashable],
+    *,
+    limits: Limits = FRACTION,
+) -> Interval | None:
+    """95 % interval of the mean of `ours - theirs`, question by question, as `clustered_interval` makes it.
+
+    The two hold the same questions in the same order, and lie between `limits`; `clusters` names the document of each,
+    or the question itself. A question where either is undefined (None) is left out. Raises ValueError for sequences of
+    unequal length, and for a value that is not finite.
+
+        >>> gain = paired_difference([1, 1, 1], [1, 0, 0], ["a.pdf", "b.pdf", "c.pdf"])
+        >>> round(gain.mean, 2), round(gain.low, 2), round(gain.high, 2)
+        (0.67, -0.94, 1.0)
+    """
+    return clustered_interval(_differences(ours, theirs), clusters, limits=_of_differences(limits))
+
+
 def paired_test(
     ours: Sequence[float | None],
     theirs: Sequence[float | None],
-    clusters: Sequence[str],
+    clusters: Sequence[Hashable],
     *,
     limits: Limits = FRACTION,
 ) -> float | None:
-    """Two-sided p of the mean of `ours - theirs`, below 0.05 where its interval (`paired_difference`) excludes 0.
+    """Two-sided p of the mean of `ours - theirs`, below 0.05 where `paired_difference` gives an interval without 0.
 
-    The two hold the same questions in the same order and lie between `limits`; `clusters` names the document of each,
-    or the question itself. None where there is no interval. Raises ValueError for sequences of unequal length, and for
-    a value that is not finite: None is undefined.
+    Takes what that does, and raises ValueError where that does; None where there is no interval.
 
         >>> paired_test([1.0] * 8, [0.0] * 8, [f"{n}.pdf" for n in range(8)]) < 0.05
         True
     """
-    check_finite([*ours, *theirs])
-    rows = [joint({"value": a}, {"value": b}) for a, b in zip(ours, theirs, strict=True)]
-    found = jackknife_estimate(difference_of(mean_of("value", limits=limits)), rows, clusters)
+    rows = [{"value": difference} for difference in _differences(ours, theirs)]
+    found = jackknife_estimate(mean_of("value", limits=_of_differences(limits)), rows, clusters)
     return None if found is None else found.p()
+
+
+def _differences(ours: Sequence[float | None], theirs: Sequence[float | None]) -> list[float | None]:
+    check_finite([*ours, *theirs])
+    return [None if a is None or b is None else a - b for a, b in zip(ours, theirs, strict=True)]
+
+
+def _of_differences(limits: Limits) -> Limits:
+    low, high = limits
+    return low - high, high - low
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
