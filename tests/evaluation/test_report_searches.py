@@ -50,6 +50,20 @@ def test_the_distributions_are_drawn_and_told(report: Report) -> None:
     assert "fast: US dollars 0.005 (90 %: 0.009), seconds 5 (90 %: 9), actions 3 (90 %: 5)." in plot.says
 
 
+def test_a_run_of_which_nothing_is_known_has_no_line_and_is_named(report: Report, tmp_path: Path) -> None:
+    bare = [Prediction(example=str(n), response=f"Deep {n}") for n in range(10)]
+    (tmp_path / "bare.jsonl").write_text("".join(f"{one.model_dump_json()}\n" for one in bare))
+    requests = [
+        ScoringRequest(run=tmp_path / f"{name}.jsonl", dataset="citeme", references=tmp_path / "DATASET.csv")
+        for name in ("slow", "fast", "bare")
+    ]
+    plot = distributions_plot(make_report(requests))
+    assert plot is not None
+    assert "slow" in plot.svg
+    assert "bare" not in plot.svg
+    assert plot.says.endswith(" Not known of bare.")
+
+
 def test_a_report_has_a_section_on_what_was_named_and_what_it_took(report: Report) -> None:
     found = {section.id: section for section in sections(report)}
     assert {"overview", "papers", "distributions", "groups"} <= found.keys()

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from quoteweave.core.messages import join_names
 from quoteweave.evaluation.calibration import CalibrationReport
 from quoteweave.evaluation.judges.judgements import MAX_SCORE
 from quoteweave.evaluation.report.drawing import (
@@ -264,13 +265,14 @@ def distributions_plot(report: Report) -> Plot | None:
         axes = figure.subplots(1, len(known), squeeze=False, sharey=True)[0]
         for axis, (name, said) in zip(axes, known.items(), strict=True):
             for position, run in enumerate(report.runs):
-                _distribution_line(axis, _values(run, name), position, shortened(run.name))
+                if values := _values(run, name):
+                    _distribution_line(axis, values, position, shortened(run.name))
             axis.set(xlabel=said, ylim=(0, 100), xlim=(0, None))
             axis.locator_params(axis="x", nbins=5)
         axes[0].set_ylabel("questions that took no more, %")
-        handles, names = axes[0].get_legend_handles_labels()
+        lines = {line.get_label(): line for axis in axes for line in axis.get_lines()}
         if len(report.runs) > 1:
-            figure.legend(handles, names, loc="outside upper right", ncols=min(3, len(names)))
+            figure.legend(lines.values(), lines, loc="outside upper right", ncols=min(3, len(lines)))
         return make_plot(
             figure,
             "distributions",
@@ -291,8 +293,8 @@ def _distribution_line(axis: Any, values: Sequence[float], place: int, name: str
     shares = [100 * (number + 1) / len(values) for number in range(len(values))]
     style = {"color": COLOURS[place % len(COLOURS)], "linestyle": _LINES[place // len(COLOURS) % len(_LINES)]}
     axis.plot(
-        [*values[:1], *values],
-        [0.0] * bool(values) + shares,
+        [values[0], *values],
+        [0.0, *shares],
         drawstyle="steps-post",
         linewidth=1.4,
         label=name,
@@ -301,8 +303,8 @@ def _distribution_line(axis: Any, values: Sequence[float], place: int, name: str
 
 
 def _medians(report: Report, names: Sequence[str]) -> str:
-    """The median and the 90th percentile of each measure, of each run."""
-    told = []
+    """The median and the 90th percentile of each measure, of each run, and of which runs none is known."""
+    told, unknown = [], []
     for run in report.runs:
         parts = [
             f"{label(name)} {_short(quantile(values, 0.5))} (90 %: {_short(quantile(values, 0.9))})"
@@ -311,7 +313,10 @@ def _medians(report: Report, names: Sequence[str]) -> str:
         ]
         if parts:
             told.append(f"{run.name}: {', '.join(parts)}")
-    return f"Medians, and what 90 % took at most: {'; '.join(told)}."
+        else:
+            unknown.append(run.name)
+    without = f" Not known of {join_names(unknown)}." if unknown else ""
+    return f"Medians, and what 90 % took at most: {'; '.join(told)}.{without}"
 
 
 def quantile(values: Sequence[float], share: float) -> float:
