@@ -12,7 +12,8 @@ from pydantic import Field, TypeAdapter
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
-from quoteweave.core.messages import pluralize
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.messages import join_names
 from quoteweave.core.records import ParsedDocument, Quote, Record
 from quoteweave.documents.assembly import assemble
 from quoteweave.documents.formats import Format, sniff
@@ -26,7 +27,7 @@ from quoteweave.documents.reflow.text_files import parse_text
 from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr, RapidOcr
-from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, OUTSIDE, open_pdf
+from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
@@ -39,6 +40,7 @@ MAX_WARNINGS = 20
 # The size assumed for an unreadable page, in points: US Letter.
 UNKNOWN_SIZE = (612.0, 792.0)
 _PAGE = TypeAdapter(PageContent)
+_PAGE_HAS = lazy_regex(r"page (?P<page>\d+) (?P<what>has .+?)(?:: (?P<number>[\d,]+))?")
 
 
 class ParserSettings(Record):
@@ -273,7 +275,7 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     """
     if any(NAMES_LEFT_OUT in page.warnings for page in pages):
         pages = _without_names(pages)
-    warnings = _outside_once([warning for page in pages for warning in page.warnings])
+    warnings = list(_with_other_pages([warning for page in pages for warning in page.warnings]))
     if all(page.source == "none" and not page.elements for page in pages):
         why = warnings[0] if warnings else "all are empty"
         raise DamagedDocument(f"{source.path.name!r} has no page that can be read ({why})")
@@ -288,13 +290,20 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     return _with_ocr_counts(assemble(pages, shown), source.settings)
 
 
-def _outside_once(warnings: Sequence[str]) -> list[str]:
-    """What is printed beside the page, such as marks of printers, often is so on all pages: it is said once, last."""
-    outside = [warning for warning in warnings if OUTSIDE in warning]
-    others = [warning for warning in warnings if OUTSIDE not in warning]
-    if len(outside) > 1:
-        outside = [f"{outside[0]}; so have {pluralize(len(outside) - 1, 'other page')}"]
-    return [*others, *outside]
+def _with_other_pages(warnings: Sequence[str]) -> Iterator[str]:
+    """Say what several pages have once: "page 1 has letters …: 3; so have pages 2, 5, 6: 40"."""
+    groups: dict[str, list[str]] = {}
+    for warning in warnings:
+        found = _PAGE_HAS.fullmatch(warning)
+        groups.setdefault(found["what"] if found else warning, []).append(warning)
+    for first, *others in groups.values():
+        same = [found for found in map(_PAGE_HAS.fullmatch, others) if found]
+        if not same:
+            yield first
+            continue
+        number = sum(int(found["number"].replace(",", "")) for found in same if found["number"])
+        pages = f"{'page' if len(same) == 1 else 'pages'} {join_names([found['page'] for found in same])}"
+        yield f"{first}; so {'has' if len(same) == 1 else 'have'} {pages}" + (f": {number:,}" if number else "")
 
 
 def _without_names(pages: Sequence[PageContent]) -> list[PageContent]:

@@ -233,7 +233,8 @@ def test_words_outside_many_pages_are_told_once(tmp_path: Path) -> None:
     path = pages_with_marks(tmp_path / "a.pdf", 30)
     parsed = DocumentParser(ImageStore(tmp_path / "images"), ParserSettings(ocr=False)).parse(path)
     assert parsed.warnings == (
-        "page 1 has words outside the part of it that is shown, which were not read: 1; so have 29 other pages",
+        "page 1 has words outside the part of it that is shown, which were not read: 1; so have pages "
+        "2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 19 more: 29",
     )
 
 
@@ -308,7 +309,7 @@ def page_without_names(path: Path, letters: str) -> Path:
 def test_letters_that_the_font_does_not_name_are_told(tmp_path: Path) -> None:
     content = first_page(page_without_names(tmp_path / "a.pdf", "g"))
     assert content.elements[0].text == "the harbour received rain in sprin"
-    assert content.warnings == ("page 1 has letters that its fonts do not name, which were left out: 2",)
+    assert content.warnings == ("page 1 has letters that its fonts do not identify, which were left out: 2",)
 
 
 def test_a_page_of_letters_that_the_font_does_not_name_is_garbled(tmp_path: Path) -> None:

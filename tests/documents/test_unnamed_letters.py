@@ -12,7 +12,7 @@ from quoteweave.documents.sources.pdf import open_pdf
 from quoteweave.documents.sources.raw_page import Raster
 
 GARBLED = "page 1 has a text layer that looks garbled, and was kept as it is"
-AS_OTHERS = "page 1 has letters that its fonts do not name, which were read as others: {}"
+AS_OTHERS = "page 1 has letters that its fonts do not identify, which may be read as others: {}"
 TEXT = PROSE.strip()
 HEADING = "Harbour dues in spring"
 

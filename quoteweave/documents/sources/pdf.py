@@ -191,8 +191,6 @@ def _to_shown(page: "PdfPage") -> Floats:
 
 
 DPI = 144.0
-OUTSIDE = "outside the part of it that is shown, which were not read"
-"""Part of the warning of a page with such words."""
 NAMES_LEFT_OUT = "the labels of its pages and its bookmarks were left out: reading it with them crashed twice"
 """Warning of each page of a file that is read without labels and bookmarks."""
 
@@ -330,13 +328,13 @@ def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
     if characters:
         yield f"{page} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out"
     if layer.outside:
-        yield f"{page} has words {OUTSIDE}: {layer.outside:,}"
+        yield f"{page} has words outside the part of it that is shown, which were not read: {layer.outside:,}"
     if layer.is_misread:  # which is told, unless OCR reads it
         return
     if layer.unknown:
-        yield f"{page} has letters that its fonts do not name, which were left out: {layer.unknown:,}"
+        yield f"{page} has letters that its fonts do not identify, which were left out: {layer.unknown:,}"
     if layer.misread:
-        yield f"{page} has letters that its fonts do not name, which were read as others: {layer.misread:,}"
+        yield f"{page} has letters that its fonts do not identify, which may be read as others: {layer.misread:,}"
 
 
 def _without_size(number: int, page: Any) -> tuple[str, ...]:
