@@ -25,6 +25,15 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/**
+ * Shows the name of a file, which may be of any direction; where it does not fit, it breaks behind a mark in it.
+ * @param {string} name
+ */
+export function fileName(name) {
+  const parts = name.split(/(?<=[_\-./])(?=.)/u);
+  return h("bdi", {}, ...parts.flatMap((part, position) => (position ? [h("wbr"), part] : [part])));
+}
+
 /** Puts the shapes of icons.svg into the page, once: each icon that named the file itself would ask for it again. */
 export async function loadIcons() {
   const text = await (await fetch("/page/icons.svg")).text();

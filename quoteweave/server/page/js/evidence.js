@@ -1,6 +1,6 @@
 // @ts-check
 /** The bar below the pages: which citation is open, what was found of it, and the way to the next. */
-import { h, tool } from "./dom.js";
+import { fileName, h, tool } from "./dom.js";
 import { dressChip, excerpt, verdictLine } from "./marks.js";
 import { hasPicture, placeOf } from "./records.js";
 import { copyLink } from "./share.js";
@@ -29,7 +29,7 @@ export class EvidenceBar {
 
   /** @param {Place} place */
   #showQuote(place) {
-    const where = h("p", {}, h("bdi", { text: place.document }), `, ${placeOf(place)}`);
+    const where = h("p", {}, fileName(place.document), `, ${placeOf(place)}`);
     const section = place.has_pages && place.section ? h("p", { class: "note" }, h("bdi", { text: place.section })) : null;
     this.element.replaceChildren(h("div", { class: "told" }, where, ...(section ? [section] : [])), h("div", { class: "steps" }, linkTo(place), tool("close", "Take the mark away", () => this.close())));
   }
@@ -40,7 +40,7 @@ export class EvidenceBar {
     const chip = dressChip(h("button", { type: "button", class: "chip", "aria-current": "true", title: "Back to the answer", on: { click: () => claim.back() } }), citation);
     // Shown where the page is too small to be read.
     const says = citation.quoted && !hasPicture(citation) && h("p", { class: "says", dir: "auto" }, ...excerpt(citation));
-    const told = h("div", { class: "told" }, h("p", {}, chip, " ", h("bdi", { text: citation.document }), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(claim) }));
+    const told = h("div", { class: "told" }, h("p", {}, chip, " ", fileName(citation.document), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(claim) }));
     const steps = h("div", { class: "steps" }, tool("previous", "Previous citation", () => this.step(-1), { title: "Previous citation (p)" }), h("span", { text: `${index + 1} of ${count}` }), tool("next", "Next citation", () => this.step(1), { title: "Next citation (n)" }), place && linkTo(place));
     this.element.replaceChildren(told, steps);
   }

@@ -3,7 +3,7 @@
 import { base, call, pageUrl, pathOf } from "./api.js";
 import { confirm } from "./dialogs.js";
 import { counted, follow, readDocuments } from "./documents.js";
-import { h, icon, toast, tool } from "./dom.js";
+import { fileName, h, icon, toast, tool } from "./dom.js";
 import { documentsChanged, onDocuments, open } from "./state.js";
 
 const FILTER_FROM = 9; // documents from which a field to find one by its name is of use
@@ -60,7 +60,7 @@ export class Library {
     this.doubts.hidden = !counts.some(Boolean);
     this.saying.textContent = counts.filter(Boolean).join(", ");
     const rows = [...open.failures.map(({ name, reason }) => ({ name, said: [reason] })), ...left.map(({ name, warnings }) => ({ name, said: warnings }))];
-    this.said.replaceChildren(...rows.map(({ name, said }) => h("li", {}, h("bdi", { class: "file", text: name }), ...said.map((text) => h("p", { dir: "auto", text })))));
+    this.said.replaceChildren(...rows.map(({ name, said }) => h("li", {}, h("span", { class: "file" }, fileName(name)), ...said.map((text) => h("p", { dir: "auto", text })))));
   }
 
   /** @param {DocumentRecord} document @param {Map<string | undefined, Element>} before */
@@ -85,7 +85,7 @@ export class Library {
       open.chosen[box.checked ? "add" : "delete"](name);
       documentsChanged();
     });
-    const label = h("label", { for: id }, h("bdi", { text: name }), h("span", { text: aboutOf(document) }));
+    const label = h("label", { for: id }, fileName(name), h("span", { text: aboutOf(document) }));
     const remove = open.writable && tool("trash", `Remove ${name}`, () => this.#remove(name), { class: "tool remove" });
     return h("li", { class: "volume", "data-key": key }, cover(document, () => this.around.openDocument(name)), h("div", { class: "title" }, box, label), remove);
   }
