@@ -21,7 +21,7 @@ from quoteweave.cli.console import (
     printable,
     writing_output,
 )
-from quoteweave.cli.hits import PAGES_COUNTED, reasons_below
+from quoteweave.cli.hits import PAGES_COUNTED, indented_behind, reasons_below
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, TextEvent, ThoughtEvent
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -224,10 +224,9 @@ def print_sources(
     if answer.citations:
         out.print()
     for mark, citation in _by_mark(answer.citations).items():
-        line = plain("").append(f"{mark:<9}", style="bold")
-        line.append_text(plain(f" {citation.document}, {citation.place}"))
-        line.append(f"  {citation.quote_id}", style="dim")
-        out.print(line.append_text(reasons_below(reasons.get(citation.quote_id, ()))))
+        source = plain(f"{citation.document}, {citation.place}").append(f"  {citation.quote_id}", style="dim")
+        source.append_text(reasons_below(reasons.get(citation.quote_id, ())))
+        out.print(indented_behind(f"{mark:<9}", source, gap=1))
         if citation.kind == "image" and pictures is not None:
             pictures(citation.quote_id)
     for citation in answer.citations:

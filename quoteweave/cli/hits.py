@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from quoteweave.cli.console import console, place, plain, snippet
@@ -37,10 +38,16 @@ def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]]
         typer.echo("nothing found" if where.first_page is None else f"nothing found; {PAGES_COUNTED}", err=True)
     out = console()
     for hit in hits:
-        line = plain(f"{hit.rank:>2}  ").append_text(plain(hit.place, "bold"))
-        line.append(f"  {hit.layout}  {hit.score:.2f}  {hit.quote_id}\n", style="dim")
-        line.append_text(plain("    " + hit.snippet))
-        out.print(line.append_text(reasons_below(reasons.get(hit.quote_id, ()))))
+        line = plain(hit.place, "bold").append(f"  {hit.layout}  {hit.score:.2f}  {hit.quote_id}\n", style="dim")
+        line.append_text(plain(hit.snippet)).append_text(reasons_below(reasons.get(hit.quote_id, ())))
+        out.print(indented_behind(f"{hit.rank:>2}", line, gap=2))
+
+
+def indented_behind(head: str, text: Text, *, gap: int) -> Table:
+    """A text behind a head, each of its lines beginning below the first, also where a line is broken."""
+    indented = Table.grid(padding=(0, gap, 0, 0))
+    indented.add_row(plain(head, "bold"), text)
+    return indented
 
 
 def reasons_below(reasons: Sequence[Reason]) -> Text:

@@ -170,3 +170,13 @@ def test_a_collection_without_quotes_is_no_collection_about_something_else(
     for command in ("search", "ask"):
         got = quoteweave(command, "grain", "-c", tmp_path / "collection")
         assert "no document of the collection has any quotes" in got.err
+
+
+def test_the_lines_of_a_hit_begin_behind_its_rank(
+    quoteweave: Quoteweave, port: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = quoteweave("search", "grain by rail", "--doc", "b.pdf", "-k", "1", "-c", port).out.splitlines()
+    assert lines[0].startswith(" 1  b.pdf, page 1")
+    assert len(lines) > 2
+    assert all(line.startswith("    ") and line[4] != " " for line in lines[1:])
