@@ -354,7 +354,7 @@ def _excerpt(
             break
         taken.add(at)
         size += more
-    text = " ".join(parts[at] for at in sorted(taken)).split()
+    text = ("; " if table else " ").join(parts[at] for at in sorted(taken)).split()
     cut = clip(_LEADER.sub("…", " ".join(text[:most]) + ("…" if len(text) > most else "")), most * LONG_WORD)
     shown = escape_marks(cut.replace("“", "‘").replace("”", "’"))
     return shown if end and len(parts) - 1 in taken else shown.rstrip(".")  # the end stands as on its own page
@@ -376,4 +376,4 @@ def _parts(quote: Quote, end: str) -> list[str]:
 
 def _row(row: Sequence[str], header: Sequence[str]) -> str:
     names = [heading_of(at, row, header) for at in range(len(row))]
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell)
+    return ", ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell)
