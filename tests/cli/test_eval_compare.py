@@ -57,6 +57,7 @@ def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path,
     )
     assert got.out.startswith("mmdocrag-20: convention strict, marks own; 95 % intervals and p are over questions")
     assert "- as effect: the figure is pooled" in got.out
+    assert got.out.count("[1, 2] and [1-3] are read too") == 1, "a note on both runs is printed once"
     assert "units: %" in got.out
     assert "- as 95 %" not in got.out
     assert "1 * good" in got.out

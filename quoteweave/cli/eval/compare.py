@@ -197,6 +197,12 @@ def _show(
     if placement is not None:
         out.print(plain(f"\n{placement.table.source}, by {placement.by}; * is yours."))
         show_table(out, _standing_table(placement.standings, placement.by))
+    _show_notes(out, scored, () if placement is None else placement.notes)
+
+
+def _show_notes(out: Console, scored: Sequence[ScoredRun], more: Sequence[str]) -> None:
+    """How many answers each run has, with its notes; then those that all runs share, and `more`."""
+    shared = [note for note in scored[0].scores.notes if all(note in one.scores.notes for one in scored)]
     for one in scored:
         missing = (
             f"; {pluralize(one.scores.missing, 'question is', 'questions are')} not answered"
@@ -205,8 +211,9 @@ def _show(
         )
         out.print(plain(f"{one.scores.name}: {pluralize(len(one.scores.questions), 'answer')}{missing}"))
         for note in one.scores.notes:
-            out.print(plain(f"  note: {note}"))
-    for note in () if placement is None else placement.notes:
+            if note not in shared:
+                out.print(plain(f"  note: {note}"))
+    for note in (*shared, *more):
         out.print(plain(f"note: {note}"))
 
 
