@@ -218,17 +218,27 @@ def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
     the row then stands elsewhere, or is wrong.
     """
     claim = claim_on_cells(claim, above)
-    rows = _rows(text)
-    said, own = f" {_normalised(claim)} ", set(words(claim))
+    own = set(words(claim))
     if not set(filter(_has_digit, own)) <= above.union(words(text)):
         return []
-    found: list[Range] = []
+    # Semicolons part what is said of several rows: the "8 %" of one is not that of another.
+    parts = claim.split(";") if ";" in claim else []
+    return [cell for part in parts for cell in _cells_of(part, own, text)] or _cells_of(claim, own, text)
+
+
+def _cells_of(part: str, own: set[str], text: str) -> list[Range]:
+    """The cells that a part of a claim states, with the names of their rows, and of their columns if in `own`.
+
+    `own` are the words of the whole claim.
+    """
+    rows, said, stated = _rows(text), f" {_normalised(part)} ", set(words(part))
+    found: dict[frozenset[str], list[list[Range]]] = {}
     for number, names in rows_below_heads([[_at(text, cell) for cell in row] for row in rows]):
         row = rows[number]
-        name = set(words(_at(text, row[0])))
+        name = frozenset(words(_at(text, row[0])))
         besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is none of its cells
         cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in besides]
-        if name and name <= own and cells:
+        if name and name <= stated and cells:
             over = {at: [rows[y][x] for y, x in names.get(at, ())] for at in cells}
             heads = {at: [cell for cell in named if own & set(words(_at(text, cell)))] for at, named in over.items()}
             most = max(map(len, heads.values()))
@@ -236,8 +246,10 @@ def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
             # Of cells with the same content, those whose column the claim names.
             known = {_at(text, row[at]) for at in headed}
             cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
-            found += [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
-    return found
+            marked = [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
+            found.setdefault(name, []).append(marked)
+    # Of rows with the same name, those of which the claim states most.
+    return [cell for same in found.values() for marked in same if len(marked) == max(map(len, same)) for cell in marked]
 
 
 def _rows(text: str) -> list[list[Range]]:

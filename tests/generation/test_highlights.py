@@ -280,6 +280,15 @@ def test_of_cells_that_say_the_same_the_one_whose_column_the_claim_names() -> No
     assert said("The loft has 60.", table) == ["Loft", "60", "60", "60"]
 
 
+def test_of_several_rows_each_has_its_own_cells() -> None:
+    table = (
+        "Sales | 2021 | 2020\nNorth | 16 % | 8 %\nSouth | 22 % | 9 %\nGrowth | |\nNorth | 15 % | 9 %\nSouth | 8 % | 9 %"
+    )
+    claim = "The table on page 2: “North, 2021: 16 %, 2020: 8 %; South, 2021: 22 %, 2020: 9 %”"
+    marked = said(claim, image("Sales.", table, layout="table"))
+    assert marked == ["2021", "2020", "North", "16 %", "8 %", "South", "22 %", "9 %"]
+
+
 def test_a_heading_row_without_a_name_for_the_rows_stands_over_the_last_cells() -> None:
     """The heading of 2023 was marked with the number of 2024."""
     table = image("Table 1", "2024 | 2023 | Change\nSurplus | 295 | 166 | 77.7%", layout="table")
