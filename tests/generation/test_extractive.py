@@ -624,7 +624,7 @@ def test_the_values_of_a_chart_are_read_as_rows() -> None:
     rows = "- | Yes | No\nIslands | 45 | 55\nMainland | 60 | 40\nSource: survey"
     chart = image(None, rows, layout="chart", id="harbour.pdf:0:1")
     shown = ask("Which bar of the chart is red, that of the islands or of the mainland?", context(images=[chart]))
-    assert "“Islands; Yes: 45; No: 55 Mainland; Yes: 60; No: 40”" in shown.text
+    assert "“Islands, Yes: 45, No: 55; Mainland, Yes: 60, No: 40”" in shown.text
     said = ask("What is the difference for yes between the islands and the mainland?", context(images=[chart]))
     assert said.text.startswith(
         "By the chart on page 1, in Yes, the difference between Islands (45) and Mainland (60) is 15."
