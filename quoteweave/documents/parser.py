@@ -33,7 +33,7 @@ from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
-PARSER_VERSION = "37"
+PARSER_VERSION = "38"
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20

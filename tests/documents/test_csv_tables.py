@@ -28,10 +28,48 @@ def parsed(folder: Path, name: str, data: bytes) -> list[str]:
         ("a.csv", b"\xef\xbb\xbfShip,Tonnes\n,\nMay,\n", "Ship | Tonnes\nMay | "),
         ("a.csv", "Schiff,Höhe\nMay,3\n".encode("utf-16"), "Schiff | Höhe\nMay | 3"),
         ("a.csv", b"Ship\nMay\nJune\n", "Ship\nMay\nJune"),
+        ("a.csv", b'Ship, Cargo, Tonnes\nMay, "coal, rye", 3\n', "Ship | Cargo | Tonnes\nMay | coal, rye | 3"),
+        (
+            "a.csv",
+            rb"""Ship,Cargo
+"The \"May\", of C:\ports",coal
+""",
+            'Ship | Cargo\nThe "May", of C:\\ports | coal',
+        ),
+        ("a.csv", b"\xef\xbb\xbfsep=;\r\nShip;Tonnes\r\nMay;3,5\r\n", "Ship | Tonnes\nMay | 3,5"),
     ],
 )
 def test_a_file_is_a_table_with_a_line_for_each_row(tmp_path: Path, name: str, data: bytes, table: str) -> None:
     assert parsed(tmp_path, name, data) == [table.rstrip()]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "rows", "warning"),
+    [
+        ("a.tsv", 'Ship\tYear\n"May\t1874\nJune\t1875\n', ['"May | 1874', "June | 1875"], "not paired, as in line 2:"),
+        (
+            "a.csv",
+            'Ship,Cargo\nIda,tin\n"the "May", old","coal, rye"\n"June","salt, tin"\n',
+            ["Ida | tin", 'the May" | old" | coal, rye', "June | salt, tin"],
+            "not paired, as in line 3:",
+        ),
+        (
+            "a.csv",
+            "Ship,Year\nMay,1874,coal\n,,,\nJune,1875,,\n",
+            ["May | 1874 | coal", "June | 1875 |  |"],
+            "first: 1.",
+        ),
+        ("a.csv", "Ship,Year\nMay,1874\n", ["May | 1874"], None),
+    ],
+    ids=["no cell is quoted", "marks within a cell", "cells beyond the head", "nothing"],
+)
+def test_cells_that_may_stand_elsewhere_are_told(
+    tmp_path: Path, name: str, data: str, rows: list[str], warning: str | None
+) -> None:
+    (tmp_path / name).write_text(data, "utf-8")
+    found = parse_csv(tmp_path / name)
+    assert found.quotes[0].text.split("\n")[1:] == rows
+    assert warning in found.warnings[0] if warning else found.warnings == ()
 
 
 @pytest.mark.parametrize(

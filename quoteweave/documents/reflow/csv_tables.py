@@ -2,14 +2,19 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from quoteweave.core.errors import DocumentError
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import MAX_MEGABYTES, iter_lines_of, read_text
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 DELIMITERS = ",;\t|"
 # Characters from the start of a file by which its delimiter is told.
@@ -17,6 +22,10 @@ _SAMPLE = 8_192
 MAX_ABOVE = 30
 """Rows above a table that are told from it, at most."""
 _ROWS_READ = 200
+# The first line by which a file tells Excel its delimiter.
+_STATED = lazy_regex(r"sep=(.)\n")
+Quoting = Literal[0, 3]
+"""Whether cells may be quoted, or marks are characters like any: `csv.QUOTE_MINIMAL` or `csv.QUOTE_NONE`."""
 
 
 def parse_csv(path: Path) -> ParsedDocument:
@@ -28,17 +37,71 @@ def parse_csv(path: Path) -> ParsedDocument:
     characters or more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(text[:_SAMPLE])
+    if stated := _STATED.match(text):
+        delimiter, text = stated[1], text[stated.end() :]
     try:
-        rows = _rows(text, "\t" if path.suffix.lower() == ".tsv" else _delimiter(text[:_SAMPLE]))
+        text, quoting, unsure = _with_quoting(text, delimiter)
+        rows = _rows(text, delimiter, quoting)
         first = list(islice(rows, _ROWS_READ))
         above = _rows_above(first)
-        table = "\n".join(" | ".join(row) for row in chain(first[above:], rows))
+        table, longer = _table(chain(first[above:], rows))
     except csv.Error as error:
         raise DocumentError(f"{path.name!r} cannot be read as a table: {error}") from error
     said = "\n".join(": ".join(filter(None, row)) for row in first[:above])
     blocks = [FlowBlock(layout="list", text=said)] if said else []
     blocks += [FlowBlock(layout="table", text=table)] if table else []
-    return paginate_blocks(blocks, name=path.name, warnings=warnings)
+    told = (f"Rows of its table that have more cells than the first: {longer}.",) if longer else ()
+    return paginate_blocks(blocks, name=path.name, warnings=(*warnings, *unsure, *told))
+
+
+def _table(rows: Iterable[Sequence[str]]) -> tuple[str, int]:
+    """The text of a table, and how many rows have cells that stand below none of its head."""
+    lines: list[str] = []
+    columns = longer = 0
+    for row in rows:
+        columns = columns or len(row)
+        longer += any(row[columns:])
+        lines.append(" | ".join(row))
+    return "\n".join(lines), longer
+
+
+def _with_quoting(text: str, delimiter: str) -> tuple[str, Quoting, tuple[str, ...]]:
+    """The text as the rows are read from it, how, and a warning where no way of quoting fits all of it.
+
+    Programs write a mark within a quoted cell twice, or after a backslash, or quote nothing: a cell that begins with a
+    mark would then hold all cells up to the next one.
+    """
+    wrong = _wrong_line(text, delimiter)
+    if wrong is None:
+        return text, csv.QUOTE_MINIMAL, ()
+    doubled = text.replace('\\"', '""')
+    if _wrong_line(doubled, delimiter) is None:
+        return doubled, csv.QUOTE_MINIMAL, ()
+    ways: list[tuple[str, Quoting]] = [(text, csv.QUOTE_MINIMAL), (doubled, csv.QUOTE_MINIMAL), (text, csv.QUOTE_NONE)]
+    best, quoting = max(ways, key=lambda way: _rows_of_equal_width(way[0], delimiter, way[1]))
+    warning = f"Its quotation marks are not paired, as in line {wrong}: cells may stand in wrong rows or columns."
+    return best, quoting, (warning,)
+
+
+def _wrong_line(text: str, delimiter: str) -> int | None:
+    """The first line of the first row whose marks are not closed, or close before the end of a cell."""
+    reader, line = _reader(text, delimiter, strict=True), 1
+    try:
+        for _ in reader:
+            line = reader.line_num + 1
+    except csv.Error:
+        return line
+    return None
+
+
+def _rows_of_equal_width(text: str, delimiter: str, quoting: Quoting) -> int:
+    """How many rows have as many cells as most, of those that have several; -1 where they cannot be read."""
+    try:
+        counts = Counter(map(len, _reader(text, delimiter, quoting)))
+    except csv.Error:
+        return -1
+    return max((rows for width, rows in counts.items() if width > 1), default=0)
 
 
 def _delimiter(sample: str) -> str:
@@ -77,9 +140,14 @@ def _is_above(row: Sequence[str], columns: int) -> bool:
     return 2 * filled <= columns and all(row[:filled]) and columns > 2
 
 
-def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+def _rows(text: str, delimiter: str, quoting: Quoting) -> Iterator[list[str]]:
     """The cells of each row that is not empty, without what stands between cells of tables."""
-    for row in csv.reader((f"{line}\n" for line in iter_lines_of(text)), delimiter=delimiter):
+    for row in _reader(text, delimiter, quoting):
         cells = [" ".join(cell.replace("|", "/").split()) for cell in row]
         if any(cells):
             yield cells
+
+
+def _reader(text: str, delimiter: str, quoting: Quoting = csv.QUOTE_MINIMAL, *, strict: bool = False) -> "Reader":
+    lines = (f"{line}\n" for line in iter_lines_of(text))
+    return csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=strict, skipinitialspace=True)
