@@ -59,6 +59,8 @@ def test_unknown_elements_part_text_and_inline_ones_do_not() -> None:
         "<select><option>no</select>",
         "<p hidden>no</p>",
         "<div hidden><div>no</div>no</div>",
+        '<div style="color: red; Display:none !important"><div>no</div>no</div>',
+        '<hr style="display: none">',
         "<!-- <p>no</p> -->",
         "<?php echo 'no' ?>",
     ],
@@ -361,6 +363,16 @@ def test_words_that_only_some_readers_see_are_told(page: Path, images: ImageStor
     assert parsed.warnings == (
         "What these elements show was not read: 1 hidden div, 1 hidden nav, 1 noscript, 1 template.",
     )
+
+
+def test_what_a_style_hides_is_told_and_part_of_no_cell(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<table><tr><th>Town<th>Ships<tr><td>Brede<td><span style='display:none'>7001100000</span>10</table>"
+        "<p>Seen<img src=a.png alt=dot style='display:none'>.<input value=x style='display:none'></p>"
+    )
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Town | Ships\nBrede | 10", "Seen."]
+    assert parsed.warnings == ("What these elements show was not read: 1 hidden span.",)
 
 
 def test_what_else_than_readings_of_words_is_left_out_is_told(page: Path, images: ImageStore) -> None:

@@ -79,6 +79,7 @@ _STYLES: Mapping[str, NumberStyle] = {
     **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
     **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
 }
+_HIDING = lazy_regex(r"(?:^|;)\s{0,9}display\s{0,9}:\s{0,9}none\b", re.IGNORECASE)
 _ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS = frozenset({"td", "th"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
@@ -179,18 +180,19 @@ class _Reader:
         self._rubies = 0  # that are open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        is_hidden = "hidden" in attributes or _HIDING.search(attributes.get("style", "")) is not None
         if tag in _EMPTY:
-            if self._dropped is None and self._pictures is not None and "hidden" not in attributes:
+            if self._dropped is None and self._pictures is not None and not is_hidden:
                 self._pictures.leave_out(tag)
             return
         if self._dropped is None:
             self._rubies += tag == "ruby"
-            if self._is_dropped(tag) or "hidden" in attributes:
+            if self._is_dropped(tag) or is_hidden:
                 self._dropped = tag
-                self._if_words = "hidden " + tag if "hidden" in attributes else tag if tag in _TOLD_WITH_WORDS else None
+                self._if_words = "hidden " + tag if is_hidden else tag if tag in _TOLD_WITH_WORDS else None
                 is_text = tag == "rt" and not self._rubies  # which browsers show
                 is_missed = tag in _MISSED or is_text or _is_filled(tag, attributes)
-                if self._pictures is not None and is_missed and "hidden" not in attributes:
+                if self._pictures is not None and is_missed and not is_hidden:
                     self._pictures.leave_out(tag)
         elif self._pictures is not None and not self._told and (what := self._words_within(tag)):
             self._pictures.leave_out(what)
