@@ -87,6 +87,7 @@ _OFFICE = "save it as PDF in the program that made it, or in LibreOffice"
 _PANDOC = "save it as HTML or PDF, as with pandoc"
 _PICTURE = "save it as PNG or JPEG"
 _ARCHIVE = "unpack it and add the files inside"
+_MAIL = "save it as PDF or HTML in the program that opens it"
 _PRINT = "open it in the program that made it and save it as PDF"
 
 ADVICE: Mapping[str, str] = MappingProxyType(
@@ -94,6 +95,8 @@ ADVICE: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys((".tex", ".adoc", ".org", ".ipynb", ".fb2"), _PANDOC)
     | dict.fromkeys((".gif", ".bmp", ".heic", ".heif", ".avif", ".jp2", ".psd", ".svg"), _PICTURE)
     | dict.fromkeys((".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst"), _ARCHIVE)
+    # Text to look at, whose words are encoded.
+    | dict.fromkeys((".eml", ".msg", ".mbox", ".mht", ".mhtml"), _MAIL)
     | dict.fromkeys((".pages", ".key", ".numbers", ".vsd", ".vsdx", ".pub", ".xps"), _PRINT)
     | {
         ".epub": "convert it to PDF with Calibre",
@@ -140,7 +143,7 @@ _FOREIGN = (
 )
 # Suffixes of files that are ZIP and OLE containers, by which messages name what a file is; no container is looked into.
 _ZIPPED = {".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".pages", ".key", ".numbers", ".vsdx", ".xps"}
-_OLE = {".doc", ".ppt", ".xls", ".docx", ".pptx", ".xlsx", ".vsd", ".pub"}
+_OLE = {".doc", ".msg", ".ppt", ".xls", ".docx", ".pptx", ".xlsx", ".vsd", ".pub"}
 
 _HEAD = 8192
 _PDF_JUNK = 1024
