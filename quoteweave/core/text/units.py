@@ -13,22 +13,34 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS
 
 _TABLE = """
+length 0.000000001 nm nanometre nanometer
+length 0.000001 μm micrometre micrometer
 length 0.001 mm millimetre millimeter
 length 0.01 cm centimetre centimeter
 length 1 m metre meter
 length 1000 km kilometre kilometer
 mile 1 mi mile
 foot 1 ft foot feet
+area 0.000001 mm2
+area 0.0001 cm2
 area 1 m2 sqm
 area 10000 ha hectare
 area 1000000 km2
+volume 0.000001 cm3
 volume 1 m3
 volume 0.001 l L litre liter
+volume 0.000000001 μl μL microlitre microliter
 volume 0.000001 ml mL millilitre milliliter
+volume 0.00001 cl centilitre centiliter
+volume 0.0001 dl dL decilitre deciliter
+mass 0.000000000001 ng nanogram
+mass 0.000000001 μg mcg microgram
 mass 0.000001 mg milligram
 mass 0.001 g gram gramme
 mass 1 kg kilo kilogram kilogramme
 mass 1000 t ton tonne
+time 0.000000001 ns nanosecond
+time 0.000001 μs microsecond
 time 0.001 ms millisecond
 time 1 s sec second
 time 60 min minute
@@ -38,14 +50,18 @@ time 604800 week
 months 1 month
 months 12 yr year
 horsepower 1 hp bhp horsepower
+power 0.001 mW milliwatt
 power 1 W watt
 power 1000 kW kilowatt
 power 1000000 MW megawatt
 power 1000000000 GW gigawatt
+power 1000000000000 TW terawatt
+energy 1 Wh
 energy 1000 kWh
 energy 1.163 kcal kilocalorie calorie
 energy 1000000 MWh
 energy 1000000000 GWh
+energy 1000000000000 TWh
 frequency 1 Hz hertz
 frequency 1000 kHz
 frequency 1000000 MHz
@@ -54,18 +70,26 @@ data 1000 KB kB kilobyte
 data 1000000 MB megabyte
 data 1000000000 GB gigabyte
 data 1000000000000 TB terabyte
+bitrate 1000 kbps Kbps
+bitrate 1000000 Mbps mbps
+bitrate 1000000000 Gbps gbps
 celsius 1 C °C celsius
 fahrenheit 1 F °F fahrenheit
+voltage 0.000001 μV microvolt
 voltage 0.001 mV millivolt
 voltage 1 V volt
 voltage 1000 kV kilovolt
+current 0.000001 μA microampere microamp
 current 0.001 mA milliampere milliamp
 current 1 A ampere amp
 resistance 1 Ω ohm
+resistance 1000 kΩ kiloohm
+resistance 1000000 MΩ megaohm
 pressure 1 Pa pascal
 pressure 100 hPa hectopascal mbar millibar
 pressure 1000 kPa kilopascal
 pressure 100000 bar
+pressure 1000000 MPa megapascal
 psi 1 psi
 sound 1 dB decibel
 rotation 1 rpm
@@ -75,6 +99,7 @@ inch 1 inch inches
 yard 1 yd yard
 pound 1 lb
 ounce 1 oz ounce
+percent 0.1 ‰ permille
 percent 1 % percent pct pp
 dollar 1 $ US$ USD dollar
 euro 1 € EUR euro
@@ -82,6 +107,7 @@ sterling 1 £ GBP
 yen 1 ¥ JPY yen
 franc 1 CHF franc
 """
+_MICRO_AND_OHM = str.maketrans("\u00b5\u2126", "μΩ")
 SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
 """The power of ten of each word for one."""
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
@@ -114,7 +140,7 @@ class Unit:
 
 def find_unit(name: str, *, power: int = 1) -> Unit | None:
     """Look up a unit by its name or symbol, singular or plural; `power` is 2 for square and 3 for cubic units."""
-    table = _units()
+    table, name = _units(), name.translate(_MICRO_AND_OHM)
     lower = name.casefold()
     found = table.get(name)
     if found is None and len(lower) > 2 and lower not in STOP_WORDS:  # "has" names no hectares

@@ -59,7 +59,9 @@ _AMOUNT = lazy_regex(
     (?P<ordinal> (?:st|nd|rd|th)\b )?
     (?: [- ]?(?P<scale> {"|".join(SCALES)} )\b\.? | \ ?(?P<letter> [kKmMbB] )(?![\w²³]) )?
     (?: [- ]?(?P<power> square|cubic|sq\.? )(?=\ ))?
-    (?: [- ]?(?P<after> per\ cent | percentage\ points? | US\$ | °[CF] | % | [$€£¥](?!\ ?\d) | [A-Za-z]+[23]? )(?!\w) )?
+    (?: [- ]?(?P<after>
+        per\ cent | percentage\ points? | US\$ | °[CF] | [%‰] | [$€£¥](?!\ ?\d) | [A-Za-zμΩ]+[23]?
+    )(?!\w) )?
     """,
     re.VERBOSE | re.IGNORECASE,
 )

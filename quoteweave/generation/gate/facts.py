@@ -19,7 +19,9 @@ from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 _GROUP_BLANK = lazy_regex(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
 _DIGIT = lazy_regex(r"[^\D0-9]")
 """A digit of a script other than ASCII."""
-_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
+_FRACTION = lazy_regex(r"(?:(\d) ?)?([¼-¾⅐-⅞])")
+_NO_ZERO = lazy_regex(r"(?<![\w.,)\]])(?<!\. )\.(?=\d)")
+"""The point of ".05"; not the last dot before the number of a page in a table of contents."""
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
@@ -80,13 +82,18 @@ def normalize_notation(text: str, *, may_be_note: bool = False) -> str:
     digits they are exponents ("3 × 10⁻⁵", "2¹⁰", as "10^-5"); in a document such a one without a sign `may_be_note`
     as well, and then the number stands beside its power.
     """
+    text = _NO_ZERO.sub("0.", text)
     if _MAY_BE_POWER.search(text):
         text = _POWER.sub(partial(_power, may_be_note=may_be_note), text)
     if text.isascii():
         return _GROUP_BLANK.sub("", text).replace("\t", " ")
-    text = re.sub(r"(\d?) ?([½¼¾])", lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
+    text = _FRACTION.sub(_decimal, text)
     text = SUPERSCRIPT.sub("", _GROUP_BLANK.sub("", text).translate(_SIGNS))
     return _DIGIT.sub(lambda digit: str(int(digit[0])), unicodedata.normalize("NFKC", text).replace("\t", " "))
+
+
+def _decimal(match: re.Match[str]) -> str:
+    return (match[1] or "0") + f"{unicodedata.numeric(match[2]):.3f}".strip("0")
 
 
 def _power(match: re.Match[str], *, may_be_note: bool) -> str:

@@ -28,7 +28,7 @@ MAX_WORDS = 100
 MAX_PARTS = 3
 """Most words of what is exchanged for something else, such as a name."""
 
-_NUMBER = lazy_regex(r"\d+(?:[.,:]\d+)*")
+_NUMBER = lazy_regex(r"\d+(?:[.,]\d+|:\d\d)*")
 _WORD = lazy_regex(rf"{_NUMBER.pattern}|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
 # "%" and "percent" are one, and "the" may stand in one text and not in the other.
 _UNNOTICED = ARTICLES | {"percent"}
