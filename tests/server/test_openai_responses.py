@@ -149,12 +149,16 @@ def test_messages_are_read_and_what_has_no_effect_is_told(client: "openai.OpenAI
         {"role": "user", "content": "And in 2023?"},
     ]
     response = client.responses.create(
-        model="port", input=items, instructions="Be brief.", tools=[{"type": "file_search", "vector_store_ids": ["x"]}]
+        model="port",
+        input=items,
+        instructions="Be brief.",
+        tools=[{"type": "file_search", "vector_store_ids": ["x"]}],
+        include=["file_search_call.results", "message.output_text.logprobs"],
     )
     found = (response.output[1].model_extra or {})["quoteweave"]
     assert found["standalone_question"] == STANDALONE
     assert any("Instructions have no effect" in note for note in found["notes"])
-    assert any("no effect: tools." in note for note in found["notes"])
+    assert any("no effect: tools, include (message.output_text.logprobs)." in note for note in found["notes"])
     assert response.instructions is None
 
 

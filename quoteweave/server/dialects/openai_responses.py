@@ -84,6 +84,10 @@ class ResponseRequest(OpenRequest):
         if self.previous_response_id is not None and self.conversation is not None:
             raise refuse("previous_response_id", "send this or a conversation, not both")
 
+    def ignored(self) -> list[str]:
+        """The fields that have no effect, and what is asked to be included that a response never has."""
+        return [*super().ignored(), *(f"include ({name})" for name in self.include or () if name != RESULTS)]
+
     def input_messages(self) -> list[InputMessage]:
         """The messages in words. Raises ProblemError for what cannot be read."""
         if isinstance(self.input, str):
