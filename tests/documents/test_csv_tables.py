@@ -99,6 +99,37 @@ def test_lines_above_the_head_are_no_part_of_the_table(tmp_path: Path, data: str
     assert table.text.partition(" |")[0].partition("\n")[0].strip() == head
 
 
+@pytest.mark.parametrize(
+    ("below", "texts"),
+    [
+        ("Town,Cranes\nBrede,5\n", ["Town | Cranes\nBrede | 5"]),
+        ("Month,Day,Ships\nMay,1,5\n", ["Month | Day | Ships\nMay | 1 | 5"]),
+        (",\nOf 2023\nMonth,Cost\nJune,5\n", ["Of 2023", "Month | Cost\nJune | 5"]),
+        (",\nDay of May,,\nDay,Port,Ships\n1,Brede,9\n", ["Day of May", "Day | Port | Ships\n1 | Brede | 9"]),
+        ("Brede,n/a\nCelle,9\n", None),  # rows of the same table, set apart
+        ("Brede\nCelle,n/a\n", None),
+        ("Brede,9\nCelle,8\n", None),
+    ],
+    ids=[
+        "a head",
+        "a wider head",
+        "a line above a head",
+        "lines above a head",
+        "a row without numbers",
+        "a row without a cell",
+        "rows",
+    ],
+)
+def test_what_stands_below_an_empty_row_with_a_head_is_another_table(
+    tmp_path: Path, below: str, texts: list[str] | None
+) -> None:
+    rows = "".join(f"Town {number},{number}\n" for number in range(3))
+    (tmp_path / "a.csv").write_text(f"Town,Ships\n{rows}\n{below}", "utf-8")
+    first, *others = (quote.text for quote in parse_csv(tmp_path / "a.csv").quotes)
+    assert others == (texts or [])
+    assert first.count("\n") == 3 + (0 if texts else below.count("\n"))
+
+
 def test_a_long_table_is_cut_between_rows_each_part_below_the_head(tmp_path: Path) -> None:
     rows = [f"{number},ship {number}" for number in range(500)]
     texts = parsed(tmp_path, "a.csv", "\n".join(["Number,Name", *rows]).encode())

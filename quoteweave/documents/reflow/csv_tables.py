@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, takewhile
+from itertools import chain, dropwhile, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -29,9 +29,9 @@ Quoting = Literal[0, 3]
 
 
 def parse_csv(path: Path) -> ParsedDocument:
-    """Parse a file of separated values: its table, whose first row is the head of each part, on virtual pages.
+    """Parse a file of separated values: its tables, whose first row is the head of each part, on virtual pages.
 
-    Rows above the head, such as the account and the period of a statement, become lines of text.
+    Rows above a head, such as the account and the period of a statement, become lines of text.
 
     Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds a cell of more than 131,072
     characters or more than 200,000 quotes.
@@ -42,28 +42,60 @@ def parse_csv(path: Path) -> ParsedDocument:
         delimiter, text = stated[1], text[stated.end() :]
     try:
         text, quoting, unsure = _with_quoting(text, delimiter)
-        rows = _rows(text, delimiter, quoting)
-        first = list(islice(rows, _ROWS_READ))
-        above = _rows_above(first)
-        table, longer = _table(chain(first[above:], rows))
+        tables = _tables(_rows(text, delimiter, quoting))
     except csv.Error as error:
         raise DocumentError(f"{path.name!r} cannot be read as a table: {error}") from error
-    said = "\n".join(": ".join(filter(None, row)) for row in first[:above])
-    blocks = [FlowBlock(layout="list", text=said)] if said else []
-    blocks += [FlowBlock(layout="table", text=table)] if table else []
-    told = (f"Rows of its table that have more cells than the first: {longer}.",) if longer else ()
+    longer = sum(table.longer for table in tables)
+    told = (f"Rows of its tables that have more cells than the first: {longer}.",) if longer else ()
+    blocks = [block for table in tables for block in table.blocks()]
     return paginate_blocks(blocks, name=path.name, warnings=(*warnings, *unsure, *told))
 
 
-def _table(rows: Iterable[Sequence[str]]) -> tuple[str, int]:
-    """The text of a table, and how many rows have cells that stand below none of its head."""
-    lines: list[str] = []
-    columns = longer = 0
-    for row in rows:
-        columns = columns or len(row)
-        longer += any(row[columns:])
-        lines.append(" | ".join(row))
-    return "\n".join(lines), longer
+class _Table:
+    """A table, with the rows above it."""
+
+    def __init__(self, above: Sequence[Sequence[str]]) -> None:
+        self.longer = 0  # rows with cells that stand below none of the head
+        self._above = above
+        self._head: Sequence[str] = ()
+        self._lines: list[str] = []
+
+    def add(self, rows: Iterable[Sequence[str]]) -> None:
+        for row in rows:
+            self._head = self._head or row
+            self.longer += any(row[len(self._head) :])
+            self._lines.append(" | ".join(row))
+
+    def is_other_head(self, row: Sequence[str]) -> bool:
+        """Whether a row is no row of this table: it has more cells, or one of its head."""
+        return sum(map(bool, row)) > sum(map(bool, self._head)) or not set(self._head).isdisjoint(filter(None, row))
+
+    def blocks(self) -> Iterator[FlowBlock]:
+        if self._above:
+            said = "\n".join(": ".join(filter(None, row)) for row in self._above)
+            yield FlowBlock(layout="list", text=said)
+        yield FlowBlock(layout="table", text="\n".join(self._lines))
+
+
+def _tables(rows: Iterator[list[str]]) -> list[_Table]:
+    """The tables of a file: what stands below empty rows is another one where it surely has a head of its own."""
+    start = list(islice(rows, _ROWS_READ))
+    first = list(filter(None, start))
+    if not first:
+        return []
+    above = _head_of(first) or 0
+    tables, is_below_empty = [_Table(first[:above])], False
+    rest = chain(dropwhile(lambda row: row is not first[above], start), rows)
+    for row in rest:
+        section = [row, *takewhile(bool, islice(rest, _ROWS_READ))] if row else []
+        is_cut = len(section) > _ROWS_READ
+        head = _head_of(section, narrowest=2) if is_below_empty and section else None
+        if head is not None and (head or tables[-1].is_other_head(section[0])):
+            tables.append(_Table(section[:head]))
+            section = section[head:]
+        tables[-1].add(section)
+        is_below_empty = not is_cut
+    return tables
 
 
 def _with_quoting(text: str, delimiter: str) -> tuple[str, Quoting, tuple[str, ...]]:
@@ -112,17 +144,18 @@ def _delimiter(sample: str) -> str:
         return ","
 
 
-def _rows_above(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows stand above the head of the table: of half its columns at most, and from the first one on.
+def _head_of(rows: Sequence[Sequence[str]], *, narrowest: int = 3) -> int | None:
+    """The row that surely is the head of the table: below rows of half its columns at most, from the first one on.
 
-    None where no row is surely the head: the first rows of a table without one may lack cells, too.
+    None where none is: the first rows of a table without one may lack cells, too. Above a table that is narrower than
+    `narrowest` columns, no rows are told from it.
     """
     counts = Counter(sum(map(bool, row)) for row in rows)
     columns = max(counts, key=lambda count: (counts[count], count), default=0)
-    above = sum(1 for _ in takewhile(lambda row: _is_above(row, columns), rows))
+    above = sum(1 for _ in takewhile(lambda row: columns >= narrowest and _is_above(row, columns), rows))
     if above > min(MAX_ABOVE, len(rows) - 2) or sum(map(bool, rows[above])) < columns:
-        return 0
-    return above if _names_columns(rows[above], rows[above + 1 :]) else 0
+        return None
+    return above if _names_columns(rows[above], rows[above + 1 :]) else None
 
 
 def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -137,15 +170,14 @@ def _has_digit(cell: str) -> bool:
 
 def _is_above(row: Sequence[str], columns: int) -> bool:
     filled = sum(map(bool, row))
-    return 2 * filled <= columns and all(row[:filled]) and columns > 2
+    return 2 * filled <= columns and all(row[:filled])
 
 
 def _rows(text: str, delimiter: str, quoting: Quoting) -> Iterator[list[str]]:
-    """The cells of each row that is not empty, without what stands between cells of tables."""
+    """The cells of each row, without what stands between cells of tables; none of a row without words."""
     for row in _reader(text, delimiter, quoting):
         cells = [" ".join(cell.replace("|", "/").split()) for cell in row]
-        if any(cells):
-            yield cells
+        yield cells if any(cells) else []
 
 
 def _reader(text: str, delimiter: str, quoting: Quoting = csv.QUOTE_MINIMAL, *, strict: bool = False) -> "Reader":
