@@ -326,6 +326,7 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 something failed, 2 wrong use, 130 interrupted."""
     # Else pydantic looks for its plugins in whatever is installed, each time that a command starts.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _open_standard_files()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names and quotes may hold what a terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")
@@ -348,6 +349,17 @@ def main() -> None:
         if end.code == INTERRUPTED:
             typer.echo("interrupted; what was done is kept, and the same command goes on from there", err=True)
         raise
+
+
+def _open_standard_files() -> None:
+    """Open files 0 to 2 to nothing where they are closed, as some schedulers start programs.
+
+    Else a file or socket of ours would have one of these numbers, under which libraries in C write their messages, and
+    which reading processes silence.
+    """
+    while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(opened, True)
+    os.close(opened)
 
 
 def _complain(error: Exception) -> None:

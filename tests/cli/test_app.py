@@ -178,6 +178,15 @@ def test_an_output_that_cannot_be_written_is_told(tmp_path: Path, command: tuple
     )  # fmt: skip
 
 
+def test_no_file_of_a_command_takes_the_number_of_a_stream_that_is_closed() -> None:
+    """Reading processes silence file 2, and so cut the connection that had this number: files seemed to be damaged."""
+    code = (
+        "import os, sys\nos.closerange(0, 3)\nfrom quoteweave.cli.app import main\nsys.argv[1:] = ['--version']\n"
+        "try:\n    main()\nexcept SystemExit:\n    os._exit(sum(map(os.get_inheritable, range(3))))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 3
+
+
 def test_an_empty_path_is_not_this_folder(tmp_path: Path) -> None:
     for arguments in (("add", "", "-c", tmp_path / "c"), ("add", tmp_path, "-c", "")):
         code, _, err = ended(*arguments)
