@@ -57,6 +57,7 @@ def fork_on_request(requests: socket.socket) -> None:
         import_module(name)
     gc.freeze()  # to look through all this once more would give each fork a copy of it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # by which the parent ends this, though it may ignore it itself
     while True:
         try:
             asked, handles, *_ = socket.recv_fds(requests, 1, 1)

@@ -359,6 +359,13 @@ def test_a_script_needs_no_guard_for_its_main_part(tmp_path: Path) -> None:
     assert found.stdout.splitlines() == ["once", "True", str(script)], found.stderr
 
 
+def test_they_end_with_a_parent_that_was_started_to_ignore_termination() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ignoring = f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{NOISY}"
+    command = [sys.executable, "-c", ignoring]
+    assert subprocess.run(command, check=False, env=environment, timeout=60).returncode == 0
+
+
 def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(_: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
