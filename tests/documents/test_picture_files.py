@@ -60,6 +60,14 @@ def test_a_picture_whose_exif_data_is_damaged_is_read_as_it_lies(tmp_path: Path,
     assert page.warnings == ("what its EXIF data says is damaged; it may lie on its side",)
 
 
+def test_what_is_white_on_nothing_is_seen(tmp_path: Path) -> None:
+    image = Image.new("RGBA", (20, 10), (0, 0, 0, 0))
+    image.paste((255, 255, 255, 255), (5, 2, 15, 8))
+    image.save(tmp_path / "a.png")
+    pixels = drawn(tmp_path / "a.png").pixels
+    assert (pixels[5, 10].tolist(), pixels[0, 0].tolist()) == ([255] * 3, [0] * 3)
+
+
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
 def test_what_is_transparent_is_white(tmp_path: Path, mode: str) -> None:
     Image.new("RGBA", (20, 10), (0, 0, 0, 0)).convert(mode).save(

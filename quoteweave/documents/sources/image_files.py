@@ -21,6 +21,8 @@ MAX_SIDE_PIXELS = 3000
 MAX_FRAMES = 2000
 # Rows that are left of a strip of a large picture; and the EXIF tag that says which side of it is up.
 STRIP = 128
+# What is lighter in every pixel is taken for blank, of 255.
+LIGHT = 224
 ORIENTATION = 0x0112
 
 
@@ -165,9 +167,15 @@ def _picture(image: "Image.Image", dpi: float) -> Raster:
     import numpy as np
     from PIL import Image
 
-    if image.mode == "RGBA":
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-    return Raster(np.array(image, dtype=np.uint8), dpi / 72)
+    pixels = np.array(image, dtype=np.uint8)
+    if image.mode == "RGBA":  # upon white, or upon black what shows on that alone: a drawing for dark pages
+        pixels, on_black = (
+            np.array(Image.alpha_composite(Image.new("RGBA", image.size, ground), image).convert("RGB"))
+            for ground in ("white", "black")
+        )
+        if pixels.min() > LIGHT and on_black.max() > LIGHT:
+            pixels = on_black
+    return Raster(pixels, dpi / 72)
 
 
 def _resolution(image: "Image.Image") -> float:
