@@ -70,6 +70,14 @@ PROGRAMME = (
     "9:30 | Opening address | Ada Byron | Great Hall\n11:00 | Keynote: Carbon in peat | Ida Holm | Great Hall\n"
     "14:00 | Panel on eels | Chair: Ola Ros | Room 2\n17:00 | Walk to Osk Moor | Guide: Per Aune | Meet at the gate"
 )
+TIMETABLE = (
+    "Day | Start | Subject | Teacher | Room\nMonday | 9:00 | French | Ida Holm | R1\n"
+    "Monday | 10:00 | Music | Ola Ros | R2\n"
+    "Tuesday | 9:00 | French | Eva Berg | R1\nTuesday | 11:00 | Art | Ola Ros | R3"
+)
+FAULTS = (
+    "Symptom | Cause | Remedy\nPump does not start | No power | Check the plug\nPump hums | Dirt | Clean the strainer"
+)
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
 
@@ -125,6 +133,12 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("Where is the panel on eels?", PROGRAMME, "(Room: Room 2)"),
         ("In which room is the panel on eels?", PROGRAMME, "(Room: Room 2)"),
         ("What is Ada Byron's post?", POSTS, "(Post: Treasurer)"),
+        ("Who teaches French on Tuesday?", TIMETABLE, "Tuesday, French (Teacher: Eva Berg)"),
+        ("When is French on Monday?", TIMETABLE, "Monday, French (Start: 9:00)"),
+        ("When is Art?", TIMETABLE, "Tuesday (Subject: Art; Start: 11:00)"),
+        ("Which room is French in?", TIMETABLE, "French (Room: R1)"),
+        ("What subject does Eva Berg teach?", TIMETABLE, "(Subject: French)"),
+        ("What should I do if the pump does not start?", FAULTS, "Check the plug"),
     ],
 )
 def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
@@ -194,6 +208,12 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("When is the meeting?", PROGRAMME),
         ("Where is the panel on seals?", PROGRAMME),
         ("Where is the address?", PROGRAMME),
+        ("Who teaches French?", TIMETABLE),
+        ("Who teaches Music on Tuesday?", TIMETABLE),
+        ("In which room is Art on Monday?", TIMETABLE),
+        ("When does Art end?", TIMETABLE),
+        ("What should I do if the pump starts?", FAULTS),
+        ("How do I start the pump?", FAULTS),
     ],
 )
 def test_no_cell_answers_what_is_asked_of_another_thing(question: str, table: str) -> None:

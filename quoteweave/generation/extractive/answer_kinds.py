@@ -47,6 +47,7 @@ from quoteweave.generation.sentence_kinds import (
     has_denying_word,
     leaves_open,
     says_what,
+    tells_to,
     words_of_limit,
 )
 
@@ -305,11 +306,16 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says how to do what is asked; "What should I do if …?" any sentence on that case may answer.
 
-    Items of lists are handled in `procedures`, by the heading above them.
+    Items of lists are handled in `procedures`, by the heading above them. Of a table, a row does that is named by the
+    case: "Pump does not start", beside what to do.
     """
+    asks_what = question.analysis.asked_by[:4].casefold() == "what"
+    if statement.is_row:
+        same = (has_denying_word(row.name) == has_denying_word(question.analysis.text) for row in statement.cells)
+        return asks_what and all(same) and any(tells_to(cell) for row in statement.cells for _, cell in row.cells)
     commands = any(map(INSTRUCTION.match, CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
-    tells_to = commands or _ADVISES.search(statement.text) or _SAYS_CONDITION.search(statement.text)
-    any_may = tells_to and question.analysis.asked_by[:4].casefold() == "what" and is_substantive(statement, question)
+    directs = commands or _ADVISES.search(statement.text) or _SAYS_CONDITION.search(statement.text)
+    any_may = directs and asks_what and is_substantive(statement, question)
     return not is_code(statement.text) and (bool(any_may) or instructs(statement, question))
 
 

@@ -143,7 +143,8 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if not any(cell not in EMPTY for row in found for cell in row[1:]):
         header, rows = named_by_words(header, rows)
         found = chosen_rows(header, rows, question)
-    if not found and (told := told_row(header, rows, question)) is not None:
+    are_of_one_name = len({row[0] for row in found}) < 2
+    if are_of_one_name and len(found) != 1 and (told := told_row(header, rows, question)) is not None:
         return [_looked_up(header, *told, question)]
     chosen, group = _of_asked_group(found, said, text)
     columns = asked_columns(header, chosen, question)
@@ -161,10 +162,12 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
 
 
 def _looked_up(
-    header: Sequence[str], row: Sequence[str], at: int, columns: Sequence[int], question: AskedCells
+    header: Sequence[str], row: Sequence[str], said: Sequence[int], columns: Sequence[int], question: AskedCells
 ) -> FoundRow:
-    """A row that was looked up by its cell in a column, named by that, or by its first cell if this is asked for."""
-    name, shown = (row[0], [at]) if 0 in columns else (row[at], columns)
+    """A row that was looked up by its cells in the columns `said`, named by them, or by its first cell if asked for."""
+    name, shown = (
+        (row[0], [*said, *filter(None, columns)]) if 0 in columns else (", ".join(row[at] for at in said), columns)
+    )
     cells = tuple(("" if header[one] in EMPTY else header[one], row[one]) for one in shown)
     return FoundRow(name, cells, is_of_kind=True, says=frozenset(question.words))
 

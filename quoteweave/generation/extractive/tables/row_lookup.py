@@ -1,14 +1,19 @@
 """Look up a row by any of its cells: who gives the opening address, where the lunch is, who is the treasurer.
 
-The row is the only one of which the question says a cell, whatever its column. What answers stands in the column that
-the question names, or that its word asks for: persons ("who"), times ("when"), places ("where").
+The row is the only one of which the question says a cell, whatever its column, or several cells: "French", "Thursday".
+Several rows will do whose answer is the same. What answers stands in the column that the question names, or that its
+word asks for: persons ("who"), times ("when"), places ("where").
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, interrogative_words
+from quoteweave.core.text.question_analysis import (
+    MAX_ANALYSED_CHARACTERS,
+    interrogative_words,
+    with_words_alike,
+)
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.tables.asked_columns import PLACES
 from quoteweave.generation.extractive.tables.asked_names import AskedCells, request_stems
@@ -35,7 +40,8 @@ _NAMES_COLUMN = lazy_regex(
 _GIVES = frozenset(
     words("give gave speak spoke talk lead led present hold held teach taught chair run ran deliver moderate guide")
 )
-_HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
+HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
+"""What occasions do, as stems."""
 _LABEL = lazy_regex(r"([^:]{2,30}):\s+(?=[A-ZÀ-Þ])")
 # Several posts in one cell, what an item is, and what is said of it.
 _PARTS = lazy_regex(r"\s*(?:[:,;/&()]|\band\b)\s*|(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
@@ -44,8 +50,8 @@ _OF_OTHERS = lazy_regex(
     r"\b(?:after|before|until|till|since|not|except|other|besides|between)\b|n[’']t\b", re.IGNORECASE
 )
 
-Told = tuple[Sequence[str], int, Sequence[int]]
-"""A row, the column of the cell that a question says of it, and the columns that it asks for."""
+Told = tuple[Sequence[str], Sequence[int], Sequence[int]]
+"""A row, the columns of the cells that a question says of it, and the columns that it asks for."""
 
 
 def told_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Told | None:
@@ -61,7 +67,7 @@ def told_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Told | 
     columns, granted = _asked(header, rows, question)
     told = [*_told(header, rows, question, columns, granted)] if columns else []
     found = [one for one, is_whole in told if is_whole] or [one for one, _ in told]
-    return found[0] if len({tuple(row) for row, *_ in found}) == 1 else None
+    return found[0] if len({tuple(row[at] for at in columns) for row, _, columns in found}) == 1 else None
 
 
 def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Sequence[int], frozenset[str]]:
@@ -71,14 +77,14 @@ def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Seq
     for said in (noun, noun[-1:]):
         columns = [at for at, name in enumerate(header) if said and words(name) == said]
         if len(columns) == 1:
-            return columns, _HAPPENS.union(noun)
+            return columns, HAPPENS.union(noun)
     if question.asks == "date":
-        return [at for at, name in enumerate(header) if _TIMES.fullmatch(name)], _HAPPENS
+        return [at for at, name in enumerate(header) if _TIMES.fullmatch(name)], HAPPENS
     if question.asks == "person":
         columns = [at for at in range(len(header)) if _names_persons([row[at] for row in rows])]
     else:
         columns = [at for at, name in enumerate(header) if question.asks == "place" and PLACES.fullmatch(name)]
-    return columns if len(columns) == 1 else [], _GIVES if question.asks == "person" else _HAPPENS
+    return columns if len(columns) == 1 else [], _GIVES if question.asks == "person" else HAPPENS
 
 
 def _names_persons(cells: Collection[str]) -> bool:
@@ -89,9 +95,9 @@ def _names_persons(cells: Collection[str]) -> bool:
 def _told(
     header: Sequence[str], rows: Rows, question: AskedCells, columns: Sequence[int], granted: Collection[str]
 ) -> Iterator[tuple[Told, bool]]:
-    """The rows with a cell that a question says, each with whether it says all of the cell.
+    """The rows with cells that a question says, each with whether it says all of these.
 
-    The first cell, where it says all of that, has named the row already.
+    The first cell alone, where it says all of that, has named the row already.
     """
     written, titled = question.written[:MAX_ANALYSED_CHARACTERS], set(question.titled)
     others = {*_OF_OTHERS.findall(written.casefold())}
@@ -99,17 +105,29 @@ def _told(
     small = {*interrogative_words(), *request_stems(), *granted}
     for row in rows:
         label = {word for at in columns for found in _LABEL.findall(row[at]) for word in words(found)}
+        rest, whole = said - small - label, dict[int, set[str]]()
         for at, cell in enumerate(row):
             parts = [own for part in (cell, *_PARTS.split(cell)) if (own := words(part))]
-            if at in columns or not parts or len(cell) > MAX_CELL or _FORMER.search(header[at]):
+            if not parts or len(cell) > MAX_CELL or _FORMER.search(header[at]):
                 continue
-            if any(row[column] in EMPTY for column in columns) or not others <= {*cell.casefold().split()}:
+            if not others <= {*cell.casefold().split()}:
                 continue
             if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= said:
                 continue  # "Meet at the gate" is no meeting
-            rest = said - small - label
-            need = rest - {*words(header[at])} - titled or rest
-            if at and need and any(need <= {*own} <= said for own in parts):
-                yield (row, at, columns), True
-            elif set() < need < {*parts[0]} and any(own[0] in said for own in parts):
-                yield (row, at, columns), False
+            if told := {word for own in parts if said.issuperset(own) for word in own}:
+                whole[at] = told
+            elif (
+                not any(column == at or row[column] in EMPTY for column in columns)
+                and set() < _needed(rest, header, [at], titled) < {*parts[0]}
+                and any(own[0] in said for own in parts)
+            ):
+                yield (row, [at], columns), False
+        asked = [at for at in columns if at not in whole and row[at] not in EMPTY]
+        need = _needed(rest, header, whole, titled)
+        if asked and need and max(whole, default=0) and need <= {word for told in whole.values() for word in told}:
+            yield (row, [*whole], asked), True
+
+
+def _needed(rest: set[str], header: Sequence[str], columns: Iterable[int], titled: set[str]) -> set[str]:
+    """The words of a question that cells of these columns must say: not those that name the columns, or the table."""
+    return rest - with_words_alike(frozenset(words(" ".join(header[at] for at in columns))), rest) - titled or rest
