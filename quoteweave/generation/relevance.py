@@ -93,8 +93,8 @@ _ADVERBS = frozenset(words("always often usually normally generally sometimes ne
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
-# "By how much was the gap larger at night?": "The gap at night was 31% larger".
-_BY_HOW_MUCH = lazy_regex(r"\W*by how (?:much|many)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
+# "By how much was the gap larger at night?": "The gap at night was 31% larger"; "Why is it faster?".
+_BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
 
 
 class QuestionTerms(Record):

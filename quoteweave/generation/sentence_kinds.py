@@ -141,8 +141,10 @@ ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at 
 FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 """Small numbers in words, for a pattern."""
 
-# "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
-CLAUSES = lazy_regex(rf"[,;](?=\s)|:(?=\s)(?!\s*(?:[$€£]\s?)?\d|\s+{FEW}\b)|\s[–—-]\s(?!\d)")
+# "Weight of the bike: 21 kg" is one, "most of the budget – 45%", and "poles, 2 metres tall".
+CLAUSES = lazy_regex(
+    rf"[,;](?=\s)(?!\s\d[\d.,]*\s\w+\s(?:tall|long|wide|deep|high|thick)\b)|:(?=\s)(?!\s*(?:[$€£]\s?)?\d|\s+{FEW}\b)|\s[–—-]\s(?!\d)"
+)
 # Behind "and" another thing may be told of by a verb of its own: "and the boilers are inspected".
 _JOINED_CLAUSE = lazy_regex(
     r"\s(?:and|but|while|whereas)\s(?=(?:the|an?|its|our|their|his|her|all|each|every|no)\s[^,;:]{2,60}?\s"

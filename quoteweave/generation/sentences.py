@@ -165,7 +165,9 @@ def heading_line(text: str) -> str:
     line, _, rest = text.strip().partition("\n")
     following = rest.partition("\n")[0].strip()
     is_ended = len(line) + 1 + len(following.partition(" ")[0]) <= HEADING_SHARE * len(following)
-    return line if is_ended and line[-1:].isalnum() and words(line.rsplit(maxsplit=1)[-1]) else ""
+    if not is_ended or _parts_terms(text.strip(), 0, len(line)):  # "When: 3 May, 14:00", above "Where: …"
+        return ""
+    return line if line[-1:].isalnum() and words(line.rsplit(maxsplit=1)[-1]) else ""
 
 
 def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:

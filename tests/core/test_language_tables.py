@@ -9,7 +9,7 @@ import pytest
 from quoteweave.core.text import foreign_languages, grammar, tokens
 
 _UNCOMMON = (
-    "alike around_forms colours comparing document_subjects forms happening language_names measured phrases "
+    "alike around_forms colours comparing document_subjects forms happening language_names measured occasions phrases "
     "place_nouns quantities requesting versus"
 )
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites prohibitable prohibiting"

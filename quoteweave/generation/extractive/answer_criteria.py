@@ -38,9 +38,15 @@ from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.another_thing import tells_another
 from quoteweave.generation.extractive.acts.as_asked import tells_as_asked
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
+from quoteweave.generation.extractive.acts.instructions import says_act
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
 from quoteweave.generation.extractive.acts.prepositions import asking_words
-from quoteweave.generation.extractive.acts.single_subjects import label_of, tells_of_its_subject, words_of_heading
+from quoteweave.generation.extractive.acts.single_subjects import (
+    is_of_occasion,
+    label_of,
+    tells_of_its_subject,
+    words_of_heading,
+)
 from quoteweave.generation.extractive.acts.times import bounds_told, past_years
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
@@ -90,7 +96,6 @@ MIN_INTRODUCED, ALL = 0.45, 0.97
 """Least share in the sentence where the text above it has all the rest (`_may_be_introduced`), and what is all."""
 MIN_SUBJECT_TERMS = 2
 """Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
-
 CLEARLY_FIRST_SHARE = 2 / 3
 """Share of these requirements that suffices for the statement that a model ranks clearly first."""
 
@@ -124,7 +129,7 @@ class AnswerCriteria:
         self._pairs, self._all_pairs = (adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._texts = [hit.quote.text for hit in context.hits]
+        self._context, self._texts = context, [hit.quote.text for hit in context.hits]
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         self._most_of_year = {
@@ -171,24 +176,23 @@ class AnswerCriteria:
 
     def may_compete(self, statement: Statement) -> bool:
         """Whether cells that do not answer may yet be what is asked for, as only words of a date are missing there."""
-        if not statement.cells or statement.is_denied:
-            return False
-        if self._is_of_another_year(statement) or self._tells_otherwise(statement):
+        is_told = statement.cells and not statement.is_denied
+        if not is_told or self._is_of_another_year(statement) or self._tells_otherwise(statement):
             return False
         held = self._with_alike(words_with_headings(statement.quote))
         return {word for word in self._subject if not is_of_date(word) or RECENT_YEAR.fullmatch(word)} <= held
 
     def _tells_otherwise(self, statement: Statement) -> bool:
         """Whether a statement says the opposite of what is asked for, or tells of another thing."""
-        return is_opposite(statement, self._question) or tells_another(
-            statement, self._question.analysis, self._question.terms
-        )
+        question = self._question
+        return is_opposite(statement, question) or tells_another(statement, question.analysis, question.terms)
 
     def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
         """Whether a statement denies or prohibits what an open question asks for: "What is allowed?"."""
         analysis = self._question.analysis
-        open_question = analysis.asks != "yes_or_no" and not has_denying_word(analysis.text)
-        return open_question and not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
+        if analysis.asks == "yes_or_no" or has_denying_word(analysis.text):
+            return False
+        return not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
 
     def _least_introduced(self, statement: Statement) -> float:
         """The least share in a sentence under a heading that has all the rest: "Water is included", under "Rent"."""
@@ -268,6 +272,8 @@ class AnswerCriteria:
         """Whether what the question is about may stand in the heading alone: "Tomasz Wren is in charge" of the move."""
         analysis, text = self._question.analysis, statement.text
         told = (analysis.asks in _INTRODUCED_KINDS or analysis.asks_denied) and not analysis.asks_front
+        if analysis.asks == "amount":  # a thing of what the heading names may have another weight
+            told = says_act(text, analysis.text)
         return told and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _held(self, statement: Statement) -> frozenset[str]:
@@ -292,7 +298,8 @@ class AnswerCriteria:
     def _taken_as_said(self, statement: Statement) -> frozenset[str]:
         """All words of the subject, if computed, of which the table has them, or of the thing that it begins with."""
         said = statement.is_computed or (self._thing and tells_use(statement, self._thing))
-        return frozenset(self._subject) if said else frozenset()
+        of_occasion = is_of_occasion(statement, self._question, self._subject.keys(), self._context)
+        return frozenset(self._subject) if said or of_occasion else frozenset()
 
     def _words_before(self, statement: Statement) -> frozenset[str]:
         """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said.
@@ -327,11 +334,10 @@ class AnswerCriteria:
             )
         few = len(self._subject) < MIN_SUBJECT_TERMS and not (
             self._is_own_property(statement)
-            or tells_of_its_subject(statement, self._question, frozenset(self._subject), self._texts)
+            or tells_of_its_subject(statement, self._question, frozenset(self._subject), self._context)
         )
-        if layout in WITHOUT_STATEMENTS or few:
-            return False
-        if "chart" in analysis.picture_types and layout != "chart" and self._may_mean_chart:
+        of_chart = "chart" in analysis.picture_types and layout != "chart" and self._may_mean_chart
+        if layout in WITHOUT_STATEMENTS or few or of_chart:
             return False
         first = statement.text.partition(" ")[0]
         named = bool(words(first)) and set(words(first)) <= set(name_words(statement.quote.document))  # "zoo objects"
@@ -353,12 +359,9 @@ class AnswerCriteria:
         own |= self._taken_as_said(statement) | words_of_cells(statement, self._question)
         around = self._with_alike(beside | own)
         lacking = self._named_too - self._named(statement, own, around)
-        if lacking:
-            if any(not RECENT_YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
-                return False
-            if any(map(RECENT_YEAR.fullmatch, statement.words)):
-                return False
-        if self._is_of_another_year(statement):
+        if any(not RECENT_YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
+            return False
+        if self._is_of_another_year(statement) or (lacking and any(map(RECENT_YEAR.fullmatch, statement.words))):
             return False
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
 

@@ -21,7 +21,7 @@ from quoteweave.generation.extractive.acts.doers import tells_doer
 from quoteweave.generation.extractive.acts.instructions import instructs, tells_to_do
 from quoteweave.generation.extractive.acts.opposites import counted_noun, has_none
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
-from quoteweave.generation.extractive.acts.times import tells_time_of_its_own
+from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_time_of_its_own
 from quoteweave.generation.extractive.acts.told_amounts import (
     is_share_of_part,
     new_facts,
@@ -261,7 +261,13 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
         )
     told = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
     dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", told) for one in amounts)
-    if facts.dates or facts.clocks or dated or _is_dated(statement):
+    if (
+        facts.dates
+        or facts.clocks
+        or dated
+        or _is_dated(statement)
+        or is_headed_by_time(statement.quote.section or "", question.analysis.text)
+    ):
         return True
     subject = set(subject_terms(question)).intersection(statement.words)
     clauses = clauses_of(statement.text) if ": " not in statement.text else [statement.text]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis
+from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis, with_words_alike
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
@@ -16,6 +16,10 @@ from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_
 
 MAX_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
+ASKING_LABEL = lazy_regex(
+    r"^\W*(?:(?P<date>When)|(?P<place>Where|Venue|Location))\W*:\s+\S", re.IGNORECASE | re.MULTILINE
+)
+"""A line whose label is the word that a question asks with; its group is the kind of that."""
 WITHIN_WORDS = 4
 """Words before "located in" among which the name of what is located must be."""
 
@@ -227,7 +231,12 @@ def _of_colour() -> re.Pattern[str]:
 def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
     """Whether a text calls what a question asks of one of so much, as it is now, and no text of another number."""
     own, *others = (
-        {number for noun, number in _numbers_with_nouns(each) if set(words(noun)) == subject} for each in (text, *texts)
+        {
+            number
+            for noun, number in _numbers_with_nouns(each)
+            if subject <= with_words_alike(frozenset(words(noun)), subject)
+        }
+        for each in (text, *texts)
     )
     was = _WAS.search(text) is not None and _WAS.search(question.analysis.text) is None
     return len(own) == 1 and own.issuperset(set().union(*others)) and not was
@@ -272,6 +281,8 @@ def _says_what_it_must_be(text: str, asked: str) -> bool:
 
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a place or a web address; where one turns to, an e-mail address will do."""
+    if (label := ASKING_LABEL.match(statement.text)) is not None and label.lastgroup == "place":
+        return True
     if _SITUATED_ALONE.search(question.analysis.text):
         return says_where(statement, question)
     if _ASKS_WHERE_TO_TURN.match(question.analysis.text) and _MAIL.search(statement.text):

@@ -109,7 +109,7 @@ _BY = lazy_regex(
     rf"^(?!\s+(?:the|an?|its|their|his|her|our|my)\b)((?:\s+[\w'’.-]+){{0,{MAX_BETWEEN}}}?)\s+by:?\s+(?=[^\W_])"
 )
 _OF_THING = lazy_regex(r"\s+(?:\w+\s+)?of\s+")  # "opening hours of the shop"
-_AND_DONE = lazy_regex(r"\s+and\s+\w+", re.IGNORECASE)  # "found and fixed by"
+_AND_DONE = lazy_regex(r"\s+(?:and\s+\w+|for|to|with|after)", re.IGNORECASE)  # "found and fixed by", "paid for by"
 _ANOTHER_VERB = lazy_regex(r"\s(?:\w{2,}(?:ed|en|ing)|to|of|for|from|with|and|or|that|which|who)\b", re.IGNORECASE)
 # Not "by hand", "by 12 per cent", "by the end of May", "by March" nor "by the river".
 _SOMEBODY = lazy_regex(

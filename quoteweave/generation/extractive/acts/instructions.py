@@ -24,6 +24,8 @@ _ASKS_DUTY = lazy_regex(
     r"(?:(?:have|need)\s+to\s+)?(?!do\b)(?P<verb>\w+)",
     re.IGNORECASE,
 )
+_ASKS_WHAT_TAKES = lazy_regex(r"\W*how\s+long\s+do(?:es)?\s+(?:it\s+take\s+to\s+)?(?P<act>\w+)", re.IGNORECASE)
+_TAKES = lazy_regex(r"\W*(?:(?:The|An?)\s+)?(?:\w+\s+)?(?P<act>\w+)\s+takes\s", re.IGNORECASE)
 _FIRST_VERB = lazy_regex(r"\W*(?:Please\s+|Always\s+)?(?P<verb>[A-Za-z]+)\b(?!:)")
 _AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
@@ -64,9 +66,16 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def tells_to_do(text: str, question: str) -> bool:
-    """Whether a text begins with what one must do, as a question asks when or how to: "Return the form by Friday"."""
-    asked, told = _ASKS_DUTY.search(question), _FIRST_VERB.match(text)
-    return asked is not None and told is not None and asked["verb"].casefold() == told["verb"].casefold()
+    """Whether a clause of a text begins with what one must do, as a question asks when or how to: "Return the form"."""
+    asked, told = _ASKS_DUTY.search(question), map(_FIRST_VERB.match, CLAUSES.split(text))
+    return asked is not None and any(one and one["verb"].casefold() == asked["verb"].casefold() for one in told)
+
+
+def says_act(text: str, question: str) -> bool:
+    """Whether a text begins with the act of a question, as an order or as what takes time: "Charging takes an hour"."""
+    asked, told = _ASKS_WHAT_TAKES.match(question), _TAKES.match(text)
+    takes = asked is not None and told is not None and words(asked["act"]) == words(told["act"])
+    return takes or tells_to_do(text, question)
 
 
 def are_instructions(lines: Sequence[str]) -> bool:

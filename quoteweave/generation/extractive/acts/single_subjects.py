@@ -4,9 +4,11 @@ Any statement may have that word, so one answers only if it tells directly of wh
 """
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Set
 
+from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
@@ -14,6 +16,7 @@ from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.answer_names import (
+    ASKING_LABEL,
     asks_colour,
     gives_contact,
     is_of_colour,
@@ -24,9 +27,10 @@ from quoteweave.generation.extractive.answer_names import (
 from quoteweave.generation.extractive.asked_nouns import lists_all
 from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.tables.row_lookup import HAPPENS
 from quoteweave.generation.extractive.tables.said_by_cells import is_row_asked
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
-from quoteweave.generation.relevance import QuestionTerms
+from quoteweave.generation.relevance import QuestionTerms, words_with_headings
 from quoteweave.generation.sentence_kinds import ROUGHLY, says_what
 
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
@@ -62,11 +66,9 @@ _WHEN_IT_IS = lazy_regex(
 )
 
 
-def tells_of_its_subject(
-    statement: Statement, question: QuestionTerms, subject: Set[str], texts: Iterable[str]
-) -> bool:
-    """Whether a statement tells directly of what a question of one word is about; `texts` are all that were found."""
-    analysis, text = question.analysis, statement.text
+def tells_of_its_subject(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
+    """Whether a statement tells directly of what a question of one word is about."""
+    analysis, text, texts = question.analysis, statement.text, [hit.quote.text for hit in context.hits]
     return bool(
         (analysis.asks == "place" and says_where(statement, question))
         or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(text, tuple(subject)))
@@ -85,6 +87,7 @@ def tells_of_its_subject(
         or lists_all(text, analysis.text)
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
+        or is_of_occasion(statement, question, subject, context)
         or (analysis.asks != "yes_or_no" and subject and label_of(text) == subject)
         or (subject and told_directly(text, question, texts) == subject)
     )
@@ -100,6 +103,20 @@ def label_of(text: str) -> frozenset[str]:
     """The words of that of which a text gives the value: "Total: 289.80", "VAT 20 %: 48.30", "The weight is 3 kg"."""
     label = _LABEL.match(text)
     return frozenset(words(label["label"]) if label else ())
+
+
+def is_of_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
+    """Whether a line says when or where that takes place which its document invites to: "Where: Room 4".
+
+    The document must speak of it by the question's noun, and have no other such line.
+    """
+    label, asks = ASKING_LABEL.match(statement.text), question.analysis.asks
+    nouns = subject & frozenset(words(" ".join(listed_words("occasions"))))
+    if label is None or label.lastgroup != asks or subject - HAPPENS - nouns:
+        return False
+    own = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
+    labels = [one.lastgroup for quote in own for one in ASKING_LABEL.finditer(quote.text)]
+    return labels.count(asks) == 1 and nouns <= set().union(*map(words_with_headings, own))
 
 
 def words_of_heading(heading: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from quoteweave.core.text.question_analysis import AnswerType
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import heads
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
-from quoteweave.generation.gate.dates import NAMES_WEEKDAY, WEEKDAY
+from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION
@@ -61,6 +61,10 @@ WITHIN = rf"\bwithin\s+{_NUMBER}\s+(?:hour|day|week|month)s"
 _WITHIN_TIME_OF = lazy_regex(rf"{WITHIN}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
 _WITHIN_TIME = lazy_regex(WITHIN, re.IGNORECASE)
 _ASKS_DEADLINE = lazy_regex(r"\b(?:due|must|ha(?:s|ve)\s+to|by\s+when|deadline)\b", re.IGNORECASE)
+_TIME_ALONE = lazy_regex(
+    rf"(?:(?:{WEEKDAY}s?|{'|'.join(MONTHS)}|spring|summer|autumn|winter|early|mid|late|and|to|of)\b\W*|\W*\d{{1,4}}\b\W*)+",
+    re.IGNORECASE,
+)
 _CENTURY = lazy_regex(r"\bin\s+the\s+(?:early\s+|late\s+)?\d{1,2}(?:st|nd|rd|th)\s+century\b", re.IGNORECASE)
 _SPAN = lazy_regex(
     r"\W*(?P<what>[^,;:.]+?)\s+(?:runs?|lasts?|goes|extends?|takes?\s+place|(?:is|are)\s+(?:valid|open))\s+"
@@ -69,6 +73,12 @@ _SPAN = lazy_regex(
 )
 _BOUNDS = frozenset(words("end expire finish begin start"))
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
+
+
+def is_headed_by_time(heading: str, asked: str) -> bool:
+    """Whether a heading is the time of what stands below it, "October and November", and it is asked when that is."""
+    is_time = _TIME_ALONE.fullmatch(heading) is not None and not heading.strip().isdecimal()
+    return is_time and _ASKS_OF_PAST.search(asked) is None
 
 
 def tells_time_of_its_own(told: str, asked: str) -> bool:
