@@ -323,6 +323,24 @@ def test_what_is_left_of_the_section_that_answers_is_announced(sentences: int, c
     assert ("kind 2" in answer.text, "kind 3" in answer.text) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("question", "heading", "answers"),
+    [
+        ("What do I need for the soup?", "Ingredients", True),
+        ("What do I need for the cake?", "Ingredients", False),
+        ("What do I need to do?", "Ingredients", False),
+        ("What should I bring?", "What to bring", True),
+        ("What should I bring?", "Ingredients", False),
+        ("Where did she study?", "Education", True),
+        ("Where did she study mosses?", "Education", False),
+    ],
+)
+def test_a_heading_may_stand_for_the_question(question: str, heading: str, answers: bool) -> None:
+    items = "\n".join(f"- item {i}" for i in range(5))
+    one = quote(items, document="soup.md", has_pages=False, section=heading, layout="list")
+    assert all(f"item {i}" in ask(question, context([one])).text for i in range(5)) == answers
+
+
 def test_a_heading_that_asks_something_else_introduces_no_steps() -> None:
     heading = "7.11 What is meant by return, loan and hold in the list of books?"
     items = "• return - the book is to be returned\n• loan - put it on the shelf\n• hold - take it to the desk"

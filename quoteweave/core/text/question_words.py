@@ -209,6 +209,13 @@ def listed_words(key: str) -> frozenset[str]:
 
 
 @cache
+def headings_asked_for() -> list[tuple[frozenset[str], list[frozenset[str]]]]:
+    """Words of questions, and the headings of lists that these ask for without naming them, as stems."""
+    pairs = (pair for each in question_languages() for pair in each.get("headings", ()))
+    return [(frozenset(words(" ".join(asked))), [frozenset(words(one)) for one in under]) for asked, under in pairs]
+
+
+@cache
 def denials() -> re.Pattern[str]:
     """A pattern of the words of texts that negate, deny or doubt, of all languages: "denied", "nicht", "wasn't"."""
     return re.compile(rf"{any_word_of('denials')}|n['’]t\b", re.IGNORECASE)

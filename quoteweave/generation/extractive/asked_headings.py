@@ -2,8 +2,9 @@
 
 A heading, or a line that ends with a question mark, asks the question where both ask for the same kind of answer, about
 the same things: words may be missing that the document's name or title has, or the text under the heading. A heading
-that is the very noun asked for ("Languages", for "Which languages does she speak?") is answered by the list or phrase
-under it, if a single document has such a heading. What a thing does or is for is answered by the sentences under the
+that is the very noun asked for ("Languages", for "Which languages does she speak?"), or stands for the question
+("Ingredients", for "What do I need?"), is answered by the list or phrase under it, if a single document has such a
+heading. What a thing does or is for is answered by the sentences under the
 heading that is its name, or under the description in a document of that title.
 """
 
@@ -22,7 +23,7 @@ from quoteweave.core.text.question_analysis import (
     request_words,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import asked_thing, describes_thing, light_words
+from quoteweave.core.text.question_words import asked_thing, describes_thing, headings_asked_for, light_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.acts.instructions import ASKS_HOW_TO
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
@@ -65,6 +66,7 @@ _TROUBLE = lazy_regex(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t
 _OF_NAME = lazy_regex(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
 _PARTICLE = lazy_regex(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
 _MAKES = frozenset({"make", "find"})
+_ASKS_ACT = lazy_regex(r"\bto\s+(?:do|happen)\b", re.IGNORECASE)
 _ASKS_NOUN = lazy_regex(
     r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
@@ -167,6 +169,9 @@ def _headings_of(statement: Statement, context: Context) -> list[str]:
 
 def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str], under: Sequence[Statement]) -> bool:
     """Whether a heading is the noun that is asked for, with a list or a phrase of no whole sentence under it."""
+    listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
+    if listed and _stands_for(heading, question, known):
+        return True
     asked = _ASKS_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
     if asked is None:
         return False
@@ -178,8 +183,16 @@ def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str],
     verbs = 1 if asked["by"].casefold() in ("do", "does", "did", "can", "could") else 0
     if has_denying_word(question.analysis.text):
         return False
-    listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
     return listed and len(rest) <= verbs and rest.isdisjoint(question.names)
+
+
+def _stands_for(heading: str, question: QuestionTerms, known: frozenset[str]) -> bool:
+    """Whether a question asks for what has such a heading, of nothing but what the document is about."""
+    text = question.analysis.text
+    if question.analysis.asks not in ("statement", "place") or has_denying_word(text) or _ASKS_ACT.search(text):
+        return False
+    rest, own = frozenset(question.terms) - known, frozenset(words(_without_number(heading)))
+    return any(rest and rest <= asked and own in under for asked, under in headings_asked_for())
 
 
 def _tells(statement: Statement, heading: str) -> bool:

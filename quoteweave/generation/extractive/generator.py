@@ -33,7 +33,7 @@ from quoteweave.core.text.whole_document.structure_questions import read_structu
 from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import MAX_STATEMENTS, headed_statements, tells_use
-from quoteweave.generation.extractive.composition import compose
+from quoteweave.generation.extractive.composition import compose, number_shown
 from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures, may_go_on
 from quoteweave.generation.extractive.selection import (
@@ -225,7 +225,9 @@ class ExtractiveGenerator:
         if captioned := caption_statements(part.terms, context):
             chosen = captioned
         elif headed := headed_statements(statements, part.terms, context):
-            chosen, has_more = headed[:MAX_STATEMENTS], len(headed) > MAX_STATEMENTS
+            is_list = all(one.quote.layout == "list" for one in headed)
+            shown = number_shown([one.text for one in headed], 0) if is_list else MAX_STATEMENTS
+            chosen, has_more = headed[:shown], len(headed) > shown
         else:
             chosen, differing = self._choose(statements, part, context, rows)
         kept, differs = keep_best_document(chosen, part.terms)
