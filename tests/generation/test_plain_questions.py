@@ -36,6 +36,9 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("When does the kiln switch itself off?", "The kiln switches itself off after ten minutes.", "ten minutes"),
         ("When does the coach leave?", "The coach leaves the town at 6 am.", "6 am"),
         ("Who started the choir?", "The choir was founded by Dora Pickering in 1962.", "Pickering"),
+        ("Can I bring my dog?", "Assistance dogs are welcome; other animals stay outside.", "other animals"),
+        ("May we bring food?", "Food is prohibited in the galleries.", "prohibited"),
+        ("How old were members on average?", "The mean age of members was 66 years.", "66"),
         ("How often did the nurse phone?", "A nurse rang each member once a week.", "once a week"),
         ("Which version of Python do I need?", "The minimum version of Python is now 3.11.", "3.11"),
         ("Who paid for the roof?", "The roof was paid for by the Lowgate Trust.", "Lowgate Trust"),
@@ -142,6 +145,8 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("Where do I register?", "New members do not register at the boathouse office."),
         ("What is the license of Ardent?", "Ardent uses Holm, which is released under the MIT license."),
         ("How long is the fire drill?", "The fire drill is held twice a year."),
+        ("Can I bring a friend?", "Smoking is forbidden for friends of the club."),
+        ("Can I use the kitchen?", "Kitchen staff are welcome to the party."),
     ],
 )
 def test_a_sentence_of_another_form_does_not_answer(question: str, text: str) -> None:

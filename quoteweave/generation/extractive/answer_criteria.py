@@ -42,9 +42,9 @@ from quoteweave.generation.extractive.acts.instructions import says_act
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
 from quoteweave.generation.extractive.acts.prepositions import asking_words
 from quoteweave.generation.extractive.acts.single_subjects import (
-    is_of_occasion,
     label_of,
     tells_of_its_subject,
+    words_besides,
     words_of_heading,
 )
 from quoteweave.generation.extractive.acts.times import bounds_told, past_years
@@ -298,8 +298,8 @@ class AnswerCriteria:
     def _taken_as_said(self, statement: Statement) -> frozenset[str]:
         """All words of the subject, if computed, of which the table has them, or of the thing that it begins with."""
         said = statement.is_computed or (self._thing and tells_use(statement, self._thing))
-        of_occasion = is_of_occasion(statement, self._question, self._subject.keys(), self._context)
-        return frozenset(self._subject) if said or of_occasion else frozenset()
+        besides = words_besides(statement, self._question, self._subject.keys(), self._context)
+        return frozenset(self._subject) if said else besides
 
     def _words_before(self, statement: Statement) -> frozenset[str]:
         """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said.

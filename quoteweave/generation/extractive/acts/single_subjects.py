@@ -11,6 +11,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
+from quoteweave.generation.extractive.acts.clauses import heads
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
@@ -51,6 +52,14 @@ _CASE = lazy_regex(r"\W*(?:If|When|In\s+case)\s+(?:you|we|I|there)\s+(?P<case>[^
 _LABEL = lazy_regex(
     r"\W*(?:(?:The|Its|Our)\s+)?(?P<label>[^:\n]{2,60}?)"
     rf"(?:\s*(?:\([^()]*\)|\d[\d.,]*\s?%)?\s*:\s+\S|\s+(?:is|are|will\s+be)\s+{ROUGHLY}[$€£]?\d)",
+    re.IGNORECASE,
+)
+_ASKS_IF_I_MAY = lazy_regex(
+    r"\W*(?:can|may)\s+(?:I|we|you|one)\s+(?P<verb>bring|take|have|keep|use)\s+(?P<thing>\S.*)", re.IGNORECASE
+)
+_PERMITS = lazy_regex(
+    r"(?P<thing>[^,;:.]{2,80}?)\s+(?:is|are|must|may)\s+(?:not\s+)?(?:also\s+)?(?:be\s+)?"
+    r"(?:allowed|permitted|admitted|forbidden|prohibited|banned|welcome(?!\s+[a-z]))\b",
     re.IGNORECASE,
 )
 _TIME = (
@@ -117,6 +126,15 @@ def is_of_occasion(statement: Statement, question: QuestionTerms, subject: Set[s
     own = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
     labels = [one.lastgroup for quote in own for one in ASKING_LABEL.finditer(quote.text)]
     return labels.count(asks) == 1 and nouns <= set().union(*map(words_with_headings, own))
+
+
+def words_besides(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> frozenset[str]:
+    """The words of the subject that a statement need not have: all of an occasion; "bring", of what is permitted."""
+    if is_of_occasion(statement, question, subject, context):
+        return frozenset(subject)
+    asked, told = _ASKS_IF_I_MAY.match(question.analysis.text), _PERMITS.match(statement.text)
+    of_thing = asked is not None and told is not None and set(heads(told["thing"])) & set(heads(asked["thing"]))
+    return frozenset(words(asked["verb"])) if asked and of_thing else frozenset()
 
 
 def words_of_heading(heading: str) -> frozenset[str]:
