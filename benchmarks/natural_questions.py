@@ -9,12 +9,12 @@ had been read; the `fourth` were written after that, and but for one rule (that 
 nothing was changed by their answers until 2026-11-26. Then, on 2026-11-27 and on 2026-11-29, rules were made
 stricter by the wrong answers to any set, so that how few are left flatters the rules.
 
-With `--small`, questions of `small_questions.jsonl` over a folder of 35 small documents instead: the samples, the pages
-that `made_highlight_pages.py` draws, and Markdown and HTML of our own (`small_documents/`). Each is asked over the
+With `--small`, questions of `small_questions.jsonl` over a folder of 37 small documents instead: the samples, the pages
+that `made_highlight_pages.py` draws, and texts of our own (`small_documents/`). Each is asked over the
 folder (`folder`), and of its document alone in a collection of its own (`alone`); those about nothing in them over the
 folder and of three documents alone. What is answered is right if it has all words in `says`, and what is located is
 `shown` if the places have; a question about something else is right if it is declined. The rules were changed after
-the answers to the `first` had been read, and not after those to the `second`.
+the answers to the `first` and the `third` had been read; after those to the `second` one was made.
 
 With `--foreign`, questions of `foreign_questions.jsonl` over the documents of their language (`foreign_documents/`,
 four of each), judged alike.
