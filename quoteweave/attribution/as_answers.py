@@ -24,7 +24,7 @@ from quoteweave.pipeline.search import Trace
 
 CLOSEST = "No passage of these documents supports it. The closest:"
 SHOWN_CHARACTERS = 300
-"""Of a sentence in a warning."""
+"""Characters that a warning shows of a sentence, at most."""
 DRAFT_WORDING = Wording(
     part="part",
     text="Draft",
@@ -34,7 +34,7 @@ DRAFT_WORDING = Wording(
     nothing="No sentence of this draft is cited from these documents",
     by_title=True,
 )
-"""Of the page of a draft."""
+"""The words of the page that shows a draft."""
 CLAIM_WORDING = Wording(
     part="claim",
     text="Claim",
@@ -43,14 +43,14 @@ CLAIM_WORDING = Wording(
     nothing="No source was found",
     by_title=True,
 )
-"""Of the page of claims whose sources were looked for."""
+"""The words of the page that shows claims and their sources."""
 LIKELY = "It could not be checked whether this passage supports it:"
 
 
 def attribution_as_answer(found: Attribution, collection: Collection, *, within: str = "") -> Answered:
     """Return the claim as an answer that cites the passages which support it, or shows those that come closest.
 
-    `within` says among what the source was looked for, if not all of it was.
+    `within` names the part of the collection that was searched, if it was not all of it.
     """
     supporting = [one for one in found.candidates if one.outcome == "supported"]
     shown = supporting or list(found.candidates[: 1 if found.outcome == "likely" else None])
@@ -80,8 +80,8 @@ def _named(found: Candidate) -> str:
 def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:
     """Return the draft as an answer that cites its references; what found no source is among its warnings.
 
-    Of the references those of one origin, whose collection is given; warnings are of the documents' answer alone. Of
-    LaTeX the running text is shown, without commands; headings of Markdown are bold.
+    Only references of the one `origin` are cited, and `collection` holds their documents. There are warnings for the
+    origin `documents` alone. A LaTeX draft is shown as running text without commands; headings of Markdown are bold.
     """
     own = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
     context, marks = _context(list(own.values()), collection)
@@ -124,7 +124,7 @@ def _answer(
 ) -> Answer:
     """Build the answer; each of its citations keeps the verdict and the words that were found for it.
 
-    `found` has the citations of each passage in the order of its marks; the last stands for any further ones.
+    `found` has the citations of each passage in the order of its marks; the last one serves any further marks.
     """
     answer = build_answer(question, text, context, model=MODEL, status=status, warnings=warnings)
     waiting: dict[str, list[Citation]] = {}

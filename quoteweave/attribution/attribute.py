@@ -30,7 +30,7 @@ from quoteweave.pipeline.search import Search, Trace
 
 POOL = ContextSize(texts=40, images=20)
 PASSAGES = 12
-"""Most quotes of a candidate that are checked."""
+"""Quotes of a candidate that are checked, at most."""
 
 
 class Attributor:
@@ -43,7 +43,7 @@ class Attributor:
     """
 
     def __init__(self, collection: Collection, search: Search, checker: ClaimChecker | None = None) -> None:
-        """`checker` confirms the passages of candidates (`confirm`); None leaves them to the gate's rules alone."""
+        """`checker` confirms the passages of candidates (`confirm`); with None, only the gate's rules check them."""
         self._collection, self._search, self._checker = collection, search, checker
 
     async def attribute(
@@ -73,7 +73,7 @@ class Attributor:
         """Check the best quotes of documents, each given by its name, against a claim.
 
         Candidates whose passage supports the claim come first, then likely ones; otherwise the order given is kept.
-        `context` has all that was found, by which words are weighed.
+        `context` is all that was found; rare words in it weigh more.
         """
         hits = [*context.texts, *context.images]
         weights = weigh_terms(question_terms(claim), [words_with_headings(hit.quote) for hit in hits], context.rarity)
@@ -81,8 +81,8 @@ class Attributor:
         def best(own_hits: Sequence[Hit]) -> CheckedPassage:
             passages = [check_passage(claim, hit, weights, own_hits) for hit in own_hits]
             closest = min(passages, key=lambda passage: (passage.order, -passage.covered))
-            # A passage that is closer to the claim, and has an opposite word, outweighs one that is only likely. What
-            # denies something may deny another thing.
+            # A passage with an opposite word that is closer to the claim is preferred to one that is only likely. A
+            # passage with a negation is not, as it may deny something else.
             opposite = [one for one in passages if one.is_opposite and one.covered >= closest.covered]
             return opposite[0] if opposite and closest.outcome == "likely" else closest
 

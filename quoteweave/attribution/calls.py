@@ -1,4 +1,4 @@
-"""What `quoteweave attribute` and `quoteweave cite` do, as one call each; and what the agent does for a text."""
+"""Calls that do what `quoteweave attribute` and `quoteweave cite` do, and one that has the agent find papers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ def find_papers(
     rule: HidingRule | None = None,
     saved: Path | None = None,
 ) -> tuple[Trajectory, ...]:
-    """Have a chat model find the paper that each citation mark of a text cites, or each sentence of one without marks.
+    """Have a chat model find the paper for each citation mark of a text, or for each sentence of one without marks.
 
     The model searches and reads in `source`, as `settings` allow; `rule` hides the paper that the text is from, and
     later ones. Of each trajectory, `outcome` is `selected` or what went wrong, `selected` the paper, and `steps` what
@@ -84,8 +84,8 @@ async def _find_all(
 def masked_excerpts(text: str) -> list[str]:
     """Return an excerpt for each citation mark of a text, in which [CITATION] stands for it.
 
-    Without marks there is one for each sentence, as if it ended with a citation. Of a long text the 600 characters on
-    each side of the mark are taken. Raises what `read_excerpts` raises.
+    A text without marks gives one for each sentence, as if it ended with a citation. Of a long text the 600 characters
+    on each side of the mark are taken. Raises what `read_excerpts` raises.
 
     >>> masked_excerpts("Blur hurts networks [4], but people see well [7].")[1]
     'Blur hurts networks [4], but people see well [CITATION].'
@@ -97,7 +97,7 @@ def masked_excerpts(text: str) -> list[str]:
 
 def _masked(text: str, excerpt: Excerpt) -> str:
     if excerpt.mark is None:
-        # The claim itself need not stand in the text: it is without what introduces a source.
+        # The text is searched for the sentence, as the claim lacks words that introduce a source.
         sentence = split_sentences(text[excerpt.start :])[0].text
         stop = _STOP.search(sentence)
         end = excerpt.start + (len(sentence) if stop is None else stop.start())
@@ -123,8 +123,8 @@ def attribute(
 ) -> tuple[Attribution, ...]:
     """Find the source of each citation mark of a text in a collection, or of each sentence of a text without marks.
 
-    At most `k` candidates each; `settings` say how is searched, and `AttributionSettings` what confirms the passages
-    too.
+    Each gets at most `k` candidates. `settings` say how to search; `AttributionSettings` also say what confirms the
+    passages.
 
     Raises UsageError for a text without words and for settings that name nothing; QuestionTooLong; IndexMissing and
     FingerprintMismatch for a retriever without an index of these settings; CollectionError where the collection is
@@ -168,7 +168,7 @@ def attribute_by_agent(literature: LiteratureAttributor, text: str, model: ChatM
     UsageError and QuestionTooLong as `find_papers` does; CollectionError for the folder of papers.
     """
     excerpts, found = read_excerpts(text), find_papers(text, literature.source, model)
-    if all(trajectory.outcome in RESUMABLE for trajectory in found):  # which says nothing of any source
+    if all(trajectory.outcome in RESUMABLE for trajectory in found):  # so that nothing is known of any source
         failed = next(trajectory.ending for trajectory in found if trajectory.ending is not None)
         reason = failed.reason or failed.kind
         raise SourceUnreachable(reason) if failed.kind == "source" else EndpointUnreachable(reason)

@@ -1,8 +1,8 @@
 """Checks passages against a claim by the gate's rules, and says how sure it is that they are its source.
 
 Where the user names a model, it confirms that passages support the claim. The rules of the gate look up what a claim
-says: numbers, dates and names. Contraries are told by English words (`gate.contraries.opposite_words`). Whether the
-rest is said of the same thing, in whatever language, they cannot tell.
+says: numbers, dates and names. They find contraries by English words (`gate.contraries.opposite_words`). They cannot
+tell, in any language, whether a passage says the rest of the same thing as the claim.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -31,8 +31,8 @@ DENIED = "The checker does not find that the passage supports it."
 async def confirm(claim: str, candidates: Sequence[Candidate], checker: ClaimChecker) -> tuple[Candidate, ...]:
     """Return candidates as a checker finds them: supported or not found, those first that are supported.
 
-    What the gate's rules know to be wrong is not asked, and what the checker cannot say stays as it is. Where it fails,
-    the reasons say so. Raises ModelNotFound and UsageError.
+    The checker is not asked about candidates that the gate's rules know to be wrong. Those that it cannot judge stay as
+    they are. Where it fails, the reasons say so. Raises ModelNotFound and UsageError.
     """
     asked = [one for one in candidates if one.citation.verdict != "unsupported" and one.passage.strip()]
     failure, verdicts = None, list[bool | None]()
@@ -58,23 +58,23 @@ def _confirmed(found: Candidate, supports: bool | None, failure: str | None) -> 
 
 
 MODEL = "attribution"
-"""The model's name in answers that are made of attributions."""
+"""The name that answers made of attributions have in place of a model's."""
 SUPPORTED_COVERAGE = 0.9
-"""Least coverage of the closest sentence of a passage that supports the claim. Where numbers and names occur, what they
-are said of may still be something else, of which another paper or another sentence speaks."""
+"""Least coverage of the closest sentence of a passage that supports the claim. A sentence of less coverage may have the
+claim's numbers and names and still say something else of them."""
 LIKELY_COVERAGE = 0.6
-"""Least coverage of a passage that cannot be checked, to be likely."""
+"""Least coverage for which a passage that cannot be checked is likely."""
 NUMBERS_COVERAGE = 0.5
-"""Least coverage of a passage that has what can be looked up, to be likely: a number alone says little."""
+"""Least coverage for which a passage that has all numbers, dates and names is likely: a number alone says little."""
 MAX_EXCHANGED = 3
-"""Words that a sentence may have in place of the claim's, in the same order otherwise, for both to be named."""
+"""Words of a replacement, at most, that a reason quotes from both the sentence and the claim."""
 SHOWN_MISSING = 3
-"""Words that the closest sentence lacks, that a reason names."""
+"""Missing words of the closest sentence that a reason names, at most."""
 
 WORDS_ALONE = "The claim has no number or date to compare, and its words alone do not show it."
 YEAR_ALONE = "The claim has nothing to compare but a year, and its words alone do not show it."
 _PLAIN = str.maketrans("`[]", "'()")
-# The gate speaks of a sentence and what it cites; here nothing is cited yet.
+# The gate's reasons speak of a sentence and what it cites; here a claim and a passage are compared.
 _REWORDED = (
     ("the document that it cites", "the passage's document"),
     ("It cites an image whose", "The passage is an image whose"),
@@ -94,13 +94,13 @@ class CheckedPassage:
     answer: Answer
     """The claim as an answer that cites the passage alone, with the gate's verdict."""
     covered: float
-    """Share of the claim's words that it has, weighed by rarity."""
+    """Share of the claim's words, weighed by rarity, that the passage's closest sentence has."""
     closest: str
-    """Its sentence that is closest to the claim."""
+    """The passage's sentence that is closest to the claim."""
     lacking: bool = False
-    """Whether all that can be looked up occurs, but its closest sentence has too few of the claim's words."""
+    """Whether all numbers, dates and names occur, but the closest sentence has too few of the claim's words."""
     contrary: Contrary | None = None
-    """How it states the contrary of the claim, if it does."""
+    """How the passage states the contrary of the claim, if it does."""
 
     @property
     def citation(self) -> Citation:
@@ -121,12 +121,12 @@ class CheckedPassage:
 
     @property
     def is_opposite(self) -> bool:
-        """Whether it says the contrary by a word that is the opposite of one of the claim."""
+        """Whether it says the contrary by a word that is the opposite of one of the claim's words."""
         return self.contrary in ("direction", "opposite_word")
 
     @property
     def order(self) -> tuple[int, bool]:
-        """Its place among others, the least first: by outcome; what lacks a number, or is an unread picture, last.
+        """A sort key, best first: by outcome, then passages that lack a number and pictures without a verdict last.
 
         A contrary passage is about the claim, so it is not ranked with those that lack a number.
         """
@@ -139,7 +139,8 @@ class CheckedPassage:
 def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Sequence[Hit] = ()) -> CheckedPassage:
     """Check a claim against a passage; `weights` are those of the claim's words (`weigh_terms`).
 
-    The gate also sees `others`, found in the same document, which may name its year, or what its numbers count.
+    The gate also sees `others`, quotes of the same document, which may name the passage's year or what its numbers
+    count.
     """
     context = passage_context([hit, *(other for other in others if other is not hit)])
     checked = check_citations(cite_passage(claim, hit, context), context)
@@ -170,11 +171,11 @@ class _Sentence(NamedTuple):
 
     text: str
     held: frozenset[str]
-    """Its words, with those of its headings, and of the claim's amounts that it writes otherwise."""
+    """Its words, those of its headings, and words of the claim's amounts that it writes in another way."""
 
 
 def _closest_sentence(claim: str, quote: Quote, weights: Mapping[str, float]) -> _Sentence:
-    """The sentence that has most of the claim's words, headings included; a picture or table is one."""
+    """The sentence that, with its headings, has most of the claim's words; a picture or table counts as one."""
     everything = frozenset(words_with_headings(quote))
     if quote.kind == "image":
         return _Sentence(quote.all_text(), everything)
@@ -186,12 +187,13 @@ def _closest_sentence(claim: str, quote: Quote, weights: Mapping[str, float]) ->
 
 
 class _Difference(NamedTuple):
-    """What the closest sentence of a passage, with its headings, has otherwise than a claim."""
+    """How the closest sentence of a passage, with its headings, differs from a claim."""
 
     missing: Sequence[str]
     """The words that it lacks, as the claim writes them, the rarest first."""
     instead: tuple[str, str] | None
-    """What it has in their place, and what the claim has there; None where they stand apart, or none is missing."""
+    """What the sentence has in place of the missing words, and what the claim has there; None if no words are missing
+    or they stand apart."""
 
     @classmethod
     def of(cls, claim: str, closest: _Sentence, weights: Mapping[str, float]) -> "_Difference":
@@ -204,10 +206,10 @@ class _Difference(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """A sentence that names it.
+        """A sentence that names the difference.
 
-        Another word in an otherwise equal place may be a synonym, or the name of something else: words do not tell. A
-        table's numbers are in place of no word.
+        It does not judge it: another word in the same place may be a synonym or the name of something else. A table's
+        numbers do not count as replacing a word.
         """
         its, own = self.instead or ("", "")
         if any(map(str.isalpha, its)):
@@ -217,20 +219,23 @@ class _Difference(NamedTuple):
 
 
 def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:
-    """What a sentence says where a claim has all its `missing` words, and what the claim says there; None for none."""
+    """What a sentence says in the one place where the claim has all `missing` words, and what the claim says there.
+
+    None if there is no such place.
+    """
     own, its = (words(text, stem=False) for text in (claim, sentence))
     stems, its_stems = ([stem_of(word) for word in text] for text in (own, its))
     for kind, start, end, first, last in SequenceMatcher(None, stems, its_stems, autojunk=False).get_opcodes():
         short = kind == "replace" and max(end - start, last - first) <= MAX_EXCHANGED
-        if short and missing <= set(stems[start:end]):  # the sentence may have others of these words elsewhere
+        if short and missing <= set(stems[start:end]):  # others may occur elsewhere
             return " ".join(its[first:last]), " ".join(own[start:end])
     return None
 
 
 def cite_passage(claim: str, hit: Hit, context: Context) -> Answer:
-    """Return the claim as an answer that cites the passage, which is the first of its kind in the context, once.
+    """Return the claim as an answer that cites the passage once; it must be the first of its kind in the context.
 
-    What the claim has of code, in which nothing is cited, and of marks is put in other characters.
+    Backquotes and square brackets of the claim are replaced, as marks in code are ignored and brackets may be marks.
     """
     mark = "[1]" if hit.quote.kind == "text" else "![](image1)"
     return build_answer("", f"{claim.translate(_PLAIN)} {mark}", context, model=MODEL)

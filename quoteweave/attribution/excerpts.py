@@ -20,16 +20,18 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.sentences import split_sentences
 
 MIN_CLAIM_WORDS = 4
-"""Words of a part of a sentence, below which the whole sentence is the claim."""
+"""A part of a sentence between marks is a claim of its own only if it has so many words; else the whole sentence is."""
 MIN_CLAUSE_WORDS = 3
-"""The same of a part that ends as a clause does, before a semicolon or a word such as "but", and not as a name does."""
+"""The same for a part that ends like a clause, before a semicolon or a word such as "but", and not like a name."""
 MAX_EXCERPT_CHARACTERS = 1_200
-"""Characters around a mark that are searched for, and the most of a text without marks."""
+"""Characters around a mark that are searched for; also the greatest length of a text without marks."""
 MAX_NESTED = 3
-"""Marks around marks, which are marks without these, as "[1[2]]" is; of more, the brackets are taken out."""
+"""How often marks are removed from a text whose marks are nested, as in "[1[2]]"; of deeper ones only the brackets
+are."""
 _NO_BRACKETS = dict.fromkeys(map(ord, "[](){}"), " ")
 
-# "(May 2019)" and "(Summer, 2019)" say when something was: one name wants a comma, and none is a month or a season.
+# "(May 2019)" and "(Summer, 2019)" are dates: a single name needs a comma before its year, and no name is a month or a
+# season.
 _TIMES = (
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]*)\b|Spring|Summer|Autumn|Fall|Winter|Q[1-4]|H[12]"
 )
@@ -38,7 +40,7 @@ _YEAR = r"(?:19|20)\d\d[a-z]?"
 _YEARS = rf"{_YEAR}(?:\s*,\s*{_YEAR})*"
 _WORK = rf"(?:{_NAME}\s+(?:et\s+al\.?|(?:and|&)\s+{_NAME}),?\s+{_YEARS}|{_NAME},\s+{_YEARS})"
 _LEAD = r"(?:see(?:\s+also)?|e\.g\.,?|cf\.)"
-# "(Reed 2016)" may be anything too, but where it is introduced it is a work, a figure or a law.
+# "(Reed 2016)" may be anything, but after words such as "see" it is a work, a figure or a law; only works count.
 _NO_AUTHOR = r"(?:Fig|Figure|Tab|Table|Section|Chapter|Equation|Appendix|Annex|Part|Act|Directive|Regulation|Windows)\b"
 _BARE = rf"(?:{_WORK}|(?!{_NO_AUTHOR})(?={_NAME})[A-Z][\w'’-]*[a-z]\s+{_YEARS})"
 _AUTHORS = rf"{_NAME}(?:\s+et\s+al\.?|\s+(?:and|&)\s+{_NAME})"
@@ -46,8 +48,8 @@ _SAYS = r"""(?:(?:have|has|had|also|first|already|recently|later)\s+)*(?:show(?:
     |demonstrate[sd]?|observe[sd]?|note[sd]?|noticed|argue[sd]?|conclude[sd]?|suggest(?:s|ed)?|document(?:s|ed)?
     |establish(?:es|ed)?|prove[sdn]?|state[sd]?|claim(?:s|ed)?|reveal(?:s|ed)?|says?|said|estimate[sd]?|confirm(?:s|ed)?)
     """
-# "Spain and Portugal (2016)" may be anything: names and a year are a mark where somebody is said to state or study
-# something, or where what is stated is said to be theirs.
+# "Spain and Portugal (2016)" may be anything: names and a year are a mark only if these people are said to state or
+# study something, or a statement is said to be theirs.
 _NAMES = rf"{_NAME}(?:\s+(?:and|&)\s+{_NAME})?"
 _STUDIES = r"""(?:(?:investigate|examine|analy[sz]e|propose|describe|evaluate)[sd]?|(?:survey|review|train)(?:s|ed)?
     |discuss(?:e[sd])?|stud(?:y|ies|ied))"""
@@ -72,10 +74,10 @@ _MARK = lazy_regex(
 )
 _CITED_WORK = lazy_regex(rf"({_NAME})[^;()\d]*?[\s,(]+({_YEARS})")
 _ABBREVIATED = lazy_regex(r"\b(?:e\.\s?g\.|i\.\s?e\.),?", re.IGNORECASE)
-# Adverbs that leave a claim as it is. Of others, such as "never", "hardly" and "wrongly", it cannot be known.
+# Adverbs that do not change what is claimed. Others, such as "never", "hardly" and "wrongly", may.
 _ADVERB = r"""(?:long|also|often|again|now|since|already|first|well|widely|recently|repeatedly|commonly|generally
     |clearly|consistently|frequently|previously|independently|experimentally|increasingly)"""
-# What introduces a source is nothing that the source states: "According to", "Reed et al. showed that".
+# Words that introduce a source are not what the source states: "According to", "Reed et al. showed that".
 _INTRODUCTION = lazy_regex(
     rf"""
     \A(?:
@@ -94,9 +96,9 @@ _INTRODUCTION = lazy_regex(
 )
 _ENDED = lazy_regex(r"(?<!\bet al)[.!?]\s*\Z")
 _GOES_ON = lazy_regex(r"\s*[a-z]")
-# Brackets in which a mark stood, and nothing but words that introduce one.
+# Brackets that held a mark, and nothing else but words that introduce one.
 _EMPTIED = lazy_regex(rf"\((?:{_LEAD}|and|[\s,;])*\0(?:{_LEAD}|and|[\s,;\0])*\)")
-# The halves of a bracket that a mark was cut out of.
+# A bracket that was left open or unopened when a text was cut at a mark.
 _HALVES = lazy_regex(rf"\A[\s,;]*\)|\((?:{_LEAD}|and|[\s,;])*\Z")
 _BEFORE_STOP = lazy_regex(r"\s+(?=[.,;:!?。，、；：！？])")
 _CLAUSE_ENDS = lazy_regex(r"\s*(?:;|,?\s+(?:but|yet|while|whereas|although|though)\b)")
@@ -115,9 +117,9 @@ class Excerpt(Record):
 def read_excerpts(text: str) -> list[Excerpt]:
     """Return an excerpt for each citation mark of a text, or for each sentence of a text that has none.
 
-    The claim of a mark is its sentence, from the mark before it on where several share the sentence. Raises UsageError
-    for a text without words, QuestionTooLong beyond what can be searched for, and UsageError for a text without marks
-    of more than `MAX_EXCERPT_CHARACTERS`.
+    The claim of a mark is its sentence; if several marks share the sentence, the part after the mark before. Raises
+    UsageError for a text without words, and for one without marks of more than `MAX_EXCERPT_CHARACTERS`;
+    QuestionTooLong for a text that is too long to search for.
 
     >>> [(one.mark, one.claim) for one in read_excerpts("Blur hurts networks [4], but people see well [7, 9].")]
     [('[4]', 'Blur hurts networks'), ('[7, 9]', 'but people see well.')]
@@ -176,9 +178,9 @@ def has_citation_mark(text: str) -> bool:
 
 
 def leading_mark(text: str) -> int:
-    """Where the marks end with which a text begins, before a word with a capital; 0 where it does not begin so.
+    """Return where the marks at the beginning of a text end, if a capitalized word follows; else 0.
 
-    They belong to the sentence before: of `[@reed] showed` they are part.
+    Such marks belong to the sentence before. In `[@reed] showed` the mark is part of the sentence that it begins.
     """
     end = 0
     while (mark := _MARK.match(text, end)) is not None:
@@ -199,7 +201,7 @@ def _sentences(text: str) -> list[Excerpt]:
 
 
 def _blanked(text: str) -> str:
-    """The text with its marks as blanks, so that no full stop within one ends a sentence."""
+    """The text with its marks replaced by spaces, so that no full stop within one ends a sentence."""
     return _MARK.sub(lambda mark: " " * len(mark[0]), text)
 
 

@@ -13,8 +13,9 @@ from quoteweave.core.records import Kind, Record
 from quoteweave.pipeline.search import Trace
 
 Outcome = Literal["supported", "likely", "not_found"]
-"""How sure the source is: its passage supports the claim by the gate's rules; it has most of the claim's words, and the
-rest could not be checked, or, in the literature, it is the source with a chance that is high enough; or neither."""
+"""How sure it is that a source is right. `supported`: its passage supports the claim by the gate's rules, or a checker
+says so. `likely`: its passage has most of the claim's words, and the rest could not be checked; or, in the literature,
+the estimated chance is high enough. `not_found`: neither."""
 
 Rejection = Literal["contrary", "secondhand", "denied"]
 
@@ -56,7 +57,7 @@ class Candidate(Record):
     note: str | None = Field(default=None, description="why the passage is not of the full text, in a sentence")
 
     def under(self, name: str) -> str:
-        """Return a name of the document with the passage's place, left out where it is the title, as of abstracts.
+        """Return a name of the document with the passage's place, without a place that is the title, as for abstracts.
 
         >>> found.candidates[0].under("port.md")
         'port.md, Freight in May'
@@ -89,7 +90,7 @@ class Attribution(Record):
 def how_sure(found: Attribution) -> str:
     """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
     share = 100 * (found.confidence or 0)
-    # No estimate is sure, as 100 % would say.
+    # 0 % and 100 % are not shown, as no estimate is sure.
     told = "less than 1" if share < 1 else "more than 99" if share > 99 else f"{share:.0f}"
     chance = f"The chance that the first is the source is estimated at {told}\u00a0%"
     is_cited = found.signals is not None and found.signals.cited

@@ -7,7 +7,7 @@ from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.settings import RetrievalSettings
 
 CANDIDATES = 5
-"""Candidates of a claim, unless another number is asked for."""
+"""Candidates that are returned for a claim, unless another number is asked for."""
 
 
 class AttributionSettings(RetrievalSettings):
@@ -28,7 +28,7 @@ def make_confirming_checker(settings: RetrievalSettings, progress: Progress) -> 
     """Make the checker that the settings name, if they do. Raises what `make_checker` raises."""
     if not isinstance(settings, AttributionSettings) or settings.check is None:
         return None
-    # The command line reads these settings before all else, and few name a checker.
+    # Imported late, as the command line loads this module at its start, and few settings name a checker.
     from quoteweave.pipeline.composition.make_checker import make_checker
     from quoteweave.pipeline.composition.make_search import resources_of
 

@@ -22,7 +22,7 @@ _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, m
 
 
 class _Action(Record):
-    # What a model adds, such as a second explanation, changes nothing.
+    # Fields that a model adds, such as a second explanation, are ignored.
     model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
 
@@ -90,14 +90,14 @@ DESCRIPTIONS: dict[ActionName, tuple[str, tuple[str, ...]]] = {
     "find_in_text": ("find the passages of such a paper's text that have certain words", ("paper_id", "query")),
     "select": ("give a paper that a search has shown as the one cited; this ends your work", ("paper_id",)),
 }
-"""What the model is told of each action, and its fields."""
+"""How each action is described to the model, and the fields of the action."""
 _FIELDS = {
     "rationale": "what you know and what you do next, in one or two sentences",
     "query": "what to look for",
     "paper_id": "the id of a paper, whole, as it was shown to you",
 }
 _MAX_BRACES = 200
-"""Opening braces of a reply from which an object is looked for; each may take as long as the reply."""
+"""Opening braces of a reply at which parsing is tried, at most: each attempt may read the rest of the reply."""
 _ADDED: frozenset[ActionName] = frozenset({"search_snippets", "find_in_text"})
 _READING: frozenset[ActionName] = frozenset({"read", "find_in_text"})
 
@@ -149,7 +149,7 @@ def read_decision(text: str, allowed: tuple[ActionName, ...]) -> Decision:
         what = "its JSON object has no field `action`" if found else "it holds no JSON object"
         raise NotAnAction(what)
     try:
-        # Escaped halves of characters, which JSON allows and nothing can store, become question marks.
+        # JSON allows escaped lone surrogates, which cannot be stored as UTF-8; they become question marks.
         written = json.dumps(decisions[0], ensure_ascii=False).encode("utf-8", "replace")
         reply = _Reply.model_validate_json(written)
         decision = Decision(rationale=reply.rationale, action=read_action(reply.action, allowed))

@@ -1,6 +1,6 @@
-"""Says where a search went wrong, where the paper cited is known, and what it saw that it must not have seen.
+"""Says where a search went wrong, if the paper cited is known, and whether it was shown papers that should be hidden.
 
-That is the excerpt's own paper, and later ones.
+What should be hidden is the paper that the excerpt is from, and later papers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import normalize_text
 
 _MIN_TITLE_CHARACTERS = 15
-"""Characters of a title below which it may stand in any text."""
+"""Shorter titles, in characters, may occur in any text by chance, and are not looked for."""
 
 
 class Diagnosis(Record):
@@ -62,7 +62,7 @@ def diagnose(trajectory: Trajectory, gold: Sequence[str]) -> Diagnosis:
 
 
 def _naming(steps: Sequence[Step], gold: Sequence[str]) -> Iterator[int]:
-    """The steps that showed a title other than as the title of that paper."""
+    """The numbers of the steps in which the text or description of another paper had a title of the paper cited."""
     titles = [normalize_text(title) for title in gold if len(title) >= _MIN_TITLE_CHARACTERS]
     for step in steps:
         others = [paper for paper in step.shown if not any(is_same_title(paper.title, title) for title in gold)]
@@ -79,7 +79,7 @@ def _sentences(found: Diagnosis, trajectory: Trajectory) -> Iterator[str]:
         yield "The paper cited could not be found: it has the title of the paper that the excerpt is from."
     if found.shown:
         (step, rank), *others = found.shown
-        later = [number for number, _ in others if number != step]  # of one search several titles may match
+        later = [number for number, _ in others if number != step]  # several titles of one search may match
         again = f", and again in {_steps(later)}" if later else ""
         yield f"The paper cited was shown in step {step}, at rank {rank}{again}, and not selected."
     elif not found.hidden and trajectory.setup.settings.actions:
@@ -111,11 +111,11 @@ def _steps(numbers: Sequence[int]) -> str:
 
 
 LeakKind = Literal["shown", "selected", "own_text"]
-"""A paper was shown that is hidden; it was selected; or the text that was shown of another paper begins with the title
-of the excerpt's own, as it does where a link leads to the wrong file, or has the excerpt word for word, as where the
-paper has another title elsewhere. A list of references may name it."""
+"""`shown`: a hidden paper was shown. `selected`: a hidden paper was selected. `own_text`: the text shown of another
+paper is that of the excerpt's own. It begins with the own paper's title, as when a link leads to the wrong file, or has
+the excerpt word for word, as when the own paper has another title elsewhere. A list of references may name it."""
 _BEGINNING = 1_500
-"""Characters of what was shown of a text in which its own title stands."""
+"""Characters at the beginning of a shown text in which the title of its paper is expected."""
 
 
 class Leak(Record):
@@ -160,7 +160,7 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
 
 
 def _own_text(step: Step, own: Paper | None, excerpt: str) -> Paper | None:
-    """The paper of which a step showed what is the text of the excerpt's own; None for none."""
+    """The paper under whose name a step showed the text of the excerpt's own paper; None if there is none."""
     if own is None or not step.shown or not isinstance(step.action, Read | FindInText | SearchSnippets):
         return None
     entries = step.observed.split("\n\n") if isinstance(step.action, SearchSnippets) else [step.observed]

@@ -40,7 +40,7 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.text.titles import last_line
 
 _QUERY_REFUSALS = (400, 414, 422)
-"""HTTP statuses by which a source refuses one query, rather than the client."""
+"""HTTP statuses that mean that a source refuses this query, and not all requests of the client."""
 
 
 class CiteAgent:
@@ -161,7 +161,7 @@ class _TrajectoryRun:
         return True
 
     async def _decide(self) -> Decision:
-        """Return the next action, of a saved reply or a new one; without an action the model is asked again."""
+        """Return the next action from a saved or a new reply; if the reply has none, ask the model again."""
         while True:
             pending = self._pending()
             if pending and pending[-1].problem is None:
@@ -177,14 +177,14 @@ class _TrajectoryRun:
         self._recorder.add_reply(await self._model.ask(self._recorder.trajectory))
 
     def _pending(self) -> tuple[Reply, ...]:
-        """The replies of the step that is not done. Raises TrajectoryEnded where a filter broke the last one off."""
+        """The replies of the step that is not done. Raises TrajectoryEnded if a content filter broke off the last."""
         pending = self._recorder.trajectory.pending
         if pending and pending[-1].finish_reason == "content_filter":
             raise TrajectoryEnded("content_filter", "the endpoint's content filter broke off the reply")
         return pending
 
     def _with_known_id(self, decision: Decision) -> Decision:
-        """The decision with the id of a paper as the source has it, where the model wrote its spaces otherwise."""
+        """The decision with the paper's id as the source writes it; the model may have changed its spaces."""
         action = decision.action
         if not isinstance(action, Read | FindInText | Select):
             return decision
@@ -199,13 +199,13 @@ class _TrajectoryRun:
             raise TrajectoryEnded("loops", f"the action of steps {numbers} was made once more: {_shown(action)}")
 
     async def _act(self, number: int, decision: Decision) -> Step:
-        """Carry an action out; the step has what the model is shown of it."""
+        """Carry out an action; the step holds what the model is shown of its result."""
         started, error = time.monotonic(), self._error_of(number, decision.action)
         same_steps = [step for step in self._steps if step.action == decision.action]
         earlier = next((step for step in same_steps if step.error is None), None)
         if error is not None:
             observation = Observation(text=_refusal(error, decision.action))
-        elif earlier is not None:  # it would show the same
+        elif earlier is not None:  # the action would give the same result again
             observation = Observation(text=earlier.observed, shown=earlier.shown, read=earlier.read)
         else:
             observation = await self._observe_or_end(number, decision.action)
@@ -235,7 +235,7 @@ class _TrajectoryRun:
         try:
             return await self._observe(action)
         except SourceError as failed:
-            # Where the source has taken other queries, the model is to word this one differently.
+            # The source has answered other queries, so that other words may help.
             refused = isinstance(failed, SourceRefused) and failed.status in _QUERY_REFUSALS
             if refused and any(step.shown for step in self._steps):
                 text = "The source refused this. Use other words."

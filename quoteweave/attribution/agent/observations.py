@@ -1,4 +1,4 @@
-"""What the model is shown of searches and texts, whole within a limit of tokens, and shortened.
+"""What the model is shown of searches and texts, within a limit of tokens; and how that is shortened later.
 
 Titles, abstracts and names stand on one line each, so that nothing in them looks like a line of ours.
 """
@@ -15,13 +15,13 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 
 MAX_TITLE = 300
-"""Characters of a title."""
+"""Characters that are shown of a title, at most."""
 _ABSTRACTS = (2_000, 1_000, 500, 250, 0)
-"""Characters of an abstract or a passage: the first with which all fit."""
+"""Lengths to which abstracts or passages are cut, in characters; the first with which all of them fit is taken."""
 _BEGINNING = 0.6
-"""Share of what is shown of a text that is its beginning; the rest is its end, where the references stand."""
+"""Share of a shortened text that is taken from its beginning; the rest is its end, where the references stand."""
 _PASSAGES = 6
-"""Passages of a text that have certain words."""
+"""Passages that are shown of a text when words are looked for in it, at most."""
 
 
 class Observation(Record):
@@ -65,7 +65,7 @@ def observe_text(paper: Paper, found: PaperText, limit: int) -> Observation:
 
 
 def find_passages(paper: Paper, found: PaperText, query: str, limit: int) -> Observation:
-    """Show the passages of a paper's text that have the words of `query` in their order, else most of them."""
+    """Show the passages of a paper's text that have the words of `query` in order, or else most of its words."""
     notes = () if found.note is None else (found.note,)
     passages = find_in_text(found.text, query, _PASSAGES)
     head = _head(paper, found)
@@ -123,7 +123,7 @@ def _longest(text: str, limit: int) -> int:
 
 
 def _fitted(papers: Sequence[Paper], label: str, texts: Sequence[str], limit: int) -> tuple[str, tuple[str, ...]]:
-    """The papers, each with its text, cut so far that all fit, and a note where any was cut."""
+    """The papers, each with its text; texts are cut until all fit, and a note says so where any was cut."""
     text, longest = "", 0
     for longest in _ABSTRACTS:
         entries = [_entry(paper, label, said, longest) for paper, said in zip(papers, texts, strict=True)]

@@ -27,7 +27,7 @@ from quoteweave.core.examples import (
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
 
 WITHOUT_YEAR = 2024
-"""The year of excerpts without one, as in the authors' code: nothing later is shown."""
+"""The year that is assumed for excerpts without one, as in the authors' code: no later paper is shown."""
 _MARK = "[CITATION]"
 
 
@@ -85,17 +85,17 @@ class PaperRanker:
 
     ranking: PaperRanking
     results: int
-    """Papers of the ranking that are kept."""
+    """How many papers of the ranking are kept."""
     name: str
-    """Of what ranks, in place of a model's."""
+    """The name of the ranking, recorded where other predictions have a model's name."""
 
     @property
     def scope(self) -> Scope:
-        """The whole source."""
+        """Papers are looked for in the whole source."""
         return "collection"
 
     def asks(self, example: Example) -> bool:  # noqa: ARG002
-        """Always: nothing but predictions is saved."""
+        """Always true: nothing is saved besides predictions, so that each example is ranked anew."""
         return True
 
     async def predict(self, example: Example) -> Prediction:

@@ -42,13 +42,13 @@ CHOOSE = (
 )
 _FORMATS: dict[ReplyForm, str] = {"json": "find_paper_json", "tools": "find_paper_tools"}
 _KEPT = 2
-"""Last observations that are never shortened."""
+"""How many of the last observations are never shortened."""
 _AGAIN: dict[ReplyForm, str] = {
     "json": "Reply with one JSON object, as described, and nothing else.",
     "tools": "Call one of the tools, with all of its arguments.",
 }
 _MAX_REPLY_CHARACTERS = 2_000
-"""Characters that the model is shown of a reply of its own from which no action could be read."""
+"""If no action can be read from a reply, so many of its characters are shown to the model again, at most."""
 
 
 class WindowTooSmall(ValueError):
@@ -148,7 +148,7 @@ def _steps(last: int) -> str:
 
 
 def _tool_tokens(actions: Sequence[ActionName]) -> int:
-    """Tokens of the tools that are offered, which are no part of the messages."""
+    """Tokens of the tools that are offered, which are sent apart from the messages."""
     return estimate_tokens("".join(tool.model_dump_json() for tool in tools_of(actions)))
 
 
@@ -159,7 +159,7 @@ def _messages(
     for step, text in zip(trajectory.steps, observed, strict=True):
         messages += _as_tool_call(step, text) if form == "tools" else _as_json(step, text)
     if len(trajectory.steps) + 1 >= settings.choose_at and settings.actions:
-        # One message for both: the templates of some models refuse two of one role after another.
+        # Appended to the last message, as the templates of some models refuse two messages of one role in a row.
         messages[-1] = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{CHOOSE}"}
     for reply in trajectory.pending:
         again = f"That was no action: {reply.problem}. {_AGAIN[form]}"
@@ -175,7 +175,7 @@ def _as_json(step: Step, observed: str) -> list[Message]:
 def _as_tool_call(step: Step, observed: str) -> list[Message]:
     fields = {"rationale": step.rationale, **step.action.model_dump(exclude={"name"})}
     function = {"name": step.action.name, "arguments": json.dumps(fields, ensure_ascii=False)}
-    id = f"action{step.number:03}"  # nine letters and digits, which is all that some models' templates take
+    id = f"action{step.number:03}"  # some models' templates take ids of exactly nine letters and digits
     call = {"id": id, "type": "function", "function": function}
     return [
         {"role": "assistant", "content": "", "tool_calls": [call]},
@@ -184,14 +184,14 @@ def _as_tool_call(step: Step, observed: str) -> list[Message]:
 
 
 def _written(reply: Reply) -> str:
-    """A reply without an action, as words, so that no call of a tool is left without its result."""
+    """A reply without an action as plain text, because a tool call without a result is refused."""
     calls = "\n".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
     text = f"{reply.text}\n{calls}".strip() or "(nothing)"
     return text if len(text) <= _MAX_REPLY_CHARACTERS else f"{text[:_MAX_REPLY_CHARACTERS]}…"
 
 
 _OTHER_REASONS = (401, 403, 429)
-"""Statuses of refusals that have nothing to do with tools."""
+"""HTTP statuses of refusals that have nothing to do with tools."""
 
 
 class TrajectoryEnded(Exception):
@@ -203,7 +203,7 @@ class TrajectoryEnded(Exception):
 
 
 class ActionModel:
-    """A chat model that is asked for actions. That an endpoint refuses tools is found out once, for all excerpts.
+    """A chat model that is asked for actions. If its endpoint refuses tools, this is remembered for all excerpts.
 
     Raises UsageError where the settings want tools and the model takes none.
     """
@@ -237,14 +237,14 @@ class ActionModel:
             reply = await self._ask(self._model, trajectory, "json")
         except (EndpointError, ModelError) as error:
             raise _ended(error) from error
-        self._refusal = self._refusal or refusal  # as the same was taken without tools
+        self._refusal = self._refusal or refusal  # the same request succeeded without tools
         if self._refusal is None or any(earlier.form == "json" for earlier in trajectory.replies):
             return reply
         note = f"Actions are asked for as JSON, as the endpoint refused tools: {self._refusal}"
         return reply.model_copy(update={"notes": (*reply.notes, note)})
 
     def _takes_tools(self, trajectory: Trajectory) -> bool:
-        """Whether tools are offered; a trajectory that went on without them stays so when it is resumed."""
+        """Whether tools are offered; a trajectory that went on without them is resumed without them."""
         went_on_without = any(reply.form == "json" for reply in trajectory.replies)
         return self._with_tools is not None and self._refusal is None and not went_on_without
 

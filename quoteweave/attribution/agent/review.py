@@ -1,8 +1,7 @@
 """Reviews the trajectories of a run: how each ended, where it went wrong, and whether it was shown what is hidden.
 
-Each is rendered as one self-contained HTML page. The page asks nothing of the network and runs no script; its
-Content-Security-Policy lets nothing else in. All text of excerpts, papers and models is escaped, and no address is made
-of it.
+Each is rendered as one self-contained HTML page. The page loads nothing from the network and runs no script, which its
+Content-Security-Policy enforces. All text of excerpts, papers and models is escaped, and none becomes a link's address.
 """
 
 import re
@@ -85,12 +84,12 @@ def render_trajectory(trajectory: Trajectory, gold: Sequence[str] = ()) -> str:
     sentences = [] if diagnosis is None else [one for one in diagnosis.sentences if one != ending]
     return open_template(_TEMPLATES, "trajectory.html.j2").render(
         policy=f"default-src 'none'; style-src {policy_hash(style)}; base-uri 'none'; form-action 'none'",
-        style=Markup(style),  # noqa: S704 - a file of ours
+        style=Markup(style),  # noqa: S704 - the style sheet is part of this package
         excerpt=[(part, bool(_MARK.fullmatch(part))) for part in _MARK.split(trajectory.setup.excerpt)],
         selected=selected,
         selected_facts="" if selected is None else _paper_facts(selected),
         under_way=ending is None,
-        # That no paper was selected is the heading of the box, and the facts say in how many actions.
+        # The heading of the box says that no paper was selected, and the facts say in how many actions.
         ending=None if trajectory.outcome == "no_selection" else ending,
         reason=None if trajectory.ending is None else trajectory.ending.reason,
         gold=gold,
@@ -105,7 +104,7 @@ def render_trajectory(trajectory: Trajectory, gold: Sequence[str] = ()) -> str:
 
 
 def _verdict(diagnosis: Diagnosis, sentences: Sequence[str], selected: Paper | None) -> str | None:
-    """The heading over what went wrong; None where no more is known than how the search ended."""
+    """The heading above what went wrong; None if nothing is known but how the search ended."""
     if diagnosis.correct:
         return "Right"
     return "Where it went wrong" if sentences else None if selected is None else "Wrong"
@@ -200,9 +199,9 @@ def review_trajectories(
 ) -> list[TrajectoryReview]:
     """Review the trajectories that a run, or `find_papers`, has saved in a folder, in the order of their names.
 
-    `examples` tell the papers cited. With `pages`, a page of each is written into that folder. A file that cannot be
-    read is `unreadable`, and the others are reviewed. Raises DatasetError where there is no trajectory, and
-    StorageError where a page cannot be written.
+    `examples` say which papers are cited. With `pages`, a page for each trajectory is written into that folder. A file
+    that cannot be read is listed as `unreadable`, and the others are reviewed. Raises DatasetError if there is no
+    trajectory, and StorageError if a page cannot be written.
 
     >>> review_trajectories(Path("run"), load_dataset("citeme", Path("DATASET.csv")))[0].findings
     ('The paper cited was shown in step 1, at rank 2, and not selected.',)
@@ -263,5 +262,5 @@ def _review(file: Path, gold: dict[str, list[str]], pages: Path | None) -> Traje
 
 
 def _ended(trajectory: Trajectory) -> tuple[str, ...]:
-    """How it ended, where the paper cited is not known and none was selected."""
+    """How a trajectory ended that selected no paper; empty for one that is under way or selected one."""
     return (ENDINGS[trajectory.outcome],) if trajectory.outcome not in (None, "selected") else ()

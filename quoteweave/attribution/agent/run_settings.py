@@ -16,19 +16,19 @@ from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
 _OF_QUOTES = RunSettings.model_fields.keys() - {
     "name", "window", *RetrievalSettings.model_fields, *ChatSettings.model_fields
 }  # fmt: skip
-"""Settings that say which quotes an answer is made of, and how it is checked."""
+"""Settings of which quotes an answer is made of and how it is checked; they mean nothing here."""
 _OF_AGENTS = (AgentSettings.model_fields.keys() | ChatSettings.model_fields.keys()) - {"results"}
 """Settings of a model that looks for papers."""
 
 
 class PaperRunSettings(RunSettings, AgentSettings):
-    """How the papers that excerpts cite are looked for. `retriever` and its like search a collection of one's own."""
+    """How the papers that excerpts cite are looked for. `retriever` and the like apply to a collection of one's own."""
 
     PRESET_KINDS: ClassVar[tuple[PresetKind, ...]] = ("papers",)
 
     source: str | None = Field(
         default=None,
-        exclude=True,  # a run records what was searched, wherever it was
+        exclude=True,  # a run records what was searched, and not where it was
         description="where papers are searched for: semantic-scholar, openalex, or the folder of a collection",
     )
     papers: Path | None = Field(
@@ -71,7 +71,7 @@ class PaperRunSettings(RunSettings, AgentSettings):
                 "it out"
             )
         if self.ranking:
-            return self.model_copy(update={"model": None})  # that of QUOTEWEAVE_MODEL
+            return self.model_copy(update={"model": None})  # QUOTEWEAVE_MODEL may have set one
         if self.model is None:
             raise UsageError(
                 f"setting {self.name}: {dataset} asks for a paper, and only a model names one; set model. Without one, "

@@ -56,7 +56,7 @@ PAPER_DATASETS = ("citeme",)
 TRAJECTORIES = "trajectories"
 """The folder of a run's trajectories, a file for each excerpt."""
 REPLIES = "replies"
-"""The folder of a run that keeps what a service replied, so that it is asked nothing twice."""
+"""The folder of a run that keeps the replies of a service, so that no request is sent twice."""
 _PLAIN_NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -71,8 +71,8 @@ def answer_excerpts(
 ) -> list[RunOutcome]:
     """Find the paper that each excerpt of a dataset cites, by each setting, and keep what was found to be scored.
 
-    As `answer_dataset`, but that an agent searches `source`, where a setting names none: a service or the folder of a
-    collection by its name, or an object that implements `PaperSource`.
+    This works as `answer_dataset` does, except that an agent searches papers. Settings that name no source search
+    `source`: a service or the folder of a collection by its name, or an object that implements `PaperSource`.
     With `ranking`, the first paper of a ranking by retrievers is named.
     A run's folder holds its trajectories too: a run that was stopped goes on at the step where it was, and asks nothing
     again. Raises UsageError where settings do not fit together, a folder holds another run, or a source is unknown or
@@ -103,7 +103,7 @@ def answer_excerpts(
 
 
 def _unhidden(examples: Sequence[Example]) -> Iterator[str]:
-    """Say of how many excerpts the rule of what is hidden knows less than it should."""
+    """Say for how many excerpts too little is known to hide all that should be hidden."""
     if ownless := sum(example.document is None for example in examples):
         yield f"{pluralize(ownless, 'excerpt')} without source_paper_title: the paper that they are from is not hidden"
     if yearless := sum(example.year is None for example in examples):
@@ -114,7 +114,7 @@ def _unhidden(examples: Sequence[Example]) -> Iterator[str]:
 def _open_source(
     setting: PaperRunSettings, given: PaperSource | None, folder: Path, progress: Progress
 ) -> Iterator[tuple[PaperSource | None, Mapping[str, str]]]:
-    """Yield the source that is searched, and the fingerprints of what it holds; None where nothing is searched."""
+    """Yield the source that is searched (None if none is) and the fingerprints of what it holds."""
     if not setting.actions:
         yield None, {}
         return
@@ -207,7 +207,7 @@ def _make_finder(
     setting: PaperRunSettings, limits: SharedLimits, folder: Path, source: PaperSource | None
 ) -> "PaperFinder":
     model = make_chat(setting)
-    assert model is not None  # noqa: S101 - `for_task` has seen to it
+    assert model is not None  # noqa: S101 - `for_task` requires a model
     agent = CiteAgent(limits.limit(model), source, setting.agent, prompts_folder=setting.prompts)
     earlier = _unrecorded(folder)
     for spent in earlier.values():
@@ -216,13 +216,13 @@ def _make_finder(
 
 
 def _unrecorded(folder: Path) -> dict[str, Spending]:
-    """What was spent on each trajectory of a run beyond what its predictions record, as by a run that was killed."""
+    """What was spent on each trajectory and is recorded in no prediction, as after a run that was killed."""
     recorded, predictions = dict[str, Spending](), folder / PREDICTIONS_FILE
     for _, one in iter_records(predictions, Prediction, drop_cut=True) if predictions.exists() else ():
         recorded[one.example] = recorded.get(one.example, Spending()).plus(one.spent or Spending())
     beyond = dict[str, Spending]()
     for path in (folder / TRAJECTORIES).glob("*.jsonl"):
-        with suppress(DatasetError):  # which the prediction tells
+        with suppress(DatasetError):  # the prediction reports the damaged file
             found = read_trajectory(path)
             id = found.setup.id or ""
             beyond[id] = found.spent.beyond(recorded.get(id, Spending()))
@@ -230,7 +230,7 @@ def _unrecorded(folder: Path) -> dict[str, Spending]:
 
 
 class _BrokenOff(EndpointUnreachable):
-    """A search was broken off by what may be mended: it goes on from there when the run is resumed."""
+    """A failure that may be temporary broke off a search; when the run is resumed, the search goes on from there."""
 
     def __init__(self, prediction: Prediction) -> None:
         super().__init__(prediction.error or "")
@@ -243,23 +243,23 @@ class PaperFinder:
 
     agent: CiteAgent
     folder: Path
-    """Of the trajectories."""
+    """The folder of the trajectories."""
     model: str
     earlier: dict[str, Spending] = field(default_factory=dict)
-    """What was spent on trajectories and no prediction records; each becomes part of its own prediction's."""
+    """What was spent on trajectories before and no prediction records; each is added to its own prediction."""
 
     @property
     def scope(self) -> Scope:
-        """The whole source, or nothing but the excerpt."""
+        """The whole source; without actions, only the excerpt."""
         return "collection" if self.agent.settings.actions else "context"
 
     def asks(self, example: Example) -> bool:
-        """Whether its trajectory has not ended, or may be resumed."""
+        """Whether the example's trajectory has not ended, or may be resumed."""
         saved = self._file(example)
         try:
             found = read_trajectory(saved)
         except DatasetError:
-            return not saved.exists() or not saved.stat().st_size  # a damaged one is told, and not made anew
+            return not saved.exists() or not saved.stat().st_size  # a damaged file is reported, and not replaced
         return found.ending is None or found.ending.kind in RESUMABLE
 
     def _file(self, example: Example) -> Path:

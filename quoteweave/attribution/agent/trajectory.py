@@ -1,6 +1,6 @@
 """Trajectories of the agent: what it was given, each step that it took, and how it ended; and their files.
 
-A file is JSON Lines, a line appended as soon as a thing has happened.
+A file is JSON Lines; each line is appended as soon as what it records has happened.
 
     {"line": "setup", ...}    what it begins with; the first line
     {"line": "reply", ...}    a reply of the model, before anything is done with it
@@ -31,18 +31,18 @@ EndingKind = Literal[
 ]
 """How a trajectory ended: a paper was selected; the model wrote no action though it was asked again; the endpoint's
 filter, or the model, declined; the conversation is more than the model reads; one action was repeated too often;
-nothing was selected in all actions; the endpoint failed; the source of papers failed. Which of these are technical
-errors, and which wrong answers, says `core.examples`."""
+nothing was selected in all actions; the endpoint failed; the source of papers failed. `core.examples` says which of
+these are technical errors and which are wrong answers."""
 RESUMABLE: frozenset[EndingKind] = frozenset({"endpoint", "source"})
-"""Endings after which a resumed trajectory goes on, as what failed may be there again."""
+"""Endings after which a trajectory can be resumed, as the endpoint or source may work again."""
 ReplyForm = Literal["json", "tools"]
 """How an action is written: as a JSON object in the text, or as a call of a tool."""
 ActionForm = Literal["auto", "json", "tools"]
 StepError = Literal["never_shown", "only_select"]
-"""Why an action was not carried out: it names a paper that was never shown; only `select` was allowed any more."""
+"""Why an action was not carried out: it names a paper that was never shown, or only `select` was still allowed."""
 
 NAMED = "named"
-"""The id of a paper that the model named from memory; it is of no source."""
+"""The id of a paper that the model named from memory, which comes from no source."""
 
 
 class AgentSettings(Record):
@@ -50,10 +50,10 @@ class AgentSettings(Record):
 
     The presets `citeme`, `citeme-search` and `citeme-no-commands` have the settings of CiteME's Table 4: a search shows
     10 papers, at most 15 actions are made, and they are written as JSON (section 3, appendix E). The authors' code
-    differs from this agent in that it asks no reply anew, reads only what the last search showed, tells the model to
-    choose at its last action, ends no loop, and never shortens a conversation; and in that it searches Semantic Scholar
-    through the web site and not its API, for papers of computer science that are open access, which `SourceOptions`
-    ask for.
+    differs from this agent: it never asks for a reply again, reads only what the last search showed, tells the model to
+    choose at its last action, does not end loops, and never shortens a conversation. It searches Semantic Scholar
+    through the web site and not the API, and only open-access papers of computer science, which `SourceOptions` can ask
+    for too.
 
     >>> AgentSettings(condition="search").actions
     ('search_relevance', 'search_citation_count', 'search_snippets', 'select')
@@ -124,7 +124,7 @@ class Step(Record):
 
     @property
     def total_seconds(self) -> float:
-        """What the model and the source took."""
+        """Seconds that the model and the source took."""
         return self.seconds + sum(reply.seconds for reply in self.replies)
 
 
@@ -176,12 +176,12 @@ class Trajectory(Record):
 
     @property
     def technical_error(self) -> bool:
-        """Whether something broke it off, so that it is no wrong answer."""
+        """Whether a technical error ended it, so that it does not count as a wrong answer."""
         return self.ending is not None and self.ending.kind in TECHNICAL_ERRORS
 
     @property
     def shown(self) -> dict[str, Paper]:
-        """The papers that were shown, by their ids, in the order in which each was first."""
+        """The papers that were shown, by their ids, in the order in which each was shown first."""
         found: dict[str, Paper] = {}
         for step in self.steps:
             for paper in step.shown:
@@ -201,7 +201,7 @@ class Trajectory(Record):
 
     @property
     def spent(self) -> Spending:
-        """What all replies took of a budget."""
+        """What all replies together spent of a budget."""
         total = Spending()
         for reply in self.replies:
             total = total.plus(reply.spent)
@@ -209,7 +209,7 @@ class Trajectory(Record):
 
     @property
     def seconds(self) -> float:
-        """What the model and the source took, without pauses in which it was not running."""
+        """Seconds that the model and the source took, without the time between runs that resumed it."""
         return sum(reply.seconds for reply in self.replies) + sum(step.seconds for step in self.steps)
 
 
@@ -254,7 +254,7 @@ class _Line(RootModel[Annotated[_SetupLine | _ReplyLine | _StepLine | _EndingLin
 
 
 class TrajectoryRecorder:
-    """A trajectory under way; what is added is saved at once, where it has a file."""
+    """A trajectory under way. What is added is saved at once if the trajectory has a file."""
 
     def __init__(self, trajectory: Trajectory, write: Callable[[BaseModel], None]) -> None:
         self.trajectory = trajectory

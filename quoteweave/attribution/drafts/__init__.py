@@ -1,1 +1,1 @@
-"""Drafts that somebody has written, cited: their sentences, marks, references and entries."""
+"""Sets citations in drafts: their sentences, marks, references and BibTeX entries."""

@@ -42,7 +42,7 @@ _GROUP = lazy_regex(
     re.IGNORECASE,
 )
 MAX_COMMAS = 2
-"""Of a name: family name, "Jr.", given name."""
+"""Commas that BibTeX reads in a name: `family name, Jr., given name`."""
 _LAST_PARTICLE = lazy_regex(r"^(?:[a-zà-ÿ'’]+\s+)+(?=\S)")
 
 
@@ -61,9 +61,9 @@ def bibtex_keys(papers: Sequence[Paper], taken: Container[str] = ()) -> tuple[st
 def bibtex_entry(paper: Paper, key: str) -> str:
     """Return one entry, which ends with a line break.
 
-    Its type is judged by the name of the venue, as sources do not say it: `inproceedings` for names of conferences,
-    `article` for others, `misc` for preprints and where no venue is known. A document whose title nobody has said has
-    its file's name in words for one, and the name itself as `howpublished`.
+    Its type is judged by the name of the venue, as sources do not give one: `inproceedings` for names of conferences,
+    `article` for others, `misc` for preprints and papers without a venue. If a document's title is not known, the words
+    of its file name stand for it, and the file name itself becomes `howpublished`.
     """
     kind, venue = _kind(paper.venue)
     file = paper.identifiers.get("document") if is_named_by_file(paper) else None
@@ -86,7 +86,7 @@ def is_named_by_file(paper: Paper) -> bool:
 
 
 def missing_fields(paper: Paper) -> tuple[str, ...]:
-    """Return what an entry should have and nobody has said of a paper, named as metadata are.
+    """Return the fields that an entry should have and that are not known of a paper, by their names in metadata.
 
     >>> missing_fields(Paper(id="1", title="Grain & Coal", authors=("Ada Reed",)))
     ('year',)
@@ -96,13 +96,13 @@ def missing_fields(paper: Paper) -> tuple[str, ...]:
 
 
 def _file_as_title(name: str) -> str:
-    """The name of a file in words, without folders and suffix; as it is where nothing is left."""
+    """The name of a file in words, without folders and suffix; the name unchanged if nothing is left of it."""
     stem = re.sub(r"\.\w{1,5}$", "", name.rpartition("/")[2])
     return " ".join(re.split(r"[\s_-]+", stem)).strip() or name
 
 
 def _identifiers(paper: Paper) -> dict[str, str]:
-    """DOI, arXiv number and URL, which styles read as they are written."""
+    """The fields of DOI, arXiv number and URL, which are not escaped, as styles read them verbatim."""
     known = {kind.lower(): value.strip() for kind, value in paper.identifiers.items()}
     doi = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:)", "", known.get("doi", ""), flags=re.IGNORECASE)
     arxiv = re.sub(r"^(?:https?://arxiv\.org/(?:abs|pdf)/|arxiv:)", "", known.get("arxiv", ""), flags=re.IGNORECASE)
@@ -150,7 +150,7 @@ def _folded(text: str) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """The text without control characters, words apart by one space."""
+    """The text without control characters, its words separated by one space."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
@@ -181,5 +181,5 @@ def _author(name: str) -> str:
 
 
 def _verbatim(text: str) -> str:
-    """An identifier or URL in which nothing ends the field, or begins a command."""
+    """An identifier or URL without characters that would end the field or begin a command."""
     return quote("".join(text.split()), safe="!#$&'()*+,/:;=?@[]-._~%<>")

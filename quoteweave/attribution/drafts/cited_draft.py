@@ -1,4 +1,4 @@
-"""A draft with its citations: its sentences, its references, and what is written of them."""
+"""A draft with its citations: its sentences, its references, and how they are written out."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,16 +17,17 @@ from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
 
 Status = Literal["cited", "likely", "no_source", "not_asked", "cited_already", "too_long", "not_factual"]
-"""A passage supports it and is cited; one is cited that has most of its words, and could not be checked; none supports
-it; the documents do not support it, and the literature could not be asked; it has a citation mark of the author's; it
-is longer than what is searched for; or it states nothing that a passage would support."""
+"""What became of a sentence, in this order: a passage supports it and is cited; a passage is cited that has most of its
+words but could not be checked; no passage supports it; the documents do not support it and the literature could not be
+asked; it already has the author's own citation mark; it is too long to search for; it states nothing that a passage
+could support."""
 Origin = Literal["documents", "literature"]
 MAX_AUTHORS = 3
-"""Authors that a list of references names."""
+"""Authors of a paper that a list of references names, at most."""
 HEADING = "References"
-"""Over the list of what is cited."""
+"""The heading of the list of what is cited."""
 SECOND_HEADING = "Passages cited"
-"""Over it, where the draft has references of its own."""
+"""The heading of that list if the draft already has references of its own."""
 _REFERENCES = lazy_regex(
     r"^[ \t]*(?:#{1,6}[ \t]+)?(?:\d+\.?[ \t]+)?[*_]{0,2}(?:References|Bibliography)[*_]{0,2}:?[ \t#]*\r?$",
     re.IGNORECASE | re.MULTILINE,
@@ -57,7 +58,7 @@ class Reference(Record):
 
     @property
     def paper(self) -> Paper:
-        """The paper as its source describes it; else the document as one, by its metadata."""
+        """The paper as its source describes it; without one, the document described by its metadata."""
         return self.found.paper or paper_from_metadata(self.found.identifiers["document"], self.found.identifiers)
 
 
@@ -89,7 +90,7 @@ class CitedDraft(Record):
             for number, one in enumerate(self.references, 1)
         ]
         if self.form == "markdown":
-            lines = [line.replace("<", r"\<") for line in lines]  # what documents say is no HTML of the draft's
+            lines = [line.replace("<", r"\<") for line in lines]  # text of documents must not become HTML in the draft
         if self.form == "latex":
             listed = "\n".join(["% The passages that are cited:", *(f"% {line}" for line in lines)])
         else:
@@ -99,12 +100,12 @@ class CitedDraft(Record):
         return marked + after.replace("\n", "\r\n" if "\r\n" in self.draft else "\n")
 
     def citations(self, number: int) -> list[Citation]:
-        """Return what was found in a reference's passage for each sentence that cites it, in their order."""
+        """Return the citations of a reference's passage, one for each sentence that cites it, in their order."""
         cited = [one.attribution for one in self.sentences if one.number == number and one.attribution is not None]
         return [one.candidates[0].citation for one in cited]
 
     def mark(self, number: int) -> str:
-        """Return what is set for a reference, with the blank before it."""
+        """Return the mark that is set for a reference, with the space before it."""
         key = self.references[number - 1].key
         if key is None:
             return f" [{number}]"
@@ -118,7 +119,7 @@ class CitedDraft(Record):
 
     @property
     def incomplete(self) -> dict[str, tuple[str, ...]]:
-        """What the entries of documents lack: name of the document to the metadata that nobody has said of it."""
+        """What the entries of documents lack: each document's name with the names of the metadata that are missing."""
         own = [one for one in self.references if one.key is not None and one.origin == "documents"]
         lacking = {one.found.identifiers["document"]: missing_fields(one.paper) for one in own}
         return {name: fields for name, fields in lacking.items() if fields}
@@ -127,12 +128,12 @@ class CitedDraft(Record):
         key = self.references[number - 1].key
         if key is None:
             return f"[{number}]"
-        # In code: Pandoc would take it for a citation.
+        # Set as code, as Pandoc would take the bare key for a citation.
         return f"{key}:" if self.form == "latex" else f"`{key}`:"
 
 
 def _line_ends(text: str) -> int:
-    """The number of line ends at the end of a text, blanks between them aside."""
+    """The number of line breaks at the end of a text, not counting spaces between them."""
     ending = text[len(text.rstrip()) :]
     return len(ending.splitlines()) - (not ending.endswith(("\n", "\r"))) if ending else 0
 
@@ -148,7 +149,7 @@ def insert_marks(draft: str, sentences: Sequence[DraftSentence], marks: Mapping[
 
 
 def reference_keys(references: Sequence[Reference], draft: str) -> tuple[Reference, ...]:
-    """Return the references with keys: one for each document, none of which the draft has already, in whatever case."""
+    """Return the references with keys, one for each document; no key is in the draft already, ignoring case."""
     papers = {(one.origin, one.found.identifiers["document"]): one.paper for one in references}
     taken = {key.strip().lower() for found in _KEYS.finditer(draft) for key in (found[1] or found[2]).split(",")}
     keys = dict(zip(papers, bibtex_keys(list(papers.values()), taken), strict=True))

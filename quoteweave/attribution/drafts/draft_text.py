@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 DraftFormat = Literal["markdown", "text", "latex"]
 MarkStyle = Literal["numbers", "keys"]
-"""Marks that are set: `[1]`, or keys of BibTeX entries, `[@key]`, in LaTeX `\\cite{key}`."""
+"""How marks are written: as numbers, `[1]`, or as keys of BibTeX entries, `[@key]`, in LaTeX `\\cite{key}`."""
 _SUFFIXES: dict[str, DraftFormat] = {".tex": "latex", ".ltx": "latex", ".txt": "text"}
 JOINER = "\u2060"
-"""Stands for characters within a sentence that are not of its text; `without_joiners` takes it out."""
+"""Replaces characters within a sentence that are markup and not text; `without_joiners` takes it out."""
 
 _LINE = lazy_regex(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _FRONT_MATTER = lazy_regex(
@@ -35,7 +35,7 @@ _QUOTED = lazy_regex(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _COMMENT = lazy_regex(
     r"<!--.*?(?:-->|\Z)"
     r"|(?m:^[ \t]*\[\^[^\[\]\s]+\]:)|\[\^[^\[\]\s]+\]"
-    # Where footnotes are known, an address after one is defined, and no text of its paragraph.
+    # A link definition, such as `[label]: address "title"`, is no text of a paragraph.
     r"|(?m:^[ \t]*\[[^\[\]\r\n]+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|\([^()\r\n]*\)))?[ \t]*\r?$)"
     r"|(?m:^[ \t]*:{3}[^\r\n]*)"  # Pandoc's blocks
     r"|<br\b[^<>]*>|\\(?=\r?\n)",
@@ -43,13 +43,13 @@ _COMMENT = lazy_regex(
 )
 _TAG = lazy_regex(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>")
 _DOLLARS = lazy_regex(r"(?<!\\)\$\$(?:(?!\n[ \t]*\r?\n).)*?\$\$", re.DOTALL)
-# As Pandoc tells one: what stands in "$5 to $10" is none.
+# A formula by Pandoc's rule, under which "$5 to $10" has none.
 _INLINE_DOLLARS = lazy_regex(r"(?<![\w\\$])(\$)(?=[^\s$])((?:[^$\\\r\n]|\\.)+)(?<!\s)(\$)(?![\d$])")
 _LINK = lazy_regex(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
-# Neither `2 * 3` nor `a_name` nor `3*4` is set in another font.
+# The signs in `2 * 3`, `a_name` and `3*4` are no emphasis.
 _EMPHASIS = lazy_regex(r"(?<![\\*_])(?:(?<!\w)(?:\*{1,3}|_{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3})(?!\w))(?![*_])")
 
-# A mark's number between two characters that stand in no text.
+# A mark's number between two characters that occur in no text.
 _HIDDEN = lazy_regex("\ufdd0(\\d+)\ufdd1")
 _HIDING = dict.fromkeys(map(ord, "\ufdd0\ufdd1"))
 
@@ -75,11 +75,12 @@ def draft_format(name: str) -> DraftFormat:
 
 
 def running_text(draft: str, form: DraftFormat) -> str:
-    """Return the draft's running text, of the draft's length; what is none of it is blank.
+    """Return the draft's running text, as long as the draft; all else is replaced by spaces.
 
-    Blank are, in Markdown: front matter, headings, tables, code, HTML, formulas between `$$`, the signs around others,
-    and the addresses of links; in LaTeX: comments, what stands before and after the document, headings, environments
-    that are no text (figures, tables, formulas, code), and commands with their arguments, but those that set a font.
+    In Markdown, this blanks out front matter, headings, tables, code, HTML, formulas between `$$`, the signs around
+    other formulas, and the addresses of links. In LaTeX, it blanks out comments, all before and after the document,
+    headings, environments that are no text (figures, tables, formulas, code), and commands with their arguments, except
+    the text whose font a command sets.
     """
     text = f" {draft[1:]}" if draft.startswith("\ufeff") else draft
     if form == "latex":
@@ -88,7 +89,7 @@ def running_text(draft: str, form: DraftFormat) -> str:
 
 
 def without_joiners(text: str) -> str:
-    """The text of a sentence, on one line."""
+    """The text of a sentence on one line, without the characters that stand for markup."""
     return " ".join(text.replace(JOINER, "").split())
 
 
@@ -124,7 +125,7 @@ def readable_markdown(text: str) -> str:
         if opened.type not in ("heading_open", "paragraph_open") or opened.map is None:
             continue
         first, end = opened.map
-        # Nothing is cited in a heading: a line drawn under a cited paragraph makes it none.
+        # Headings are never cited, so that a cited paragraph above a line of `---` or `===` is no heading.
         heading = opened.type == "heading_open" and not (opened.markup in "-=" and _HIDDEN.search(inline.content))
         said = _said(inline.children or (), bold=not heading)
         if heading:
@@ -149,11 +150,11 @@ def _hide_marks(text: str, marks: list[str]) -> str:
 
 
 def _said(parts: "Sequence[Token]", *, bold: bool) -> str:
-    """The text of a paragraph or heading, with the signs of what is bold, or without."""
+    """The text of a paragraph or heading, with or without the signs of bold text."""
     said, depth = [], 0
     for part in parts:
         if part.tag == "strong":
-            # Within bold words nothing is bolder.
+            # Bold text within bold text gets no signs of its own.
             depth += part.nesting
             said.append("**" if bold and depth == (part.nesting > 0) else "")
         elif part.tag == "br":
@@ -164,7 +165,7 @@ def _said(parts: "Sequence[Token]", *, bold: bool) -> str:
 
 
 def on_lines(text: str) -> str:
-    """Return running text for reading: a paragraph or an item a line, without what stands for commands."""
+    """Return running text for reading: each paragraph and item on one line, without what stands for commands."""
     text = re.sub(r"[^\S\n]+", " ", text.replace(JOINER, "").replace("\r", ""))
     paragraphs = (re.sub(r" ?\n ?(?!- )", " ", each).strip() for each in re.split(r"\n\s*\n", text))
     return "\n\n".join(each for each in paragraphs if each)
@@ -200,7 +201,7 @@ def _markdown(text: str) -> str:
 
 
 def _without_formulas(text: str) -> str:
-    """The text with LaTeX's environments for formulas within sentences; one that is never closed stays."""
+    """The text with LaTeX's formula environments replaced by joiners; one that is never closed stays."""
     parts, last = list[str](), 0
     opened: re.Match[str] | None = None
     for found in _ENVIRONMENT.finditer(text):
@@ -213,7 +214,7 @@ def _without_formulas(text: str) -> str:
 
 
 def _unemphasised(found: re.Match[str]) -> str:
-    """Signs at the edge of words are blanks, so that a sentence can end before them; others stand within it."""
+    """Replace signs beside a space by spaces, so that a sentence can end before them; others by joiners."""
     before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
     at_edge = not before.strip() or not after.strip()
     return (" " if at_edge else JOINER) * len(found[0])
@@ -263,7 +264,7 @@ _COMMAND = lazy_regex(r"\\[A-Za-z@]+\*?")
 
 
 def _latex(text: str) -> str:
-    """Each step replaces by as many characters as it takes."""
+    """Return the running text of LaTeX. Each step replaces text by as many characters as it removes."""
     text = _REMARK.sub(lambda found: found[1] + _blanked(found[0][len(found[1]) :]), _CODE.sub(_blank, text))
     text = _AFTER.sub(_blank, _BEFORE.sub(_blank, text))
     text = _DISPLAYED.sub(_joined, _without_environments(text))
@@ -277,7 +278,7 @@ def _latex(text: str) -> str:
 
 
 def _without_environments(text: str) -> str:
-    """The text with environments that are none blank; formulas are within a sentence."""
+    """The text with environments that hold no running text blanked out, and formulas replaced by joiners."""
     parts, last = [], 0
     name, depth, start = "", 0, 0
     for found in _ENVIRONMENT.finditer(text):
@@ -290,7 +291,7 @@ def _without_environments(text: str) -> str:
                 body = text[start : found.end()]
                 parts += [text[last:start], JOINER * len(body) if _FORMULAS.fullmatch(name) else _blanked(body)]
                 last = found.end()
-    # One that is never closed goes on to the end.
+    # An environment that is never closed extends to the end.
     return "".join([*parts, text[last:start], _blanked(text[start:])] if depth else [*parts, text[last:]])
 
 
@@ -305,14 +306,14 @@ def _accented(found: re.Match[str]) -> str:
 
 
 def _opened(found: re.Match[str]) -> str:
-    """A font begins: within a word, nothing stands there."""
+    """Replace a command that begins a font: within a word by joiners, elsewhere by spaces."""
     inside = found.string[found.start() - 1 : found.start()].isalnum()
     return (JOINER if inside else " ") * len(found[0])
 
 
 def _unescaped(found: re.Match[str]) -> str:
     if found[1] is not None:
-        # A brace that is printed is no brace of the source.
+        # An escaped brace is printed, and must not be taken for a brace that groups.
         return f"{JOINER}{' ' if found[1] in '{}' else found[1]}"
     if found[2] is not None:
         return f"{JOINER}\u202f"
@@ -320,7 +321,7 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _without_commands(text: str) -> str:
-    """The text with commands and their arguments blank, but citations, and what is set in another font."""
+    """The text with commands and their arguments blanked out, except citations and text whose font they set."""
     parts, last, closings = [], 0, _closings(text)
     for found in _COMMAND.finditer(text):
         if found.start() < last or found[0] == "\\cite" or _FONT.match(text, found.start()):
@@ -332,7 +333,7 @@ def _without_commands(text: str) -> str:
 
 
 def _closings(text: str) -> dict[int, int]:
-    """Where each brace and square bracket that is closed is closed."""
+    """The positions of opening braces and square brackets, each with the position at which it is closed."""
     opened: dict[str, list[int]] = {"{": [], "[": []}
     found = {}
     for bracket in re.finditer(r"[{}\[\]]", text):
@@ -344,14 +345,14 @@ def _closings(text: str) -> dict[int, int]:
 
 
 def _arguments_end(closings: Mapping[int, int], start: int) -> int:
-    """Where the arguments that stand directly after a command end; unclosed ones are none."""
+    """Where the arguments directly after a command end; an unclosed bracket begins no argument."""
     while start in closings:
         start = closings[start] + 1
     return start
 
 
 def _without_braces(text: str, kept: list[tuple[int, int]]) -> str:
-    """The text without braces that group; one that closes a sentence is a space, so that the sentence ends there."""
+    """The text without grouping braces; one at a sentence's end becomes a space, so that the sentence ends there."""
     chars = list(text)
     for found in re.finditer(r"[{}]", text):
         at = found.start()

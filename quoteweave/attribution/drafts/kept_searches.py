@@ -43,7 +43,7 @@ class KeptSearches:
         self.earlier, self.finished = len(self._found), False
 
     async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
-        """Return what was found, or look for it and keep it. Raises SourceError, and StorageError."""
+        """Return what was found earlier, or look for it now and keep it. Raises SourceError and StorageError."""
         key = (excerpt.claim, excerpt.text)
         found = self._found.get(key)
         if found is None:
@@ -71,10 +71,10 @@ class KeptSearches:
 
 @contextmanager
 def keep_searches(literature: LiteratureAttributor, draft: str, asked: Mapping[str, object]) -> Iterator[KeptSearches]:
-    """Keep what is found for a draft, named by its path, in the user's folder of caches until `finished` is set.
+    """Keep what is found for a draft, named by its path, in the user's cache folder until `finished` is set.
 
-    `asked` is what else the searches depend on, such as the sources. A file of another draft, or of other sources, is
-    another one. Raises UsageError where another command cites the same draft, and StorageError.
+    `asked` is what else the searches depend on, such as the sources; for other values another file is used. Raises
+    UsageError if another command is citing the same draft, and StorageError.
 
     >>> with open_literature("openalex") as literature, keep_searches(literature, "draft.md", {}) as kept:
     ...     cited = cite(collection, Path("draft.md").read_text("utf-8"), literature=kept)
@@ -86,7 +86,7 @@ def keep_searches(literature: LiteratureAttributor, draft: str, asked: Mapping[s
         try:
             lines = [line for _, line in iter_records(file, _Line, drop_cut=True)]
         except DatasetError:
-            lines = []  # another format, or damaged: it is looked for anew
+            lines = []  # the file has another format or is damaged: all is looked for again
         kept = KeptSearches(literature, lines, write)
         yield kept
         if kept.finished:

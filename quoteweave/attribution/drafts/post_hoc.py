@@ -1,14 +1,14 @@
 """Cites a text that somebody has written: each factual sentence gets the passage that supports it, if there is one.
 
-Nothing of the text changes but that marks are set, and that a list of references follows it. ALCE calls this post-hoc
+The text itself is not changed: marks are inserted, and a list of references is added after it. ALCE calls this post-hoc
 citing (arXiv 2305.14627, section 4).
 
 A factual sentence states something that a source could support. A sentence with a number, a date, a code or quoted
 words does. One of words alone does where it reads as a statement: it ends in a full stop, which headings do not, has a
 few words of content, and is neither a question, an instruction, the author's own plan, work or opinion, nor about the
-text itself. That is told by lists of English words and by word order, not by a parser; sentences of another language
-are statements by their length alone. What is taken for a statement wrongly costs a search, and what is passed over
-wrongly a citation, so that it errs towards statements. `benchmarks/draft_sentences.py` says how often.
+text itself. Lists of English words and word order decide this, not a parser; for sentences of another language only
+the length counts. A sentence wrongly taken for a statement costs a search, but one wrongly passed over loses a
+citation, so that doubtful ones count as statements. `benchmarks/draft_sentences.py` measures how often each happens.
 """
 
 import re
@@ -44,25 +44,26 @@ from quoteweave.generation.gate.sentence_check import has_figures, is_factual
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 
 MIN_CONTENT_WORDS = 3
-"""Least different words of a sentence in words alone, stop words not counted."""
+"""Different words, apart from stop words, that a sentence without numbers, codes or quotations needs to be a
+statement."""
 
 _CLOSING = r"[\"'”’»“‘«‹›)\]」』）】*_]*"  # “ and « close quotations in German
 _FULL_STOP = lazy_regex(rf"[.。]{_CLOSING}\Z")
 _QUESTION_OR_LABEL = lazy_regex(rf"[?？:]{_CLOSING}\Z")
-# "I" of the author begins a clause; that of "World War I", "type I" and "complexes III and I" is a numeral.
+# "I" means the author if it begins a clause; in "World War I", "type I" and "complexes III and I" it is a numeral.
 _AUTHOR = (
     r"(?:(?:\A|[,;:(–—]\s*)I(?!\s+(?:and|or|to)\s+[IVX]+\b)"
     r"|(?<![IVX\d]\s)\b(?i:and|but|or|nor|so|as|if|that|than|when|while|what|which|who|where|why|how|because|since"
     r"|until|before|after|although|though|whether|then|here|now|year|month|week|time)\s+I(?=\s+[a-z])"
     r"|\bI(?:['’]\w+|\s+(?:am|have|do)))\b"
 )
-# The author and the reader: their plans, work, opinions and thanks. "Thanks to the rain, it grew" states something.
+# Words about the author and the reader: plans, work, opinions, thanks. "Thanks to the rain, it grew" is a statement.
 _PERSON = lazy_regex(
     rf"{_AUTHOR}|\b(?:[Ww]e|[Uu]s|[Mm]e|[Mm]y|[Oo]urs?|[Yy]ours?|[Yy]ou)\b"
     r"|\A(?:[Mm]any\s+thanks\b|[Tt]hanks\b(?!\s+to\b[^,]*,))"
 )
-# A verb that tells the reader what to do stands before what it is to be done to: "Install the package". The verbs are
-# listed, as much else stands there: "Often the", "Half a", "Neither the", "Trees the size of".
+# A verb that tells the reader what to do stands before its object: "Install the package". The verbs are listed, as many
+# other words stand before an article: "Often the", "Half a", "Neither the", "Trees the size of".
 _INSTRUCTION = lazy_regex(
     r"\A(?:(?:please|let|do|don['’]t|see|suppose|assume|make\s+sure|think\s+of|cf)\b(?!-)"
     r"|(?:note|notice|recall|remember|observe|imagine|check|ensure)\s+(?:that|how|what|whether|also)\b"
@@ -81,7 +82,7 @@ _OPINION = lazy_regex(
     r"|\A(?:un?fortunately|fortunately|sadly|luckily|hopefully|admittedly|frankly|regrettably)\b|\Apersonally,",
     re.IGNORECASE,
 )
-# "It is unclear how", "This is an important question"; but "It is common in ponds" states something.
+# "It is unclear how" and "This is an important question" are judgements; "It is common in ponds" is a statement.
 _JUDGEMENT = lazy_regex(
     r"\A(?:it|this|that|there)(?:['’]s|\s+(?:is|are|was|were|remains?|remained|seems|has\s+been|(?:would|will|may)\s+be))"
     r"(?:\s+(?:\w+ly|an?|the|of|no|not|so|too|very|quite|rather|still|yet|as|many|some))*"
@@ -122,7 +123,7 @@ def is_statement(sentence: str) -> bool:
 
 
 MIN_LETTERS = 6
-"""Letters of a sentence, below which it is a fragment, such as a number alone, that states nothing."""
+"""A sentence with fewer letters is a fragment, such as a number alone, and states nothing."""
 CONCURRENCY = 8
 """Sentences whose sources are looked for at once."""
 
@@ -149,15 +150,15 @@ async def cite_draft(
 ) -> CitedDraft:
     """Find a source for each factual sentence of a draft; one with a mark such as `[@key]` is left as it is.
 
-    Which sentences are factual says `is_statement`. Each is searched for with those before and after it in
-    its paragraph, and checked alone.
+    `is_statement` says which sentences are factual. Each is searched for together with its neighbours in the paragraph,
+    but checked alone.
 
-    A `draft` that is text alone is Markdown, whose marks are numbers. The `literature` is asked for what the
-    `documents` do not support, or only likely. Where it can no longer be asked, what was found is kept, and the
-    sentences that were to be asked of it have the status `not_asked`.
+    A `draft` given as a string is Markdown with numbers as marks. The `literature` is searched for sentences that the
+    `documents` do not support, or only likely support. If it can no longer be searched, what was found is kept, and the
+    sentences that were still to be searched for have the status `not_asked`.
 
-    Raises UsageError for a draft without words, for numbers in one that has numbered marks already, from which these
-    could not be told, and in LaTeX; and what `attribute_excerpt` raises beside SourceError.
+    Raises UsageError for a draft without words; for marks that are numbers in LaTeX, or in a draft that has numbered
+    marks already, as these could not be told apart; and what `attribute_excerpt` raises, except SourceError.
 
     >>> attributor = Attributor(collection, Search(LexicalRetriever(collection)))
     >>> asyncio.run(cite_draft(attributor, "The harbour shipped 4,210 tonnes of grain.")).sentences[0].status
@@ -194,14 +195,14 @@ def _check(draft: Draft) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence on its way: where it stands, what is claimed, and what was found."""
+    """A sentence that is being cited: where it stands, what it claims, and what was found for it."""
 
     start: int
     end: int
     mark_at: int
     status: Status
     claim: str | None = None
-    """None where no source is looked for."""
+    """None if no source is looked for."""
     text: str = ""
     """What is searched for: the claim with its neighbours."""
     attribution: Attribution | None = None
@@ -210,22 +211,22 @@ class _Sentence:
 
 @dataclass(slots=True)
 class _Citing:
-    """Asks the documents first, and then the literature for as long as it answers."""
+    """Searches the documents first, and then the literature for as long as it answers."""
 
     documents: FindsSource
     literature: FindsSource | None
     stopped: list[str] = field(default_factory=list)
-    """Why the literature could not be asked; empty where it could."""
+    """Why the literature could not be searched; empty if it could."""
 
     async def cited(self, sentence: _Sentence) -> _Sentence:
         excerpt = Excerpt(mark=None, start=sentence.start, claim=claim_of(sentence.claim or ""), text=sentence.text)
         own = await self.documents.attribute_excerpt(excerpt)
-        # What is only likely may be of something else, which the rules cannot tell, however many words it shares.
+        # A passage that is only likely may be about something else, however many words it shares with the claim.
         if self.literature is None or own.outcome == "supported":
             return _found(sentence, own, "documents")
         published = await self._of_literature(excerpt)
         if published is None:
-            # What the documents likely support is cited, and what they do not is still to be asked.
+            # A likely passage of the documents is cited; without one, the sentence is still to be searched for.
             return _found(sentence, own, "documents", otherwise="not_asked")
         if published.outcome == "supported" or own.outcome == "not_found":
             return _found(sentence, published, "literature")
@@ -270,7 +271,7 @@ def _sentences(draft: Draft) -> list[_Sentence]:
 
 
 def _with_neighbours(claim: str, text: str, spans: Sequence[tuple[int, int]], place: int) -> str:
-    """A claim with the sentences before and after it in its paragraph, if all that is not too long to search for."""
+    """A claim with the sentences before and after it in its paragraph, if that is not too long to search for."""
     before = after = ""
     if place and not _NEW_PARAGRAPH.search(text, spans[place - 1][1], spans[place][0]):
         before = _claim(text[slice(*spans[place - 1])])
@@ -281,7 +282,7 @@ def _with_neighbours(claim: str, text: str, spans: Sequence[tuple[int, int]], pl
 
 
 def _claim(text: str) -> str:
-    """A sentence on one line, without marks and the mark of an item."""
+    """A sentence on one line, without citation marks and the bullet or number of a list item."""
     return without_marks(without_joiners(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text))
 
 

@@ -1,8 +1,8 @@
 """Runs whose answers are cited post hoc: written without passages, or saved before, and then given citations.
 
 ALCE's PostCite (arXiv 2305.14627, section 4) answers closed-book and cites, for each sentence, the passage nearest to
-it among the question's hundred. `PassageFinder` finds it here, checked by the gate or not. It looks for the
-source of a claim among a few passages that are at hand, without a collection.
+it among the question's hundred. Here `PassageFinder` finds that passage, and the gate may check it. It looks for the
+source of a claim among a few given passages, without a collection.
 """
 
 import time
@@ -52,9 +52,9 @@ class PassageFinder:
     """Finds the source of a claim among passages; implements `FindsSource`.
 
     Passages are ranked by the share of the claim's words that they have, weighed by their rarity among the passages;
-    of equal ones the first stands first. The best `PASSAGES` are `checked` by the gate's rules: one that supports the
-    claim stands before one that is likely, and where there is neither, no source is found. Unchecked, the best is the
-    source, whatever it says: ALCE's PostCite (arXiv 2305.14627, section 4), with words in the place of GTR's vectors.
+    equal ones keep their order. If `checked`, the gate's rules check the best `PASSAGES`: one that supports the claim
+    is ranked before one that is likely, and if there is neither, no source is found. If not, the best is the source,
+    whatever it says: ALCE's PostCite (arXiv 2305.14627, section 4), with words in place of GTR's vectors.
     """
 
     def __init__(self, hits: Sequence[Hit], *, checked: bool = True) -> None:
@@ -104,14 +104,14 @@ class PassageFinder:
 
 PROMPTS = ("closed_book_system", "closed_book_user")
 WRITER = "saved answers"
-"""Who wrote what no model of the run wrote."""
+"""Recorded in place of a model's name for answers that the run did not write."""
 
 
 class PostHocSettings(RunSettings):
     """How answers are written without passages, or where they are saved, and how they are cited.
 
-    `passages` are those of the question that are looked through, the first so many; `gate = "off"` cites the nearest
-    passage of every sentence unchecked, any other cites each factual sentence that a passage supports or likely does.
+    `passages` is how many of the question's first passages are searched. `gate = "off"` cites the nearest passage for
+    every sentence, unchecked; any other gate cites only factual sentences that a passage supports or likely supports.
     """
 
     PRESET_KINDS: ClassVar[tuple[PresetKind, ...]] = ("post_hoc",)
@@ -119,7 +119,7 @@ class PostHocSettings(RunSettings):
     quotes: Literal["dataset"] = "dataset"
     answers: Path | None = Field(
         default=None,
-        exclude=True,  # a run records their hash, wherever they were
+        exclude=True,  # a run records their hash, and not where they were
         description="a run, or a file of answers, that is cited; its own marks are taken out. None: the model writes",
     )
 
@@ -155,10 +155,11 @@ def cite_answers(
 ) -> list[RunOutcome]:
     """Cite an answer to each question of a dataset by the question's own passages, and keep it to be scored.
 
-    As `answer_dataset`, but that answers are those of `answers`, a run or a file of them, or are written by the model
-    without passages; citations are set afterwards. Raises UsageError where settings do not fit together or a folder
-    holds another run; DatasetError for a configuration or answers that cannot be read; BudgetSpent, EndpointError and
-    StorageError where they concern all questions.
+    This works as `answer_dataset` does, except that the answers are taken from `answers`, a run or a file of answers,
+    or are written by the model without passages; citations are set afterwards.
+
+    Raises UsageError where settings do not fit together or a folder holds another run; DatasetError for a configuration
+    or answers that cannot be read; BudgetSpent, EndpointError and StorageError where they concern all questions.
     """
     file = config if isinstance(config, PostHocRunFile) else read_run_file_as(PostHocRunFile, config)
 
@@ -201,7 +202,7 @@ class PostHocCiter:
     passages: int | None = None
     saved: Mapping[str, Prediction] = field(default_factory=dict)
     model: ChatModel | None = None
-    """Writes answers; None where they are saved."""
+    """The model that writes answers; None if saved answers are cited."""
     prompts: tuple[Prompt, ...] = ()
 
     @property
@@ -210,7 +211,7 @@ class PostHocCiter:
         return "context"
 
     def asks(self, example: Example) -> bool:  # noqa: ARG002
-        """Always: answers are cited anew."""
+        """Always true: each answer is cited anew."""
         return True
 
     async def predict(self, example: Example) -> Prediction:
@@ -243,7 +244,7 @@ class PostHocCiter:
         return failed_prediction(example, self.scope, error)
 
     def _context(self, example: Example) -> tuple[Context, bool]:
-        """The passages that are looked through, and whether these are all that the question has."""
+        """The passages that are searched, and whether these are all that the question has."""
         if example.context is None or not example.context.texts:
             raise DatasetError("the dataset gives this question no passages to cite")
         texts = example.context.texts[: self.passages]
@@ -273,7 +274,7 @@ def without_numbered_marks(text: str) -> str:
     >>> without_numbered_marks("Grain [1][2].")
     'Grain.'
     """
-    while marks := parse_marks(text):  # what is left may be one: [[1]2]
+    while marks := parse_marks(text):  # removing a mark may form another: [[1]2]
         parts, last = [], 0
         for mark in marks:
             parts.append(text[last : mark.start].rstrip(" "))
@@ -283,7 +284,7 @@ def without_numbered_marks(text: str) -> str:
 
 
 def _marked(cited: CitedDraft, context: Context) -> str:
-    """The text with marks that are the positions of the passages in the context."""
+    """The text with the positions of the passages in the context as marks."""
     positions = {hit.quote.id: position for position, hit in enumerate(context.texts, 1)}
     numbers = {number: f" [{positions[one.found.citation.quote_id]}]" for number, one in enumerate(cited.references, 1)}
     return insert_marks(cited.draft, cited.sentences, numbers)

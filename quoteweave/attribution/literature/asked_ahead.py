@@ -1,6 +1,6 @@
-"""Asks services for the papers of a claim before what reads and ranks papers is imported.
+"""Asks services for the papers of a claim before the modules that read and rank papers are imported.
 
-To import that takes most of the time of a command's start, and a service makes its users wait between requests.
+Importing these takes most of the time of a command's start, and services make their users wait between requests.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Question = tuple[str, int, SortBy | None, PublicationDate | None]
 
 
 class AskedAhead:
-    """A service that is asked each question once: who asks it again gets the answer to the first, once that is there.
+    """A service that is asked each question once; whoever asks it again waits for, and gets, the same answer.
 
     Implements `PaperSource`. It reads papers by its `reader`, which is set when the library is open.
     """
@@ -91,10 +91,10 @@ def ask_ahead(
     if others:
         yield asked
         return
-    # Else the first request imports these, and takes turns with what is imported meanwhile.
+    # Imported here, as the first request would otherwise import them while other imports compete with it.
     import httpcore2  # noqa: F401
     from anyio.lowlevel import checkpoint
 
-    run_sync(checkpoint())  # which imports what anyio needs in this loop
+    run_sync(checkpoint())  # makes anyio import what it needs in this loop
     with running(ask_sources(hiding, claim_queries(claim))):
         yield asked

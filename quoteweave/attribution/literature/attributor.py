@@ -3,12 +3,12 @@
 1. The sources are searched for papers and passages by the claim (`literature.candidate_papers`).
 2. Of the papers whose passages are most like the claim full texts are read. Where a sentence like the claim cites a
    paper that was found too, this speaks for that paper (`literature.followed_citations`).
-3. The best papers go into a library, which is a collection: their full texts where these can be read, else title and
-   abstract. There they are searched for the whole excerpt, by `lexical` or the retrievers that `rank_by` names. Their
-   order by the sources, by citations, and by this search are fused.
-4. The best are checked as documents of any collection (`attribution.attribute`). A passage that has it from others, as
-   it cites them or says so, is not taken for the source.
-5. Of papers that say the same the earliest stands first, and the chance is estimated that the first is the source
+3. The best papers go into a library, which is a collection: their full texts if these can be read, else title and
+   abstract. The library is searched for the whole excerpt, by `lexical` or the retrievers that `rank_by` names. The
+   rankings by the sources, by citations, and by this search are fused.
+4. The best are checked like the documents of any collection (`attribution.attribute`). A passage that reports what
+   others found, as it cites them or says so, is not taken for the source.
+5. Of papers that say the same, the earliest is ranked first. Then the chance that the first is the source is estimated
    (`literature.ranked_candidates`).
 """
 
@@ -57,7 +57,7 @@ from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, member_specs, resolve_built_spec
 
 POOL = ContextSize(texts=300, images=60)
-"""Quotes that are searched for among the candidates: some of each, long papers and abstracts alike."""
+"""Quotes that are searched for among the candidates: enough to have some of each, whether full text or abstract."""
 KEPT = 20
 """Papers that go into the library, at most."""
 FOLLOWED = 4
@@ -65,11 +65,11 @@ FOLLOWED = 4
 READ = 3
 """Papers among the best whose full texts are read, so that their passages can be checked, at most."""
 CITED_WEIGHT = 2.0
-"""Of the order of the papers that sentences like the claim cite; the other orders have 1."""
+"""The weight in fusion of the ranking of papers that sentences like the claim cite; the others have weight 1."""
 CHECKED = 10
-"""Candidates that are checked, if no more are asked for."""
+"""Candidates that are checked, unless more are asked for."""
 MAX_EXCERPTS = 20
-"""Citation marks that are looked for at once; each takes several requests."""
+"""Excerpts of one text, at most: each takes several requests."""
 NOT_FETCHED = "Its full text was not fetched, as other papers rank before it."
 SNIPPET = "The passage is from Semantic Scholar's snippet of its text, and has no page."
 NOTHING_FOUND = "The sources found no paper for its words."
@@ -79,8 +79,8 @@ SECONDHAND = "The passage has it from others."
 class LiteratureAttributor:
     """Finds the sources of claims among papers that sources find, and keeps these in a library.
 
-    `followed` and `read` are the most papers whose full texts are read, for their citations and as candidates. How long
-    that may take is limited by the library's fetcher.
+    At most `followed` full texts are read for their citations, and at most `read` as candidates. The library's fetcher
+    limits how long that may take.
     """
 
     def __init__(
@@ -126,9 +126,9 @@ class LiteratureAttributor:
         order = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[:KEPT]
         best = [papers[at] for at in order]
         snippets = {papers[at].id: found.papers[int(at)].snippets for at in order}
-        await self._library.add_papers(best, snippets)  # all at once, before some are read
+        await self._library.add_papers(best, snippets)  # together, before some are read one by one
         texts |= await self._texts({at: papers[at] for at in order}, self._read)
-        # Papers whose files are the same have become one document.
+        # Names are asked for again, as papers with the same file have become one document.
         names = dict(zip(order, await self._library.add_papers(best, snippets), strict=True))
         within = Filter(documents=tuple(dict.fromkeys(names.values())))
         found_in = await self._search.context(Query(text=excerpt.text), POOL, where=within)
@@ -145,7 +145,7 @@ class LiteratureAttributor:
         return ranked_attribution(excerpt, described, scores, shares, _trace(found, found_in))
 
     def hiding(self, rule: HidingRule) -> "LiteratureAttributor":
-        """Return one whose sources show nothing of what a rule hides; the rest is shared."""
+        """Return an attributor whose sources show nothing that a rule hides; it shares all else with this one."""
         other = copy(self)
         other._sources = tuple(Unseen(source, rule) for source in self._sources)
         return other
@@ -162,7 +162,7 @@ class LiteratureAttributor:
         ...     literature.rank_by(RetrievalSettings(retriever=("lexical", "bm25")))
         """
         for part in (part for text in settings.retriever for part in member_specs(text)):
-            if part not in SPARSE_RETRIEVERS:  # whose index every collection has
+            if part not in SPARSE_RETRIEVERS:  # every collection has the index of these
                 spec = resolve_built_spec(part, self.collection, progress.note)
                 build_index(self.collection, spec, settings, wait=True, progress=progress)
         other_steps = settings.terms or settings.expand or settings.rerank or settings.explain
@@ -191,7 +191,7 @@ class LiteratureAttributor:
         return attribution_of(excerpt, [described], context.trace)
 
     async def _found(self, excerpt: Excerpt, before: PublicationDate | None) -> CandidatePapers:
-        """What the sources find. Meanwhile what reads papers is imported, and papers of passages are read at once."""
+        """What the sources find. Meanwhile readers are imported, and papers are read as soon as passages name them."""
         reading: list[asyncio.Task[object]] = [asyncio.create_task(asyncio.to_thread(self._library.import_readers))]
 
         def read_early(papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
@@ -210,12 +210,12 @@ class LiteratureAttributor:
     async def _read_early(
         self, excerpt: Excerpt, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]
     ) -> None:
-        """Add the first papers of a ranking, which are among the best in whatever others rank, and read some."""
+        """Add the first papers of a ranking, which will be among the best whatever the others say, and read some."""
         names = await self._library.add_papers(papers[: KEPT // 2], snippets)
         await asyncio.gather(self._texts(_keyed(papers), self._followed), self._check_first(excerpt, names))
 
     async def _check_first(self, excerpt: Excerpt, names: Sequence[str]) -> None:
-        """Check papers once while a source is waited for, as the first check of a process compiles all that it uses."""
+        """Check papers once while waiting for a source, as a process's first check compiles its patterns."""
         if not self._has_checked:
             self._has_checked = True
             where = Filter(documents=tuple(dict.fromkeys(names)))
@@ -225,14 +225,17 @@ class LiteratureAttributor:
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""
         chosen = [key for key, paper in papers.items() if paper.pdf_url is not None][:most]
-        await self._library.add_papers([papers[key] for key in chosen])  # all at once, before each is read
+        await self._library.add_papers([papers[key] for key in chosen])  # together, before each is read
         texts = await asyncio.gather(*(self._library.read(papers[key]) for key in chosen))
         return dict(zip(chosen, texts, strict=True))
 
     async def _cited(
         self, excerpt: Excerpt, papers: Mapping[str, Paper], texts: Mapping[str, PaperText]
     ) -> dict[str, float]:
-        """The papers that sentences like the claim cite in these texts, best first, with how like it is their best."""
+        """The papers that sentences like the claim cite in these texts, each with its best sentence's likeness.
+
+        The likeness is the share of the claim's words, weighed by rarity, in the sentence. Best first.
+        """
         read = [text.document for text in texts.values() if text.outcome == "full_text" and text.document]
         collection = self._library.collection
         references = {name: ReferenceList(collection.document_quotes(name)) for name in dict.fromkeys(read)}
@@ -250,10 +253,10 @@ class LiteratureAttributor:
         return cited
 
     async def _checked(self, excerpt: Excerpt, names: Sequence[str], found: RetrievedContext) -> list[Candidate]:
-        """The documents as candidates, those that are supported first; by passages that cite none, if there are any.
+        """The documents as candidates, supported ones first, judged by passages that do not cite others if they can be.
 
-        Where another retriever found the passages, `lexical` gives every second one: of whole pages no quote is found
-        before another. It also weighs the words.
+        If another retriever found the passages, every second one is taken from `lexical`, because a retriever of whole
+        pages does not rank the quotes of a page. Words are weighed by the hits of `lexical`, too.
         """
         hits = hits_by_document(found.context)
         if self._search is not self._lexical:
@@ -263,7 +266,7 @@ class LiteratureAttributor:
             hits = {name: by_turns(hits.get(name, ()), others.get(name, ())) for name in hits.keys() | others.keys()}
         by_document, reporting, secondhand = dict[str, list[Hit]](), dict[str, list[Hit]](), set[str]()
         for name in names:
-            # A paper without a word of the excerpt may still be what the sources found.
+            # A paper that has no word of the excerpt was still found by a source.
             own = hits.get(name) or self._first_quote(name)
             passages = [hit for hit in own if not in_references(hit.quote)][:PASSAGES]
             firsthand = [hit for hit in passages if not is_secondhand(excerpt.claim, hit.quote.text)]
@@ -289,7 +292,7 @@ class LiteratureAttributor:
         return [Hit(rank=1, score=0.0, quote=one) for one in self._library.collection.document_quotes(name)[:1]]
 
     def _described(self, found: Candidate, paper: Paper, text: PaperText | None) -> Candidate:
-        """A candidate with its paper, and with what became of reading that."""
+        """A candidate with its paper, and with what became of reading the paper."""
         described = is_only_described(self._library.collection.document(found.citation.document))
         read, note = (text.outcome, text.note) if text is not None else (None, NOT_FETCHED)
         if not described:
@@ -302,17 +305,17 @@ class LiteratureAttributor:
 
 
 def _without_snippets(found: Context) -> Context:
-    """What was found, to rank papers by: only some have snippets, those that the sources ranked high already."""
+    """What was found without snippets: only papers that sources ranked high have them, and would gain twice."""
     return found.model_copy(update={"texts": tuple(hit for hit in found.texts if hit.quote.section != SNIPPETS)})
 
 
 def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
-    """Papers by their places, as keys that rankings can be fused by."""
+    """Papers by their positions as strings, by which rankings are fused."""
     return {str(at): paper for at, paper in enumerate(papers)}
 
 
 def _secondhand(found: Candidate) -> Candidate:
-    """A candidate whose passages have from others what they say, so that it is not the source."""
+    """A candidate marked as not found, because its passages only report what others found."""
     citation = found.citation.model_copy(update={"reason": SECONDHAND})
     return found.model_copy(update={"outcome": "not_found", "citation": citation, "rejection": "secondhand"})
 

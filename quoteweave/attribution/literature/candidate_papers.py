@@ -1,8 +1,8 @@
 """Searches sources of the literature for the papers that a claim may cite, and fuses what they find.
 
-They are searched by a few queries, made of the claim's words by rule. A whole sentence is a good query where a source
-ranks papers by some of its words, and finds nothing where it wants all of them; a few rare words find something there.
-How rare a word is among papers is not known before they are searched, so that it is told by its form.
+They are searched by a few queries, made of the claim's words by rule. A whole sentence is a good query for a source
+that ranks papers by any of its words. A source that requires all words finds nothing for it, but something for a few
+rare words. How rare a word is among papers is not known before the search, so that it is guessed from the word's form.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.evaluation.text.titles import letters
 
 RARE_WORDS = 4
-"""Words of the query of rare words; of the one with the context, half are of the claim and half of the context."""
+"""Words of a query of rare words; in the query with the context, half are the claim's and half the context's."""
 
 _WORD = lazy_regex(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _NUMBER = lazy_regex(r"[\d.,]+%?")
@@ -101,19 +101,19 @@ def _rarity(word: str, at: int) -> float:
 
 
 PAPERS = 70
-"""Papers that are asked for of each query: with those that are hidden no more than a source sends at once."""
+"""Papers that each query asks for; with those asked for in place of hidden ones, one request can return them."""
 SNIPPETS = 20
-"""Passages that are asked for of a source."""
+"""Passages that a source is asked for."""
 SENDS_SNIPPETS = "semantic-scholar"
-"""The source whose passages are a paper's own text, which may not be there otherwise."""
+"""The source whose passages are kept as a paper's text, as its full text may not be available."""
 PASSAGES_SECONDS = 2.5
-"""Seconds after which papers are asked for although passages have not come."""
+"""Seconds to wait for passages before papers are asked for as well."""
 MIN_PAPERS = 10
-"""Papers found for the claim, below which a source is asked the other queries too."""
+"""If the claim finds fewer papers in a source, the source is asked the other queries too."""
 
 
 OnPassages = Callable[[Sequence[Paper], Mapping[str, Sequence[str]]], None]
-"""Gets papers, and the passages that Semantic Scholar sent of them, by the papers' ids."""
+"""Called with papers, and with the passages that Semantic Scholar sent of them, by the papers' ids."""
 
 
 class CandidatePaper(Record):
@@ -150,8 +150,8 @@ async def find_candidate_papers(
 
     The further queries of `claim_queries` are asked of a source that finds few papers by the first. Papers count as one
     where they share an identifier, or have the same title. `on_passages` is called with the papers of the passages that
-    a source found, best first, as soon as they are known. A source that cannot be asked costs its own papers alone and
-    is named. Where none could be asked, raises the first one's SourceError, which says why of each.
+    a source found, best first, as soon as they are known. If a source cannot be asked, only its papers are missing, and
+    a note names it. If none can be asked, raises the first one's SourceError, which says why for each.
     """
     queries = claim_queries(excerpt)
     if not queries:
@@ -179,13 +179,13 @@ async def ask_sources(
     before: PublicationDate | None = None,
     on_passages: OnPassages = lambda _papers, _snippets: None,
 ) -> "Sequence[SourceAnswers]":
-    """Ask each source all that `find_candidate_papers` does; what it refuses is among its answers."""
+    """Ask each source all that `find_candidate_papers` asks; its answers hold its errors, too."""
     asked = [_ask_within(source, queries, before, on_passages) for source in sources if queries]
     return await asyncio.gather(*asked)
 
 
 def _all_refused(errors: Mapping[str, SourceError]) -> SourceError:
-    """The error of the first source; its message has those of the others, by name, after its own."""
+    """The error of the first source, with the messages of the others, named, after its own."""
     (_, error), *others = errors.items()
     if others:
         said = [str(error).rstrip("."), *(f"{name} could not be asked either: {other}" for name, other in others)]
@@ -205,7 +205,7 @@ class SourceAnswers:
 
     @property
     def passages(self) -> list[Paper]:
-        """The papers of the passages that it found, best first, each once; one of the rankings too."""
+        """The papers of the passages that it found, best first, each once; this is one of its rankings, too."""
         return list({one.paper.id: one.paper for one in self.snippets}.values())
 
     @property
@@ -223,7 +223,7 @@ async def _ask_within(
     before: PublicationDate | None,
     on_passages: OnPassages,
 ) -> SourceAnswers:
-    """Ask a source for no longer than it may take for one claim."""
+    """Ask a source, but no longer than one claim may take."""
     with count_waiting():
         return await _ask(source, queries, before, on_passages)
 
@@ -252,13 +252,13 @@ async def _ask(
         except SourceError as error:
             answers.errors.append(error)
             return
-        if found.snippets:  # a source without such a search finds none
+        if found.snippets:  # a source that cannot search for passages finds none
             answers.snippets = found.snippets
             answers.rankings.append(answers.passages)
             answers.notes += found.notes
             on_passages(answers.passages, answers.texts if source.name == SENDS_SNIPPETS else {})
 
-    # Passages first: their papers are read while a slow source is asked for papers, whether passages come or not.
+    # Passages are asked for first, so that their papers can be read while a slow source searches for papers.
     first = asyncio.create_task(passages())
     try:
         await asyncio.wait({first}, timeout=PASSAGES_SECONDS)
@@ -271,7 +271,7 @@ async def _ask(
 
 
 def _fused(answers: Sequence[tuple[str, SourceAnswers]]) -> tuple[CandidatePaper, ...]:
-    # Sources are asked before this is imported.
+    # Imported late, so that sources are asked before its import takes time.
     from quoteweave.retrievers.fusion import fuse_ranks
 
     known = _Known()
@@ -323,7 +323,7 @@ class _Known:
 
 
 def _merged(paper: Paper, other: Paper) -> Paper:
-    """A paper with what another description of it knows beside."""
+    """A paper, completed by what only another description of it knows."""
     if paper is other:
         return paper
     fields = ("abstract", "published", "venue", "url", "pdf_url")

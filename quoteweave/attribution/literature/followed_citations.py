@@ -1,8 +1,8 @@
-"""Follows the citations of passages that say what a claim says: what they cite may be its source too.
+"""Follows the citations of passages that say what a claim says: what they cite may be the claim's source, too.
 
-Papers that cite one source for one fact say it in much the same words, often nearer to each other's than to the
-source's. So a sentence that is like the claim, and has a citation mark, is no evidence that its own paper is the
-source; what stands under the mark's number in that paper's list of references is. The idea is that of recommending
+Papers that cite one source for one fact say it in much the same words, often closer to each other's words than to the
+source's. So if a sentence is like the claim and has a citation mark, this is no evidence that its own paper is the
+source, but that the entry under that mark in the paper's list of references is. The idea is that of recommending
 citations by the contexts in which they are cited (He et al., "Context-aware citation recommendation", WWW 2010).
 """
 
@@ -25,8 +25,8 @@ MIN_COVERAGE = 0.3
 _HEADING = lazy_regex(
     r"(?:\d+\.?\s*|[A-Z]\.\s*)?(?:references|bibliography|literature cited|works cited)\b", re.IGNORECASE
 )
-# What a sentence is set against at its beginning, up to the comma, earlier work that it is compared with, and earlier
-# work of its authors, do not say from whom it has what it says.
+# These do not say that a sentence reports what others found: what it is contrasted with at its beginning, up to the
+# comma; earlier work that it is compared with; and earlier work of its own authors.
 _CONTRAST = lazy_regex(
     r"""
     ^\s*(?:contrary\s+to|unlike|in\s+contrast\s+(?:to|with)|as\s+opposed\s+to)\b(?:\([^()]*\)|[^,;()])*
@@ -35,8 +35,8 @@ _CONTRAST = lazy_regex(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# What was found before, by whomever. "It was found that" and "it is shown that" may be of one's own results, and so may
-# what was "observed earlier in the season", "found elsewhere in the lake", or "found before the frost".
+# Words for what was found before, by whomever. "It was found that" and "it is shown that" are not among them, as they
+# may introduce one's own results; nor are "observed earlier in the season" or "found elsewhere in the lake".
 _REPORTED = lazy_regex(
     r"""
     \b(?:earlier|previous|prior|past)\s+(?:(?:and|recent|empirical)\s+)*
@@ -56,15 +56,15 @@ _REPORTED = lazy_regex(
 _AUTHOR = lazy_regex(r"[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2}(?:,\s|\s+[A-Z]\.|\s+and\s|\s+[A-Z]{1,3}\b)")
 _YEAR = lazy_regex(r"\b(?:19|20)\d\d[a-z]?\b")
 _MAX_NAME_CHARACTERS = 60
-_MIN_TITLE_LETTERS = 12  # below which a title may stand within another
+_MIN_TITLE_LETTERS = 12  # a shorter title may occur within another
 _ENTRY = lazy_regex(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
 
 
 def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "ReferenceList"]) -> dict[str, float]:
     """Return the entries of lists of references that sentences like the claim cite, the most alike first.
 
-    With each goes the share of the claim's words, weighed by rarity, in the sentence that is most like it. `references`
-    are those of each document.
+    Each entry has the share of the claim's words, weighed by rarity, in the sentence citing it that is most like the
+    claim. `references` has each document's list, by the document's name.
     """
     sentences = [
         (hit.quote.document, hit.quote.text[one.start : one.end])
@@ -86,7 +86,7 @@ def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "Referen
 
 
 class ReferenceList:
-    """The entries of a document's list of references; false where it has none that can be told apart."""
+    """The entries of a document's list of references; false if it has none that can be told apart."""
 
     def __init__(self, quotes: Sequence[Quote]) -> None:
         listed = "\n".join(quote.text for quote in quotes if in_references(quote))
@@ -95,9 +95,9 @@ class ReferenceList:
             int(start[1] or start[2]): " ".join(listed[start.end() : following.start() if following else None].split())
             for start, following in zip_longest(starts, starts[1:])
         }
-        """By their numbers."""
+        """The entries of a numbered list, by their numbers."""
         self.named = () if starts else tuple(_entries(listed))
-        """Those of a list without numbers."""
+        """The entries of a list without numbers."""
 
     def __bool__(self) -> bool:
         return bool(self.numbered or self.named)
@@ -142,10 +142,10 @@ def in_references(quote: Quote) -> bool:
 
 
 def better_than_titles(claim: str, firsthand: Sequence[Hit], passages: Sequence[Hit]) -> list[Hit]:
-    """Return the passages of a paper to be shown in place of `firsthand`, those that do not have it from others.
+    """Return the passages of a paper to be shown in place of `firsthand`, those that do not report what others found.
 
-    These are the others, where there is nothing but titles firsthand, which say what the paper is about, and one of the
-    others has more of the claim's words.
+    If the firsthand passages are all titles, which only say what the paper is about, these are the passages that are no
+    titles, provided that one of them has more of the claim's words. Else the list is empty.
     """
     if any(hit.quote.layout != "title" for hit in firsthand):
         return []
@@ -157,7 +157,7 @@ def better_than_titles(claim: str, firsthand: Sequence[Hit], passages: Sequence[
 
 
 def is_secondhand(claim: str, text: str) -> bool:
-    """Whether the sentence of a text that is most like the claim has it from others: it cites them, or says so."""
+    """Whether the sentence of a text that is most like the claim cites others for it, or says that others found it."""
     sentences = [text[one.start : one.end] for one in split_sentences(text)]
     held = [frozenset(words(each)) for each in sentences]
     weights = weigh_terms(question_terms(claim), held)

@@ -18,7 +18,7 @@ from quoteweave.core.errors import UsageError
 Sources = SourceName | PaperSource | Sequence[SourceName | PaperSource]
 """One source or several: services by their names, and objects that implement `PaperSource`."""
 FETCH_SECONDS = 10.0
-"""Seconds that the file of one paper may take to arrive while somebody waits for the source of a sentence."""
+"""Seconds that fetching the file of one paper may take, as somebody is waiting for the source of a sentence."""
 
 
 @contextmanager
@@ -33,10 +33,10 @@ def open_literature(
 ) -> Iterator[LiteratureAttributor]:
     """Open sources, and the folder of papers: the one given, or `default_papers_folder`.
 
-    Nothing that may have been published after `before` is shown, and no paper with the title `not_from`, which is that
-    of the text that the sentence is from (`Unseen`). Files take `FETCH_SECONDS` at most unless a `fetcher` is given;
-    `options` are of services. Raises UsageError for no source and for two of one name, and what `make_source` and
-    `PaperLibrary` raise.
+    Nothing that may have been published after `before` is shown, and no paper with the title `not_from`, the title of
+    the text that the sentence is from (`Unseen`). Fetching a file takes `FETCH_SECONDS` at most unless a `fetcher` is
+    given; `options` says how services are asked. Raises UsageError for no source and for two of one name, and what
+    `make_source` and `PaperLibrary` raise.
 
     >>> with open_literature(["openalex", my_source], papers=Path("papers")) as literature:
     ...     draft = cite(collection, "The harbour shipped 4,210 tonnes of grain.", literature=literature)

@@ -1,10 +1,10 @@
 """The order of candidates for a source in the literature, and how sure it is that the first is the source.
 
-Of papers whose passages support the claim alike the earliest stands first: what others repeat is cited from who found
-it. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
-the gate's verdict, and the sentences that cite it for such a claim. Below the threshold of the calibration the source
-counts as not found, and from there on as likely at least, also where its passage has few of the claim's words: papers
-word what they found otherwise than those who cite them.
+Of papers whose passages support the claim equally, the earliest is ranked first, because people cite those who found
+something and not those who repeat it. The chance that the first is the source is estimated from how far it is ahead of
+the others, its passage's words, the gate's verdict, and the sentences that cite it for such a claim. Below the
+calibrated threshold the source counts as not found. From the threshold on it is at least likely, even if its passage
+has few of the claim's words, as papers word their findings differently from those who cite them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ from quoteweave.core.confidence import Calibration, Signals
 from quoteweave.pipeline.search import Trace
 
 SUPPORT: Mapping[Verdict, float] = MappingProxyType({"supported": 1.0, "unchecked": 0.5, "unsupported": 0.0})
-"""Of the gate's verdict on the passage, as a signal of confidence."""
+"""The gate's verdict on the passage as a number, one of the signals of confidence."""
 UNSURE = "Other papers speak for it nearly as much."
 NOT_CITED = "Its passage alone does not show it, and nothing that was read cites it for such a claim."
 EARLIEST = "Later papers say the same; the earliest stands first."
 NEARLY_EQUAL = 0.1
-"""Of the claim's words by their rarity, by which passages that say the same may differ."""
+"""Share of the claim's words, weighed by rarity, by which passages that say the same may differ."""
 
 
 def ranked_attribution(
@@ -35,10 +35,10 @@ def ranked_attribution(
     cited: Mapping[str, float],
     trace: Trace,
 ) -> Attribution:
-    """What was found: the candidates, of those that say the same the earliest first, and how sure that is.
+    """What was found: the ranked candidates, and how sure that is. Of those that say the same, the earliest is first.
 
-    `scores` are those of the candidates' documents; `cited` has the share of the claim's words in a sentence that cites
-    a document, for those that one cites.
+    `scores` are those of the candidates' documents. For each document that some sentence cites, `cited` has the share
+    of the claim's words that are in that sentence.
     """
     first = earliest_of_equals(candidates)
     ranked = [
@@ -52,10 +52,10 @@ def ranked_attribution(
 
 
 def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
-    """The candidate that has to stand first: the best, or else the earliest of those that say the same.
+    """The candidate to be ranked first: the earliest of those that say the same as the best, or the best itself.
 
-    Passages say the same where they support the claim and have nearly as much of its words. Those that are only likely
-    may be of another subject, or say something else of it.
+    Passages say the same if they support the claim and have nearly as many of its words. Those that are only likely may
+    be about another subject, or say something else about it.
     """
     best = candidates[0]
     same = [
@@ -87,12 +87,12 @@ def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, f
     fitted = literature_calibration().after
     confidence = fitted.confidence(signals)
     outcome: Outcome = "not_found"
-    # A passage that lacks a number of the claim, or has it from another paper, is not its source, whoever cites it.
+    # A passage that lacks a number of the claim, or reports what others found, is not the source, even if it is cited.
     if confidence >= fitted.threshold and support > 0:
         outcome = "supported" if best.outcome == "supported" else "likely"
     if best.citation.checker_verdict is not None:
-        outcome = best.outcome  # the checker has said it of this passage
-    # What the passage lacks may be little, and not why the chance is too low.
+        outcome = best.outcome  # the checker has judged this passage itself
+    # The passage's own reason may be minor, so that the reader is told, too, why the chance is too low.
     by_chance = outcome == "not_found" and support > 0 and best.citation.checker_verdict is None
     unsure = (UNSURE if signals.cited else NOT_CITED) if by_chance else None
     reason = " ".join(part for part in (best.citation.reason, unsure) if part) or None

@@ -28,10 +28,10 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.endpoints.http_client import certificates
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives the addresses of a host (name, port), best first. Raises OSError where it has none."""
+"""Returns the IP addresses of a host, given its name and port, best first. Raises OSError where it has none."""
 
-# Beyond what Python knows as not global, which differs between its versions. RFC 6890 and the registries of IANA;
-# 192.88.99.0/24 leads into IPv6 (6to4), and 168.63.129.16 is Azure's server for its virtual machines.
+# Networks that are not public by RFC 6890 and IANA's registries; listed, as Python's `is_global` differs between its
+# versions. 192.88.99.0/24 leads into IPv6 (6to4), and 168.63.129.16 is Azure's server for its virtual machines.
 _NOT_PUBLIC = tuple(
     ip_network(network)
     for network in (
@@ -58,7 +58,7 @@ _NOT_PUBLIC = tuple(
         "3fff::/20",
     )
 )
-# All others are private, link-local, multicast, or hold an IPv4 address (mapped, NAT64, tunnels).
+# All other IPv6 addresses are private, link-local, multicast, or hold an IPv4 address (mapped, NAT64, tunnels).
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 
 
@@ -101,12 +101,12 @@ def is_allowed(host: str, port: int, allowed: Collection[str]) -> bool:
 FetchOutcome = Literal["unreachable", "not_a_pdf", "too_large"]
 """Why a link gave no PDF; each is one of `ReadOutcome`."""
 HOSTS_VARIABLE = "QUOTEWEAVE_FETCH_HOSTS"
-"""Names the hosts, apart by commas, that are asked for files whatever their addresses and ports."""
+"""The environment variable with the hosts, separated by commas, that may be at any address and port."""
 _PORTS = {"http": 80, "https": 443}
 _MAGIC = b"%PDF-"
-_MAGIC_WITHIN = 1024  # other bytes may stand before it, by the habit of readers (ISO 32000-1, implementation note 13)
+_MAGIC_WITHIN = 1024  # readers allow other bytes before it (ISO 32000-1, implementation note 13)
 _CONTENT_TYPE = lazy_regex(r"[\w.+-]{1,40}/[\w.+-]{1,40}")
-_ADDRESSES = 4  # of a host that are tried
+_ADDRESSES = 4  # addresses of a host that are tried, at most
 _REDIRECTS = {301, 302, 303, 307, 308}
 _HEADERS = {"Accept": "application/pdf, */*;q=0.5", "Accept-Encoding": "identity", "User-Agent": "quoteweave"}
 
@@ -118,9 +118,9 @@ class FetchLimits:
     >>> fetcher = PdfFetcher(FetchLimits(seconds=20), allowed_hosts=["papers.example:8080"])
 
     Fields:
-        bytes: of its file, after decompression
-        seconds: from the first look-up of its host to the last byte, redirects included
-        redirects: that are followed
+        bytes: greatest size of its file, after decompression
+        seconds: longest time from the first look-up of its host to the last byte, redirects included
+        redirects: how many redirects are followed
     """
 
     bytes: int = 50 * 2**20
@@ -134,7 +134,7 @@ class FetchFailure:
 
     outcome: FetchOutcome
     note: str
-    """A sentence for the user; it has no address of the user's network in it."""
+    """A sentence for the user, which names no address of the user's network."""
 
 
 class _Failed(Exception):
@@ -147,7 +147,7 @@ class PdfFetcher:
     """Fetches PDFs from public addresses.
 
     `allowed_hosts` may be at private addresses and on other ports too: `name` for all ports of a host, or `name:port`;
-    None for those that QUOTEWEAVE_FETCH_HOSTS names. A link, or a redirect of any, may lead there. `resolver`
+    None for those that QUOTEWEAVE_FETCH_HOSTS names. Links and redirects to them are followed. `resolver`
     and `make_transport` replace the system's look-up of names and the connections.
 
     >>> asyncio.run(PdfFetcher().fetch("http://127.0.0.1/paper.pdf", Path("paper.pdf"))).note
@@ -167,7 +167,7 @@ class PdfFetcher:
         self._resolver, self._make_transport = resolver, make_transport
 
     def prepare(self) -> None:
-        """Read the certificates that are trusted; else the first fetch does."""
+        """Read the certificates that are trusted ahead of the first fetch, which would otherwise wait for it."""
         certificates()
 
     async def fetch(self, link: str, file: Path, on_pdf: Callable[[], object] = lambda: None) -> FetchFailure | None:
@@ -184,7 +184,7 @@ class PdfFetcher:
         except TimeoutError:
             return FetchFailure("unreachable", f"The file did not come within {self._limits.seconds:g} seconds.")
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            # What they say may quote the server, and the note may be read by a model.
+            # Only the type is named: an error's message may quote the server, and a model may read the note.
             return FetchFailure("unreachable", f"The file could not be fetched ({type(error).__name__}).")
         return None
 
@@ -204,7 +204,7 @@ class PdfFetcher:
     async def _answer(self, url: httpx2.URL) -> AsyncIterator[httpx2.Response]:
         """The response to a request that is made to a checked address of the URL's host."""
         addresses = await self._addresses(url)
-        # One client a request: a connection that is kept would be used for any other host of the same address.
+        # One client for each request, as a kept connection would be used for any other host of the same address.
         async with httpx2.AsyncClient(
             transport=self._make_transport() if self._make_transport is not None else None,
             verify=certificates(),
@@ -243,7 +243,7 @@ class PdfFetcher:
         if stated.isascii() and stated.isdigit() and int(stated[:20]) > self._limits.bytes:
             raise self._too_large()
         with guard_writing(file):
-            out = file.open("wb", buffering=0)  # so that closing it cannot fail
+            out = file.open("wb", buffering=0)  # unbuffered, so that closing it cannot fail
         with out:
             head, size = b"", 0
             async for part in response.aiter_bytes():

@@ -1,6 +1,6 @@
-"""Papers as documents: a description as Markdown, whether a file is the paper that was meant, and which document it is.
+"""Papers as documents: describes them in Markdown, checks that a file is the paper meant, and finds their documents.
 
-Which document of a library stands for which paper is told by identifiers, whichever source described it.
+Identifiers say which document of a library stands for which paper, whichever source described it.
 """
 
 import hashlib
@@ -29,22 +29,22 @@ from quoteweave.core.text.tokens import normalize_text
 from quoteweave.evaluation.text.titles import letters
 
 MAX_DESCRIBED_CHARACTERS = 20_000
-"""Of an abstract that are kept."""
+"""Characters of an abstract that are kept, at most."""
 _MAX_TITLE_CHARACTERS = 1_000
-_FIRST_PAGES = 2  # of a file, on which its title is looked for: the first may be a repository's cover
+_FIRST_PAGES = 2  # the title is looked for on these pages of a file, as the first may be a repository's cover
 _MAX_LINES = 400
-_LONG_TITLE = 25  # letters, from which on no other paper has them in a row by chance
+_LONG_TITLE = 25  # no other paper has so many letters of a title in a row by chance
 _MIN_TITLE_LETTERS = 4
 _REFERENCES = lazy_regex(r"(?:\d+\.?\s*)?(?:references|bibliography|literature cited)\b", re.IGNORECASE)
 _NUMBERS = lazy_regex(r"\d+|\b[IVX]+\b")
 _WORD = lazy_regex(r"[^\W_]+")
-# What CommonMark, its tables, strikethrough, formulas and HTML could take for something else than text.
+# Characters that could be read as markup: of CommonMark, tables, strikethrough, formulas or HTML.
 _SPECIAL = lazy_regex(r"[\\`*_\[\]<>&|~$!#]")
 _SPECIAL_AT_START = lazy_regex(r"^([-+=:]|\d+(?=[.)]))")
 
 
 def as_markdown(paper: Paper, snippets: Sequence[str] = ()) -> str:
-    """Return the paper's title as a heading, its abstract, and under a heading of their own passages of its text.
+    """Return the paper's title as a heading, its abstract, and passages of its text under a heading of their own.
 
     >>> as_markdown(Paper(id="1", title="Grain *by* rail", abstract="- It went.\\nBy rail."))
     '# Grain \\\\*by\\\\* rail\\n\\n\\\\- It went.\\n\\nBy rail.\\n'
@@ -87,9 +87,10 @@ def _escaped(text: str) -> str:
 def is_paper_meant(paper: Paper, quotes: Sequence[Quote]) -> bool:
     """Whether a document's first two pages have the paper's title.
 
-    It counts where a line or two have it, with slips up to CiteME's ratio but the same numbers; where a heading begins
-    with it, or is its beginning; and, if it is long, anywhere before the references. What was published under
-    another title is not recognized, and a paper whose title is not known may be any.
+    The title may be one or two lines, which may differ from it up to CiteME's ratio but must have the same numbers. It
+    may be the beginning of a heading, or have a heading as its beginning. A long title may stand anywhere before the
+    references. A paper published under another title is not recognized. For a paper without a title, any document
+    passes.
     """
     title = letters(paper.title)
     if not title:
@@ -105,14 +106,14 @@ def is_paper_meant(paper: Paper, quotes: Sequence[Quote]) -> bool:
 
 
 def _before_references(quotes: Sequence[Quote]) -> Iterator[Quote]:
-    """The quotes of the first pages; running heads too, as a title may stand there alone."""
+    """The quotes of the first pages before the references; running heads too, as the title may stand only there."""
     for quote in quotes:
         if quote.page < _FIRST_PAGES and not _REFERENCES.match(quote.section or ""):
             yield quote
 
 
 def _is_title_but_for_slips(title: str, line: str) -> bool:
-    """Whether a line is the title; parts of a series differ by a number alone."""
+    """Whether a line is the title except for slips, but with the same numbers, as parts of a series differ by these."""
     return is_same_title(title, line) and _NUMBERS.findall(title.upper()) == _NUMBERS.findall(line.upper())
 
 
@@ -124,7 +125,7 @@ def _begins(title: str, heading: str) -> bool:
 
 
 def _stands_in(title: str, lines: Sequence[str]) -> bool:
-    """Whether the title stands somewhere in the lines; one with numbers by whole words, as 1 is no 12 and I no II."""
+    """Whether the title stands in the lines; one with numbers is compared by whole words, as 1 is not 12, nor I II."""
     if _NUMBERS.search(title.upper()):
         return _as_words(title) in _as_words(" ".join(lines))
     return letters(title) in "".join(map(letters, lines))
@@ -146,13 +147,13 @@ class LibraryIndex:
         self._documents = documents
         self._names: dict[str, str] = {}
         self._by_content = {document.content: name for name, document in documents.items()}
-        # Of two documents of one paper the one with its full text is taken.
+        # If two documents are of one paper, the one with its full text is taken.
         for document in sorted(documents.values(), key=is_only_described):
             for identity in _identities_in(frozenset(document.metadata.items())):
                 self._names.setdefault(identity, document.name)
 
     def document_of(self, paper: Paper) -> Document | None:
-        """The document of a paper; None where none has an identifier of it."""
+        """The document of a paper; None if no document has one of its identifiers."""
         names = {self._names[identity] for identity in identities_of(paper) & self._names.keys()}
         found = sorted((self._documents[name] for name in names), key=lambda one: (is_only_described(one), one.name))
         return found[0] if found else None
@@ -164,7 +165,7 @@ class LibraryIndex:
 
 
 class CurrentIndex:
-    """The index of a collection as it is now; made anew where that has changed."""
+    """The index of a collection as it is now; it is made anew if the collection has changed."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
@@ -183,13 +184,13 @@ class CurrentIndex:
 def identities_of(paper: Paper) -> frozenset[str]:
     """Return the paper's identifiers, as `stated_identifiers`, and its id at its source."""
     named = {one for one in stated_identifiers(paper) if not one.startswith("document:")}
-    # In the form in which metadata have them.
+    # On one line, as metadata store them.
     return frozenset(on_one_line(one) for one in (*named, f"{SOURCE_ID}:{paper.id}"))
 
 
 @lru_cache(maxsize=1 << 16)
 def _identities_in(metadata: frozenset[tuple[str, str]]) -> frozenset[str]:
-    """The identities that metadata state; kept, as an index is made anew for all documents when one is added."""
+    """The identities that metadata state; cached, as adding one document makes an index of all documents anew."""
     said = dict(metadata)
     source_id = said.get(SOURCE_ID)
     if source_id is None:
@@ -199,7 +200,7 @@ def _identities_in(metadata: frozenset[tuple[str, str]]) -> frozenset[str]:
 
 
 def document_name(paper: Paper) -> str:
-    """Return the name of the document of a paper that is new: its title and year, and a hash of its best identifier.
+    """Return the name for a new paper's document: its title and year, and a hash of its best identifier.
 
     >>> document_name(Paper(id="7", title="Grain Ships: a Survey", identifiers={"doi": "10.1/x"}))
     'grain-ships-a-survey-e08c464a'
@@ -218,10 +219,10 @@ def _place(order: list[str], kind: str) -> int:
 
 
 def merged_metadata(document: Document, paper: Paper) -> dict[str, str]:
-    """Return a document's metadata with what is learnt of its paper from another description.
+    """Return a document's metadata, completed by another description of its paper.
 
-    What is known stays; of two numbers of citations the greater is kept, and the link of a file that was not read
-    yet is the newer. Identifiers that differ from those known are kept beside them.
+    Known values stay, except that the greater number of citations is kept, and the newer link if no file was read yet.
+    Identifiers that differ from the known ones are kept beside them.
     """
     old, new = document.metadata, metadata_of(paper)
     merged = {**new, **old}
@@ -233,7 +234,7 @@ def merged_metadata(document: Document, paper: Paper) -> dict[str, str]:
 
 
 def first_metadata(paper: Paper) -> dict[str, str]:
-    """Return the metadata of a document of a paper that is new."""
+    """Return the metadata for a new paper's document."""
     return _with_further_identities(metadata_of(paper), paper)
 
 

@@ -52,16 +52,16 @@ from quoteweave.pipeline.pictures_for_models import CollectionPictures
 FOLDER_VARIABLE = "QUOTEWEAVE_PAPERS"
 FILE = "paper.pdf"
 NOT_READ = "not_read"
-"""Metadata of a paper whose link gave no full text, and will give none when it is tried again: outcome and reason."""
+"""The metadata key of a paper whose link gave no full text and never will; its value is the outcome and the reason."""
 NOT_OPEN = "Not open access: no source knows a file of it that may be read freely."
 MAX_SNIPPETS = 10
-"""Snippets of a paper that are kept."""
+"""Snippets of a paper that are kept, at most."""
 _SHOWN_TITLE = 200
-_FIRST_QUOTES = 300  # among which those of the first pages are
+_FIRST_QUOTES = 300  # enough to include those of the first pages
 
 
 def default_papers_folder() -> Path:
-    """Return the folder that QUOTEWEAVE_PAPERS names, else `quoteweave/papers` in the user's folder of caches (XDG)."""
+    """Return the folder that QUOTEWEAVE_PAPERS names, else `quoteweave/papers` in the user's cache folder (XDG)."""
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named)
@@ -69,7 +69,7 @@ def default_papers_folder() -> Path:
 
 
 def caches_folder() -> Path:
-    """Return this program's folder in the user's folder of caches (XDG)."""
+    """Return this program's folder in the user's cache folder (XDG)."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "quoteweave"
 
@@ -81,7 +81,7 @@ class _Fetched:
     paper: Paper
     file: Path
     found: tuple[ReadOutcome, str | None] | None = None
-    """What came of reading it, and a note; None until it was read."""
+    """The outcome of reading it, and a note; None until it was read."""
 
 
 class PaperLibrary:
@@ -106,14 +106,14 @@ class PaperLibrary:
         self._parsing = Lock()
 
     def import_readers(self) -> None:
-        """Import what reads descriptions and fetches files; else the first paper waits for it."""
+        """Import the modules that read descriptions and fetch files, so that the first paper need not wait for it."""
         import markdown_it  # noqa: F401
 
         self._fetcher.prepare()
 
     def close(self) -> None:
         """Close the collection, and end the processes that parse."""
-        self.collection.close()  # first, so that a reading which is ended does not count as a damaged file
+        self.collection.close()  # first, so that a file whose reading is broken off is not recorded as damaged
         self._workers.__exit__(None, None, None)
 
     def __enter__(self) -> Self:
@@ -127,16 +127,16 @@ class PaperLibrary:
     ) -> tuple[str, ...]:
         """Add the titles and abstracts of papers that are not there yet; return the name of each one's document.
 
-        What is there keeps its text, and learns of identifiers and numbers of citations that it had not. `snippets` are
+        Documents that exist keep their text; identifiers and citation counts that they lacked are added. `snippets` are
         passages of papers, by the papers' ids; they stand beside the abstract until the full text takes their place.
         """
         return await asyncio.to_thread(self._add, papers, snippets)
 
     async def read(self, paper: Paper) -> PaperText:
-        """Return the text of a paper, fetched and parsed where it is not there yet; else its abstract, and why.
+        """Return the text of a paper, fetched and parsed if needed; if that fails, its abstract and the reason.
 
-        A file that was read once, and a link that gave no PDF, too large a one or another paper's, are not asked again;
-        one that could not be reached is.
+        A file that was read is not fetched again, nor is a link that gave no PDF, too large a file, or another paper's.
+        A link that could not be reached is tried again.
         """
         (name,) = await self.add_papers([paper])
         async with self._alone(name):
@@ -150,18 +150,18 @@ class PaperLibrary:
             except BaseException:
                 folder.remove()
                 raise
-            # The thread goes on where this is cancelled, so that the file has to stay as long as the thread has it.
+            # If this is cancelled the thread goes on, so that the thread removes the file, and not this task.
             return await asyncio.to_thread(self._keep, paper, folder, failure)
 
     def _start_processes(self) -> None:
-        """Start the processes that parse while a file arrives: to start them takes longer than to parse a page."""
+        """Start the parsing processes while a file arrives, as starting them takes longer than parsing a page."""
         if not self._has_processes:
             self._has_processes = True
             self._workers.start()
 
     @asynccontextmanager
     async def _alone(self, name: str) -> AsyncIterator[None]:
-        """While this block runs, no other of this process reads the paper."""
+        """While this block runs, no other task of this process reads the paper."""
         lock = self._reading.setdefault(name, asyncio.Lock())
         async with lock:
             yield
@@ -181,7 +181,7 @@ class PaperLibrary:
     def _missing(
         self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]], index: LibraryIndex
     ) -> list[Paper]:
-        """Papers of which something is not there."""
+        """Papers of which the library lacks something."""
         documents = [(paper, index.document_of(paper)) for paper in papers]
         return [
             paper
@@ -192,21 +192,21 @@ class PaperLibrary:
         ]
 
     def _lacks(self, document: Document, paper: Paper, snippets: Mapping[str, Sequence[str]]) -> bool:
-        """Whether a description lacks what is known of its paper now."""
+        """Whether a description lacks something that is now known of its paper."""
         if not is_only_described(document):
             return False
         known = described_in(self.collection.document_quotes(document.name))
         return known.lacks(paper, snippets.get(paper.id, ())[: max(0, MAX_SNIPPETS - len(known.snippets))])
 
     def _write(self, writer: Writer, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
-        """Store what is missing in one go; another process may have stored it meanwhile."""
+        """Store what is still missing, in one transaction; another process may have stored some of it meanwhile."""
         index = self._index.get()
         new: dict[str, PreparedDocument] = {}
         claimed: set[str] = set()
         with TemporaryFolder() as folder:
             for paper in self._missing(papers, snippets, index):
                 if not claimed.isdisjoint(identities_of(paper)):
-                    continue  # it came twice; what the second adds is learnt the next time
+                    continue  # the paper came twice; what the second description adds is stored the next time
                 claimed |= identities_of(paper)
                 document = index.document_of(paper)
                 name = document_name(paper) if document is None else document.name
@@ -220,7 +220,7 @@ class PaperLibrary:
                 writer.store(list(new.values()))
 
     def _as_markdown(self, document: Document | None, paper: Paper, snippets: Sequence[str]) -> str:
-        """The description of a paper, with what an earlier one says that is not known of it now."""
+        """The description of a paper, completed by what only its earlier description says."""
         if document is None:
             return as_markdown(paper, snippets[:MAX_SNIPPETS])
         known = described_in(self.collection.document_quotes(document.name))
@@ -240,7 +240,7 @@ class PaperLibrary:
         return writer.prepare(file, name=name, format=Format.MARKDOWN.value, origin=origin, parsed=parsed)
 
     def _known(self, paper: Paper) -> PaperText | None:
-        """What can be said of a paper without asking its link; None where that has to be asked."""
+        """The text of a paper as far as it is known without fetching its link; None if the link has to be fetched."""
         document = self._document(paper)
         if not is_only_described(document):
             return self._text(document, "full_text")
@@ -255,7 +255,7 @@ class PaperLibrary:
         return None
 
     def _document(self, paper: Paper) -> Document:
-        """The document of a paper, described once more where it was removed a moment ago."""
+        """The document of a paper; if it was removed a moment ago, the paper is described again."""
         document = self._index.get().document_of(paper)
         if document is None:
             (name,) = self._add([paper])
@@ -263,7 +263,7 @@ class PaperLibrary:
         return document
 
     def _keep(self, paper: Paper, folder: TemporaryFolder, failure: FetchFailure | None) -> PaperText:
-        """Keep what a link gave, or that it gave nothing that would be another time; the folder is then removed."""
+        """Store what a link gave, or that it gives nothing and need not be tried again; then remove the folder."""
         outcome: ReadOutcome
         with folder as path:
             if failure is None:
@@ -280,9 +280,9 @@ class PaperLibrary:
         return self._text(document, outcome, note)
 
     def _parse(self, fetched: _Fetched) -> tuple[ReadOutcome, str | None]:
-        """Parse a file that was fetched, unless its bytes are there; return the outcome and a note.
+        """Parse a file that was fetched, unless a file of the same bytes is stored; return the outcome and a note.
 
-        Those that came while others were parsed are parsed at once: to write them takes as long as to parse them.
+        Files that arrived while others were being parsed are parsed together, as writing takes as long as parsing.
         """
         self._fetched.append(fetched)
         with self._parsing:
@@ -308,11 +308,11 @@ class PaperLibrary:
                 contents.add(content)
         if new:
             self._add_files(new)
-        for one in later:  # whose bytes are there by now
+        for one in later:  # their papers or their bytes are stored by now
             self._parse_each([one])
 
     def _add_files(self, fetched: Mapping[str, _Fetched]) -> None:
-        """Parse files, by the names of their papers' documents."""
+        """Parse files, given by the names of their papers' documents."""
 
         def refuse(read: PreparedDocument) -> str | None:
             one = fetched[read.document.name]
@@ -340,7 +340,7 @@ class PaperLibrary:
         update_indexes(self.collection, wait=True)
 
     def _join(self, name: str, paper: Paper, twin: Document) -> tuple[ReadOutcome, str | None]:
-        """Let a document whose file has the same bytes stand for the paper too, in place of its description."""
+        """Let another document, whose file has the same bytes, stand for the paper in place of its description."""
         if not is_paper_meant(paper, self.collection.document_quotes(twin.name)[:_FIRST_QUOTES]):
             return "other_paper", _other_paper(paper)
         with self.collection.writer(None) as writer:

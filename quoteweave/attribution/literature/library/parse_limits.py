@@ -1,4 +1,4 @@
-"""What a paper may take to be parsed."""
+"""Limits of pages and time for parsing a paper."""
 
 import time
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """What a paper may take to be parsed, beyond the limits of each of its pages.
+    """Limits for parsing a paper as a whole, beside those for each of its pages.
 
     >>> PaperLibrary(Path("papers"), limits=ParseLimits(pages=100)).close()
 
     Fields:
-        pages: of the file; a paper with more is not read
-        seconds: by the clock, from when the reading of its pages begins
+        pages: greatest number of pages; a paper with more is not read
+        seconds: longest time by the clock, from when the reading of its pages begins
     """
 
     pages: int = 500
@@ -20,13 +20,13 @@ class ParseLimits:
 
 
 class ParseWatch:
-    """Compares each of the papers that are parsed together with the limits by itself."""
+    """Compares each of several papers that are parsed together with the limits."""
 
     def __init__(self, limits: ParseLimits) -> None:
         self._limits, self._begun = limits, dict[str, float]()
 
     def reason_to_stop(self, name: str, pages: int) -> str | None:
-        """Why a paper is read no further, if it has so many pages; its time counts from the first call."""
+        """Why a paper of so many pages is read no further; None if it is. Its time counts from the first call."""
         if pages > self._limits.pages:
             return f"It has {pages:,} pages; no more than {self._limits.pages:,} are read."
         now = time.monotonic()

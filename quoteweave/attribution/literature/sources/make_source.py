@@ -56,7 +56,7 @@ class _SourceKind:
     service: SourceService
     make: type[SemanticScholar] | type[OpenAlex]
     per_second: float
-    """Most requests a second, where none is set."""
+    """Requests per second, at most, unless the options set a limit."""
 
 
 _SOURCES: Mapping[SourceName, _SourceKind] = {

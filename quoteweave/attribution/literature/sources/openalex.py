@@ -52,7 +52,7 @@ _FIELDS = (
     "id,doi,ids,title,publication_date,publication_year,cited_by_count,authorships,primary_location,best_oa_location,"
     "abstract_inverted_index"
 )
-# Of Semantic Scholar's fields those that OpenAlex has, by its ids (https://api.openalex.org/fields).
+# Semantic Scholar's fields that OpenAlex has, with OpenAlex's ids (https://api.openalex.org/fields).
 _FIELD_IDS: Mapping[FieldOfStudy, str] = {
     "Agricultural and Food Sciences": "11",
     "Biology": "11|13|24|28",
@@ -159,10 +159,10 @@ class _Works(_Sent):
 class OpenAlex:
     """Searches OpenAlex. Implements `PaperSource`; `reader` reads the files that it links to.
 
-    It searches titles, abstracts and the full texts it has, and has no search for passages. With `open_access_only`
-    papers that are not open access are left out, with `field` those whose topic is of another one. Limits of dates are
-    sent, and kept here as well (`PaperSelection`); the first of January is read as a date of which only the year is
-    known, since OpenAlex writes those like that.
+    It searches titles, abstracts and the full texts it has, and cannot search for passages. With `open_access_only`,
+    papers that are not open access are left out; with `field`, those of other fields. Limits of dates are sent, and
+    applied to the results as well (`PaperSelection`). The first of January is read as a date of which only the year is
+    known, since OpenAlex writes such dates like that.
     """
 
     name = "openalex"
@@ -186,10 +186,10 @@ class OpenAlex:
     ) -> PapersFound:
         """Return at most `k` papers that have all words of the query (`/works?search=`).
 
-        Where no paper has them all, which is common for a sentence, those that have some are searched for by relevance,
-        and a note says so. Of a query as long as a sentence these follow after those that have all, as its whole words
-        are found in the text that the sentence is from. Raises UsageError for a `k` below 1 and an unknown order, and
-        what `SourceClient.read` raises.
+        If no paper has them all, which is common for a sentence, papers with some of them are searched for by
+        relevance, and a note says so. For a query as long as a sentence these are added in any case, after those that
+        have all words, because the latter may only be the text that the sentence is from. Raises UsageError for a `k`
+        below 1 and an unknown order, and what `SourceClient.read` raises.
         """
         require_order(by)
         words, note = searchable(query, k)
@@ -217,7 +217,7 @@ class OpenAlex:
         return SnippetsFound(snippets=(), notes=(_NO_SNIPPETS,))
 
     async def paper(self, identifier: str) -> Paper | None:
-        """Return a paper by its id, or one such as `doi:10.18653/v1/n18-3011`; None where it is not known.
+        """Return a paper by its OpenAlex id or by another such as `doi:10.18653/v1/n18-3011`; None if it is not known.
 
         An id that was merged into another gives the other's paper. Raises what `SourceClient.read` raises.
         """
@@ -230,7 +230,7 @@ class OpenAlex:
         return await self._reader.read(paper)
 
     async def _found(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> bool:
-        """Add what is found to the selection, page by page; whether anything is."""
+        """Add what is found to the selection, page by page; return whether anything was found."""
         cursor, size, any_found = "*", first_page(k, selection.before), False
         for _ in range(_MAX_PAGES):
             request = SourceRequest("/works", {**asked, "per_page": str(size), "cursor": cursor})
@@ -264,7 +264,7 @@ def _date(text: str | None) -> PublicationDate | None:
 
 
 def _last_day(date: PublicationDate) -> str:
-    """The last day that is not after a date, as OpenAlex takes it."""
+    """The last day of a date, in the form that OpenAlex takes."""
     month = date.month or 12
     return str(PublicationDate(year=date.year, month=month, day=date.day or monthrange(date.year, month)[1]))
 

@@ -30,19 +30,19 @@ from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.pipeline.search import Search
 
 CITED_POOL = 50
-"""Documents that are put in the order of their citations, where that is asked for."""
+"""Documents found by relevance that are then ordered by citations, if that order is asked for."""
 MAX_QUOTES = 5_000
-"""Quotes that are searched for at most, to find as many documents as are asked for."""
+"""Quotes that are searched for, at most, to find as many documents as are asked for."""
 _QUOTES_PER_DOCUMENT = 5
-_MAX_QUOTES_AT_ONCE = 300  # that are read at once faster than those of a page
+_MAX_QUOTES_AT_ONCE = 300  # reading so many together is faster than reading them by page
 
 
 class OwnCollection:
     """The documents of a collection as papers; implements `PaperSource`.
 
-    Titles, authors, dates, citations and identifiers are the documents' metadata (`quoteweave add --meta`). Where a
-    limit of date is asked for, a document without a date is left out, as it may have been published later, and a note
-    says how many are. Its methods raise what `Search.find` raises, and CollectionError.
+    Titles, authors, dates, citations and identifiers are the documents' metadata (`quoteweave add --meta`). If there is
+    a limit of date, documents without a date are left out, as they may have been published later, and a note says how
+    many they are. Its methods raise what `Search.find` raises, and CollectionError.
 
     >>> own = OwnCollection(collection, Search(LexicalRetriever(collection)))
     >>> asyncio.run(own.search("grain")).papers[0].title
@@ -97,7 +97,7 @@ class OwnCollection:
         return read_document(document, text_of_quotes(quotes))
 
     def _allowed(self, before: PublicationDate | None) -> tuple[Filter | None, list[str]]:
-        """A filter for what was published by then, and a note on what has no date."""
+        """A filter for documents that may not have been published after a date, and a note on those without one."""
         if before is None:
             return None, []
         where, undated = self._current().published_by(before)
@@ -163,7 +163,7 @@ class _State:
 
 
 def read_document(document: Document, text: str) -> PaperText:
-    """Return the text of a document as that of a paper; of one that is only described, why there is no more."""
+    """Return the text of a document as that of a paper; if it is only described, with why there is no full text."""
     if is_only_described(document):
         return PaperText(
             outcome="not_open_access",

@@ -1,6 +1,6 @@
 """Papers as metadata of documents, and documents with such metadata as papers.
 
-The keys are those that a person would give with `--meta`: `title`, `authors` (apart by semicolons), `published` or
+The keys are those that a person would give with `--meta`: `title`, `authors` (separated by semicolons), `published` or
 `year`, `venue`, `citations`, `url`, and identifiers such as `doi` and `arxiv`.
 """
 
@@ -18,20 +18,20 @@ IDENTIFIERS = (
 )
 """Keys of metadata that are identifiers of papers."""
 SOURCE_ID = "source_id"
-"""The id of a paper at the source that found it; documents without it are nobody's papers but the user's."""
+"""The key of a paper's id at the source that found it; documents without it were added by the user."""
 SAME_AS = "same_as"
-"""Further identifiers of the same paper, such as `doi:10.1/x`, apart by spaces."""
+"""The key of further identifiers of the same paper, such as `doi:10.1/x`, separated by spaces."""
 SNIPPETS = "From Semantic Scholar's snippets"
-"""Heading of the passages that a source sent of a paper whose full text is not there."""
+"""The heading above passages that a source sent of a paper whose full text was not read."""
 ABSTRACT_PAGES = 2
 MAX_ABSTRACT_CHARACTERS = 3_000
 _ABSTRACT = lazy_regex(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
-_WHOLE = ".0"  # after whole numbers of tables that a data frame wrote
+_WHOLE = ".0"  # data frames write whole numbers with this ending
 _DATES = ("published", "date", "year")
 
 
 def metadata_of(paper: Paper) -> dict[str, str]:
-    """Return what a document of a paper has as metadata; what is not known is left out."""
+    """Return the metadata of a paper's document; what is not known is left out."""
     stated = {
         "title": paper.title,
         "authors": "; ".join(author.replace(";", ",") for author in paper.authors),
@@ -51,7 +51,7 @@ def metadata_of(paper: Paper) -> dict[str, str]:
 def paper_of(document: Document, abstract: str | None = None) -> Paper:
     """Return the paper that a document is, by its metadata; its id is the document's name.
 
-    A date or number of citations that cannot be read is as one that is not there.
+    A date or number of citations that cannot be read counts as missing.
     """
     return paper_from_metadata(document.name, document.metadata, abstract)
 
@@ -87,12 +87,12 @@ def date_in(metadata: Mapping[str, str]) -> PublicationDate | None:
 
 
 def is_only_described(document: Document) -> bool:
-    """Whether the document of a paper that a source found has its title, abstract and snippets alone."""
+    """Whether a document is a paper that a source found and has only its title, abstract and snippets."""
     return SOURCE_ID in document.metadata and document.format == "markdown"
 
 
 def abstract_in(document: Document, quotes: Sequence[Quote]) -> str | None:
-    """Return the abstract of a document: what stands on its first two pages under that heading, or after that word."""
+    """Return the abstract of a document: the text under that heading, or after that word, on its first two pages."""
     if is_only_described(document):
         found = [quote.text for quote in quotes if quote.layout != "title" and quote.section != SNIPPETS]
     else:
@@ -119,5 +119,5 @@ def _is_abstract(heading: str) -> bool:
 
 
 def on_one_line(text: str) -> str:
-    """Return a text as metadata have it: with single spaces, and valid Unicode."""
+    """Return a text as metadata store it: with single spaces and valid Unicode."""
     return " ".join(text.encode("utf-8", "replace").decode().split())

@@ -1,4 +1,4 @@
-"""The text of a paper: its pages joined and told apart, and passages found in it by their words."""
+"""The text of a paper: joins and splits its pages, and finds passages in it by their words."""
 
 import re
 from collections import Counter
@@ -11,9 +11,9 @@ from quoteweave.core.records import Quote, Record
 from quoteweave.core.text.tokens import words as tokens
 
 PASSAGES = 5
-"""Passages that are given of a search in a text, unless another number is asked for."""
+"""Passages that a search in a text returns, unless another number is asked for."""
 PASSAGE_WORDS = 120
-"""Most words of a passage; a longer paragraph is several, each beginning in the middle of the one before."""
+"""Words of a passage, at most; a longer paragraph is cut into several, each beginning in the middle of the last."""
 
 
 class TextPassage(Record):
@@ -33,7 +33,7 @@ class TextPassages(Record):
 
 
 def join_pages(pages: Iterable[str]) -> str:
-    """Join the texts of pages by blank lines; those within a page are taken out, so that `split_pages` finds the pages.
+    """Join the texts of pages by blank lines; blank lines within a page are removed, so that `split_pages` can split.
 
     >>> split_pages(join_pages(["Grain.\\n\\nTimber.", "", "Zinc."]))
     ['Grain.\\nTimber.', '', 'Zinc.']
@@ -56,10 +56,10 @@ def text_of_quotes(quotes: Sequence[Quote]) -> str:
 
 
 def find_in_text(text: str, words: str, k: int = PASSAGES) -> TextPassages:
-    """Return at most `k` passages of a text of pages that have these words: in their order, else as many as there are.
+    """Return at most `k` passages of a text of pages that have all of these words in order, or else some of them.
 
     Case, accents, punctuation and line breaks do not matter, and words are stemmed. Passages that have all words in
-    their order stand first; the others have the rarest of them first. Of equal ones the first in the text is first.
+    their order come first, then the others by how rare the words are that they have; equal ones in text order.
     """
     wanted = tokens(words, keep_stop_words=True)
     rare = dict.fromkeys(tokens(words)) or dict.fromkeys(wanted)
@@ -101,7 +101,7 @@ def _contains(found: Sequence[str], wanted: Sequence[str]) -> bool:
 def _apart(
     best: Sequence[tuple[int, bool]], windows: Sequence[tuple[int, str, Sequence[str]]]
 ) -> list[tuple[int, bool]]:
-    """Those of the passages, best first, that do not share half of their words with a better one beside them."""
+    """The passages, best first, without those that share half of their words with a better neighbour."""
     taken: set[int] = set()
     apart = []
     for number, whole in best:

@@ -53,8 +53,8 @@ def require_order(by: str) -> None:
 ReadOutcome = Literal[
     "full_text", "not_open_access", "unreachable", "not_a_pdf", "too_large", "damaged", "other_paper", "withheld"
 ]
-"""What became of reading a paper: its text was read; it has no open-access file; the file could not be fetched; is no
-PDF; has too many bytes or pages; cannot be parsed; is another paper's; or the paper is hidden from the reader."""
+"""What became of reading a paper: its text was read; it has no open-access file; its file could not be fetched, is no
+PDF, has too many bytes or pages, cannot be parsed, or is another paper's; or the paper is hidden from the reader."""
 
 
 _MIN_MONTH_DAYS = 28
@@ -104,7 +104,7 @@ class PublicationDate(Record):
     def may_follow(self, other: "PublicationDate") -> bool:
         """Whether what was published at this date may have been published after the other.
 
-        Of a date known to the year alone, nothing within that year is after it.
+        If only the other's year is known, nothing in that year counts as after it.
         """
         mine, others = (self.year, self.month, self.day), (other.year, other.month, other.day)
         for own, its in zip(mine, others, strict=True):
@@ -140,7 +140,7 @@ class Paper(Record):
 
 
 def identifiers_of(paper: Paper) -> frozenset[str]:
-    """Return what identifies the paper, as `doi:10.1/x` or `arxiv:2407.12861`, of its identifiers and its URLs.
+    """Return identifiers of the paper, such as `doi:10.1/x` or `arxiv:2407.12861`, from its identifiers and URLs.
 
     Each is in one form (`normalized`). A paper's id at its source is not among them.
 
@@ -161,9 +161,9 @@ def describe_paper(paper: Paper) -> str:
 
 
 def stated_identifiers(paper: Paper) -> frozenset[str]:
-    """Return what `identifiers_of` does, except for what the link of its file tells.
+    """Return what `identifiers_of` does, without identifiers from the link of the paper's file.
 
-    Sources link to other papers' files too, by which two papers would be taken for one.
+    Sources sometimes link to another paper's file, so that two papers would be taken for one.
     """
     return identifiers_of(paper.model_copy(update={"pdf_url": None}))
 
@@ -227,7 +227,7 @@ class PaperSource(Protocol):
 
     @property
     def name(self) -> str:
-        """As `--source` names it."""
+        """The name that `--source` takes."""
         ...
 
     async def search(

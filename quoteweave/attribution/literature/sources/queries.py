@@ -1,7 +1,7 @@
-"""What sources are searched for, and which of the papers that they send are shown.
+"""Makes queries for sources, and selects which of the papers that they send are shown.
 
-Queries are plain words without operators, no longer than a URL holds. Shown are readable papers, once each, and
-published in time; the others are counted.
+Queries are plain words without operators, no longer than a URL can hold. Papers that can be read and were published in
+time are shown, once each; the others are counted.
 """
 
 import re
@@ -19,10 +19,10 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 
 MAX_PER_PAGE = 100
-"""Most papers that are asked for at once; both Semantic Scholar and OpenAlex take no more."""
+"""Papers that one request asks for, at most; neither Semantic Scholar nor OpenAlex takes more."""
 _MAX_ENCODED_BYTES = 1500
-"""Bytes of a query in a URL; OpenAlex takes some 4 KB for the whole URL."""
-# Semantic Scholar finds nothing for words with hyphens; the others are operators of one source or the other.
+"""Bytes of an encoded query, at most; OpenAlex takes some 4 KB for the whole URL."""
+# Semantic Scholar finds nothing for words with hyphens; the other characters are operators of one of the sources.
 _OPERATORS = lazy_regex(r"[\s+|&/\"*()~?!^:\\\[\]{}<>=\u2010-\u2015\u2212-]+|[\x00-\x1f\x7f]+")
 _BOOLEAN = lazy_regex(r"\b(?:AND|OR|NOT)\b")
 
@@ -33,7 +33,7 @@ def plain_query(text: str) -> tuple[str, str | None]:
     >>> plain_query('multi-hop "question answering" NOT (vision)')
     ('multi hop question answering not vision', None)
     """
-    text = text[: 20 * _MAX_ENCODED_BYTES].encode("utf-8", "replace").decode()  # halves of characters cannot be sent
+    text = text[: 20 * _MAX_ENCODED_BYTES].encode("utf-8", "replace").decode()  # lone surrogates cannot be sent
     words = _BOOLEAN.sub(lambda found: found.group().lower(), _OPERATORS.sub(" ", text)).split()
     query = " ".join(words)
     cut = _beginning(words)
@@ -43,7 +43,7 @@ def plain_query(text: str) -> tuple[str, str | None]:
 
 
 def _beginning(words: list[str]) -> str:
-    """As many words as fit into a URL; of a first one that does not, as many of its characters."""
+    """As many words as fit into a URL; if the first does not fit, as many of its characters as do."""
     ends = list(accumulate(len(quote_plus(word)) + 1 for word in words))
     kept = bisect_right(ends, _MAX_ENCODED_BYTES)
     if kept or not words:
@@ -52,7 +52,7 @@ def _beginning(words: list[str]) -> str:
 
 
 def searchable(query: str, k: int) -> tuple[str, tuple[str, ...]]:
-    """Return a query as `plain_query` does, with notes for who reads the results; empty where it holds no word.
+    """Return a query as `plain_query` does, with notes for the reader of the results; empty if it has no word.
 
     Raises UsageError for a `k` below 1.
     """
@@ -65,22 +65,22 @@ def searchable(query: str, k: int) -> tuple[str, tuple[str, ...]]:
 
 
 def first_page(k: int, before: PublicationDate | None) -> int:
-    """How many papers to ask for at first to show `k`: more with a date, by which some are left out here."""
+    """How many papers to ask for at first to show `k`: more if there is a date, as some are left out by it here."""
     return min(MAX_PER_PAGE, k if before is None else 2 * k)
 
 
 _ARXIV_NUMBER = lazy_regex(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.ASCII)
 SentText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-"""A text that a source sends, empty where it sends null."""
+"""A text that a source sends; null becomes an empty text."""
 SentTitle = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A title, without which a paper cannot be shown."""
+"""A title, which must not be empty, as a paper cannot be shown without one."""
 
 
 class PaperSelection:
     """Takes papers as a source sends them, and says what it left out.
 
     `read` makes a paper of what the source sent, or raises ValidationError. With `before`, papers that may have been
-    published after it are left out, and those whose date is unknown: what the source was asked for is not relied on.
+    published after it and papers without a date are left out, even if the source was told the limit, too.
     """
 
     def __init__(self, read: Callable[[object], Paper], before: PublicationDate | None) -> None:
@@ -96,7 +96,7 @@ class PaperSelection:
         return tuple(self._papers.values())
 
     def add(self, sent: Iterable[object], bad_reply: Callable[[str], SourceBadResponse]) -> None:
-        """Take what a reply holds. Raises `bad_reply` of the first fault where nothing in it is a paper."""
+        """Take the papers of a reply. Raises what `bad_reply` makes of a fault if none of them can be read."""
         papers = [self.readable(item) for item in sent]
         if papers and not any(papers):
             raise bad_reply(f"none of {len(papers)} papers can be read ({self._unreadable[-1]})")
@@ -113,7 +113,7 @@ class PaperSelection:
             return None
 
     def admits(self, paper: Paper) -> bool:
-        """Whether a paper may be shown; it is counted where not."""
+        """Whether a paper may be shown; one that may not is counted."""
         if self.before is None:
             return True
         if paper.published is None:
@@ -139,7 +139,7 @@ class PaperSelection:
 
 
 def later_date(date: PublicationDate | None, year: int | None) -> PublicationDate | None:
-    """The later of a date and a year where a source has both, and they disagree; None where it has neither."""
+    """The date that a source gives, or its year if that is later; None if it gives neither."""
     if year is None or not 1000 <= year <= 9999 or (date is not None and date.year >= year):
         return date
     return PublicationDate(year=year)
@@ -154,7 +154,7 @@ def read_date(text: str | None) -> PublicationDate | None:
 
 
 def read_limit(before: str | None) -> PublicationDate | None:
-    """A date that a user writes; None for none. Raises UsageError for what is no date."""
+    """Read a date that a user wrote; None stays None. Raises UsageError for a text that is no date."""
     try:
         return None if before is None else PublicationDate.parse(before)
     except ValueError as error:
@@ -162,7 +162,7 @@ def read_limit(before: str | None) -> PublicationDate | None:
 
 
 def arxiv_file(number: str | None) -> str | None:
-    """The address of arXiv's PDF of a number such as `2407.12861` or `cs/0112017`, all of which may be read freely."""
+    """The address of arXiv's PDF for a number such as `2407.12861` or `cs/0112017`; all of them may be read freely."""
     number = number or ""
     return f"https://arxiv.org/pdf/{number}" if _ARXIV_NUMBER.fullmatch(number) else None
 

@@ -50,7 +50,7 @@ SEMANTIC_SCHOLAR = SourceService(
 )
 _FIELDS = "title,abstract,year,publicationDate,citationCount,venue,externalIds,url,openAccessPdf,authors"
 _SNIPPET_FIELDS = "snippet.text,snippet.section,snippet.snippetKind"
-_MAX_IN_ALL, _MAX_SNIPPETS = 999, 500  # of snippets a thousand are sent, but of papers 500 described at once
+_MAX_IN_ALL, _MAX_SNIPPETS = 999, 500  # 1,000 snippets are sent, but 500 papers described, at most
 _BULK_PAGES = 5
 _IDENTIFIERS = {
     "DOI": "doi",
@@ -65,7 +65,7 @@ _IDENTIFIERS = {
 
 
 class _Sent(BaseModel):
-    """Base of what the API sends: names in camel case; fields that are not asked for are left aside."""
+    """Base of the API's objects: their names are in camel case, and fields that are not declared are ignored."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
 
@@ -106,7 +106,7 @@ class _Paper(_Sent):
             citations=self.citation_count,
             identifiers={**known, "semantic_scholar": self.paper_id},
             url=self.url or None,
-            # Of many papers that arXiv has, the API gives no address.
+            # The API gives no address for many papers that arXiv has.
             pdf_url=(self.open_access_pdf.url if self.open_access_pdf else "") or arxiv_file(known.get("arxiv")),
         )
 
@@ -153,10 +153,10 @@ class _PapersSent(RootModel[Sequence[object]]):
 class SemanticScholar:
     """Searches Semantic Scholar. Implements `PaperSource`; `reader` reads the files that it links to.
 
-    By relevance it ranks at most some thousand papers, by citations it finds those that have all words of the query in
-    title or abstract. Passages are searched for in the open-access papers among its own. With `open_access_only` papers
-    without an open-access file are left out, with `field` those of other fields of study. Limits of dates are sent, and
-    kept here as well (`PaperSelection`).
+    By relevance it ranks at most some thousand papers; by citations it finds papers that have all words of the query in
+    title or abstract. Passages are searched for in its open-access papers. With `open_access_only`, papers without an
+    open-access file are left out; with `field`, those of other fields of study. Limits of dates are sent, and applied
+    to the results as well (`PaperSelection`).
     """
 
     name = "semantic-scholar"
@@ -237,7 +237,7 @@ class SemanticScholar:
             except SourceRefused as error:
                 if not offset or error.status != 400:
                     raise
-                return  # its `next` may lead to where it has no papers, and it refuses that
+                return  # its `next` may point beyond the last paper, which it then refuses
             selection.add(found.data or (), self._client.bad_reply)
             if found.next is None or found.next <= offset:
                 return
@@ -264,7 +264,7 @@ class SemanticScholar:
             raise self._client.bad_reply(f"{len(sent)} papers for {len(titles)} that were asked for")
         shown: dict[str, Paper] = {}
         for each, item in zip(titles, sent, strict=True):
-            # A paper that is not described has no date.
+            # A paper that the API does not describe has no date, so that it is left out if there is a limit of date.
             paper = Paper(id=f"CorpusId:{each}", title=titles[each]) if item is None else selection.readable(item)
             if paper is not None and selection.admits(paper):
                 shown[each] = paper
@@ -286,7 +286,7 @@ def _read_snippets(sent: Sequence[object]) -> tuple[list[_SnippetFound], list[st
 
 
 def _published(before: PublicationDate | None) -> dict[str, str]:
-    """The parameter by which the API leaves out what was published later."""
+    """The parameter that makes the API leave out later papers."""
     if before is None:
         return {}
     return {"year": f"-{before}"} if before.month is None else {"publicationDateOrYear": f":{before}"}

@@ -1,7 +1,7 @@
-"""The HTTP APIs of papers: where they are, how they take a key and what errors mean, their pace, and replies kept.
+"""The HTTP APIs of papers: their addresses, keys and errors, the pace of requests, and the cache of replies.
 
-No two requests with one key are closer to each other than the source allows. What one sentence waits for a source in
-all is counted, so that a source which is silent, or slow time and again, is given up.
+Requests with one key are never closer together than the source allows. The total time that one sentence waits for a
+source is counted, so that a source which is silent or always slow is given up.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from quoteweave.endpoints.address import EndpointAddress, option_or_environment,
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What tells the time, in seconds, and waits; and numbers from 0 to 1 by which pauses differ."""
+    """A clock in seconds, a way to sleep, and random numbers from 0 to 1 that vary pauses; tests replace them."""
 
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -37,8 +37,8 @@ class Timing:
 class SourcePace:
     """Spaces requests evenly, over all tasks and threads that share it.
 
-    Within an event loop requests are let through in the order in which they came. The interval counts from the moment
-    at which the request before was let through, so that a late one brings no two close together.
+    Within an event loop, requests are let through in the order in which they came. The interval counts from the moment
+    at which the previous request was really let through, so that a delayed request is not followed too closely.
     """
 
     def __init__(self, timing: Timing | None = None) -> None:
@@ -71,9 +71,9 @@ class SourcePace:
 
 @dataclass(slots=True)
 class Waiting:
-    """How long a source was waited for: for replies, and between attempts, but not for its turn.
+    """How long a source was waited for: for replies and between attempts, but not for a request's turn.
 
-    What is waited for at the same time counts once. Of one event loop.
+    Time in which several requests wait counts once. Use it within one event loop.
     """
 
     _ended: float = 0.0
@@ -94,7 +94,7 @@ class Waiting:
                 self._ended += clock() - self._since
 
     def seconds(self, now: float) -> float:
-        """Seconds so far, what is under way included; `now` is by the clock of `wait`."""
+        """Seconds so far, including waits under way; `now` is the time by the clock of `wait`."""
         return self._ended + (now - self._since if self._under_way else 0.0)
 
 
@@ -103,7 +103,7 @@ _waiting: ContextVar[Waiting | None] = ContextVar("waiting", default=None)
 
 @contextmanager
 def count_waiting() -> Iterator[Waiting]:
-    """Count what is waited for a source in this block, tasks that it starts included."""
+    """Count the time that this block, and tasks that it starts, wait for a source."""
     token = _waiting.set(counted := Waiting())
     try:
         yield counted
@@ -112,7 +112,7 @@ def count_waiting() -> Iterator[Waiting]:
 
 
 def current_waiting() -> Waiting | None:
-    """The count of the block around; None outside any."""
+    """The count of the surrounding `count_waiting` block; None outside any."""
     return _waiting.get()
 
 
@@ -121,7 +121,7 @@ _paces_lock = Lock()
 
 
 def shared_pace(address: EndpointAddress) -> SourcePace:
-    """The pace of all in this process who ask that machine with that key."""
+    """The pace shared by all in this process that ask one machine with one key."""
     with _paces_lock:
         return _paces.setdefault((address.destination, address.key), SourcePace())
 
@@ -141,11 +141,11 @@ class ReplyCache:
         self._calls: SharedCalls[BaseModel] = SharedCalls()
 
     def turn(self, key: str) -> AbstractAsyncContextManager[SharedCall[BaseModel]]:
-        """Wait for equal requests; the result is set where one of them was answered."""
+        """Wait for equal requests under way; the result is set if one of them was answered."""
         return self._calls.turn(key)
 
     def find(self, key: str, shape: type[Body]) -> Body | None:
-        """The reply that is kept, if it is such a record. Raises StorageError where the file cannot be read."""
+        """The cached reply, if it can be read as such a record. Raises StorageError if the file cannot be read."""
         kept = self._cache.find(key)
         try:
             return None if kept is None else shape.model_validate_json(kept.reply)
@@ -158,12 +158,12 @@ class ReplyCache:
 
 
 def reply_key(url: str, params: Mapping[str, str], body: Mapping[str, object] | None) -> str:
-    """The key of a request: where it goes and what it asks, without a key of the source."""
+    """The cache key of a request: a hash of its address and what it asks, without the API key."""
     return json_sha256({"url": url, "params": dict(params), "body": body})
 
 
 NO_KEY = "none"
-"""The key of an `EndpointAddress` to which none is sent."""
+"""The key of an `EndpointAddress` that means that no key is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,27 +171,27 @@ class SourceService:
     """An HTTP API of papers, as it is documented."""
 
     name: str
-    """As its users know it."""
+    """The name by which users know it."""
     url: str
     url_variable: str
-    """The variable of the environment that holds another address, such as a proxy's."""
+    """The environment variable with another address, such as a proxy's."""
     key_variable: str
     key_page: str
-    """Where a key is to be had."""
+    """The web page on which one gets a key."""
     key_header: str = ""
-    """The header in which a key is sent; else it is the parameter `key_parameter`."""
+    """The header in which a key is sent; if empty, the key is sent as the parameter `key_parameter`."""
     key_parameter: str = ""
     too_fast: frozenset[int] = frozenset({429})
-    """The statuses by which it says that it is asked too often."""
+    """The HTTP statuses that mean that it was asked too often."""
     too_often: str = ""
-    """What to do about that."""
+    """What users can do if it was asked too often."""
 
     def address(self, base_url: str | None = None, api_key: str | None = None) -> EndpointAddress:
         """The address and key given, or those of the environment, or the API's own address without a key.
 
-        The environment's key is sent to the environment's address, or to the API's own where that is not set, and to no
-        other machine: addresses may come from a file of somebody else's. Raises UsageError for what is no base URL, and
-        for a key that no request can carry.
+        The environment's key is sent only to the environment's address, or to the API's own if that is not set, because
+        other addresses may come from somebody else's file. Raises UsageError for an address that is no base URL and for
+        a key that no request can carry.
         """
         own = option_or_environment(None, self.url_variable) or self.url
         url = (base_url or "").strip() or own

@@ -1,4 +1,4 @@
-"""Asks the HTTP APIs of sources of papers: in their pace, again where that helps, and with errors for users."""
+"""Asks the HTTP APIs of sources of papers, at their pace; retries where that helps, and raises errors for users."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 MAX_REPLY_BYTES = 10_000_000
-"""Most bytes of a reply, decompressed: as many as Semantic Scholar sends at most, by its documentation."""
+"""Bytes of a decompressed reply, at most: by its documentation, Semantic Scholar sends no more."""
 _FIRST_PAUSE_S, _MAX_PAUSE_S = 1.0, 30.0
 _MAX_REDIRECTS = 5
 
@@ -48,7 +48,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class SourceRequest:
-    """A request: its path below the address, and what it asks. With a `body` it is posted."""
+    """A request: its path below the address, and its parameters. With a `body` it is posted."""
 
     path: str
     params: Mapping[str, str] = field(default_factory=dict)
@@ -59,12 +59,12 @@ class SourceRequest:
 class SourceLimits:
     """How often a source is asked, and how long it is waited for.
 
-    Too many requests (429), failures of the source (5xx, 408) and faults of the connection are tried again: `attempts`
-    in all, `silent_attempts` where no connection is made or no reply comes in time. Pauses double from a second, less
-    up to half by chance, or are those that the source asks for (Retry-After); all pauses of a request together are at
-    most `pauses_s`. Waiting for one's turn is not counted. `silence_s` and `attempt_s` limit one attempt: how long
-    nothing may come, and how long it may take in all. `in_all_s` limits what is waited for all requests of one block of
-    `count_waiting`, pauses included; what is waited for at the same time counts once.
+    Requests are retried after too many requests (429), failures of the source (5xx, 408) and connection errors, with
+    `attempts` attempts in all, or `silent_attempts` if no connection is made or no reply comes in time. Pauses double
+    from one second, each shortened at random by up to half, or are those that the source asks for (Retry-After); all
+    pauses of a request together take at most `pauses_s`. Waiting for one's turn is not counted. `silence_s` and
+    `attempt_s` limit one attempt: how long no data may come, and how long it may take in all. `in_all_s` limits the
+    time that all requests in one `count_waiting` block wait, pauses included; simultaneous waits count once.
     """
 
     per_second: float = 1.0
@@ -77,7 +77,7 @@ class SourceLimits:
 
 
 class _TryAgain(Exception):
-    """An attempt failed, and another may not."""
+    """An attempt failed, but another may succeed."""
 
     def __init__(self, error: SourceError, attempts: int, *, pause_s: float | None = None, hold: bool = False) -> None:
         super().__init__(str(error))
@@ -85,10 +85,10 @@ class _TryAgain(Exception):
 
 
 class SourceClient:
-    """Asks one source. The key goes to the origin of its address alone, and is in no message and no file.
+    """Asks one source. The key is sent only to the origin of its address, and appears in no message and no file.
 
-    All clients of one address and key share a `pace` unless another is given. `cache` keeps replies; with None each is
-    asked for anew. `http` is the HTTP client, that of the event loop where it is None.
+    All clients of one address and key share a `pace` unless one is given. `cache` keeps replies; with None, each
+    request is sent. `http` is the HTTP client; None means the shared one of the event loop.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class SourceClient:
         self._redactor = endpoint_redactor(address.url, address.key)
 
     async def read(self, request: SourceRequest, shape: type[Body]) -> Body:
-        """Return the reply to a request as a record, one that is kept if there is one.
+        """Return the reply to a request as a record, from the cache if it is there.
 
         Raises SourceUnreachable when the source does not answer in time or fails on its side, SourceRefused when it
         turns the request down, SourceBadResponse when its reply is no such record or too large, and StorageError when
@@ -143,7 +143,7 @@ class SourceClient:
         )
 
     def clean(self, text: str) -> str:
-        """What a source said on one line, without the secrets of the address."""
+        """A source's words on one line, without the secrets of the address."""
         return one_line(self._redactor.clean(text))
 
     async def _ask(self, request: SourceRequest) -> bytes:
@@ -162,7 +162,7 @@ class SourceClient:
                     raise self._given_up(str(failed.error)) from None
                 left -= pause
                 if failed.hold:
-                    self._pace.hold(pause)  # what the source asks for is meant for all who use this key
+                    self._pace.hold(pause)  # the source asks all users of this key to wait
                 with self._counted():
                     await self._pace.timing.sleep(pause)
 
@@ -173,7 +173,7 @@ class SourceClient:
         return longest * (1 - self._pace.timing.jitter() / 2)
 
     async def _attempt(self, request: SourceRequest) -> bytes:
-        """Send a request once, to where the source moved what it asks for. Raises _TryAgain, and as `read` does."""
+        """Send a request once, following redirects. Raises _TryAgain, and what `read` raises."""
         import httpx2
 
         from quoteweave.endpoints.http_client import ResponseTooLarge, shared_client
@@ -182,7 +182,7 @@ class SourceClient:
         url = httpx2.URL(self._url(request), params={**self.address.query, **request.params})
         try:
             for _ in range(_MAX_REDIRECTS):
-                prepared = self._prepared(client, url, request.body)  # before the wait, so that it delays nothing
+                prepared = self._prepared(client, url, request.body)  # before its turn, to delay nothing
                 await self._pace.wait(1 / self._limits.per_second)
                 response = await self._sent(client, prepared)
                 onward = self._onward(response, request)
@@ -199,7 +199,7 @@ class SourceClient:
         raise self.bad_reply("redirects without end")
 
     async def _sent(self, client: "BoundedClient", prepared: "Request") -> "Response":
-        """Send a request. Raises TimeoutError, and SourceUnreachable where too long is waited for the source in all."""
+        """Send a request. Raises TimeoutError, and SourceUnreachable if the source was waited for too long in all."""
         left = self._left_in_all()
         if left <= 0:
             raise self._given_up("it was too slow before")
@@ -218,7 +218,7 @@ class SourceClient:
         return float("inf") if waiting is None else self._limits.in_all_s - waiting.seconds(self._pace.timing.clock())
 
     def _counted(self) -> AbstractContextManager[None]:
-        """Count what is waited in this block."""
+        """Count the time of this block as waiting, if that is counted."""
         waiting = current_waiting()
         return nullcontext() if waiting is None else waiting.wait(self._pace.timing.clock)
 
@@ -247,12 +247,12 @@ class SourceClient:
         return client.build_request(method, url, json=body, headers=headers, timeout=timeout, extensions=traced)
 
     async def _trace(self, event: str, _: object) -> None:
-        """Count the interval anew from when a request is sent: to connect may take longer for it than for the next."""
+        """Restart the interval when a request is sent, as connecting may delay it more than the next one."""
         if event.endswith("send_request_headers.started"):
             self._pace.hold(1 / self._limits.per_second)
 
     def _onward(self, response: "Response", request: SourceRequest) -> "URL | None":
-        """Where the source redirects to, if that is followed: within its origin, and for what only asks."""
+        """Where the source redirects to, if that is followed: within its origin, and for GET requests only."""
         location = response.headers.get("location", "")
         if not (300 <= response.status_code < 400):
             return None
@@ -267,7 +267,7 @@ class SourceClient:
         return target
 
     def _content(self, response: "Response") -> bytes:
-        """The body of a response that tells no error."""
+        """The body of a successful response. Raises the error of any other."""
         if not response.is_success:
             raise self._failed(response)
         if len(response.content) > MAX_REPLY_BYTES:
@@ -295,7 +295,7 @@ class SourceClient:
         return _TryAgain(error, self._limits.silent_attempts if few else self._limits.attempts)
 
     def _waits_too_long(self, failed: _TryAgain, pause_s: float) -> SourceError:
-        """The error of an attempt after which the source would have to be waited for longer than is done."""
+        """The error of an attempt after which the pause would be longer than the limits allow."""
         if failed.pause_s is None:
             return failed.error
         message = f"{failed.error} It is to be asked again in {_duration(pause_s)}, which is not waited for."
@@ -318,7 +318,7 @@ class SourceClient:
 
 
 def _asked_pause(response: "Response") -> float | None:
-    """Seconds after which the source wants to be asked again, by Retry-After or else by OpenAlex's own headers."""
+    """Seconds to pause that the source asks for, by Retry-After or else OpenAlex's own headers; None if it does not."""
     pause = retry_after_s(response.headers.get("retry-after", ""))
     if pause is None and response.headers.get("x-ratelimit-remaining") == "0":
         pause = retry_after_s(response.headers.get("x-ratelimit-reset", ""))
@@ -326,7 +326,7 @@ def _asked_pause(response: "Response") -> float | None:
 
 
 def _error_message(reply: bytes) -> str:
-    """What a JSON object says in `error` and `message`; empty where it says nothing, or is none."""
+    """What a JSON object says in `error` and `message`; empty if there is nothing, or the reply is no JSON object."""
     try:
         body = json.loads(reply)
     except (ValueError, RecursionError):
@@ -338,7 +338,7 @@ def _error_message(reply: bytes) -> str:
 
 
 def _error_text(reply: bytes) -> str:
-    """What an error's body says: its message, or its text without the tags of a page."""
+    """What the body of an error says: its message, or the text of an HTML page without tags."""
     text = reply[:4096].decode("utf-8", "replace")
     return _error_message(reply) or re.sub(r"<[^<>]*>", " ", text)
 

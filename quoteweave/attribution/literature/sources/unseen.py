@@ -1,7 +1,7 @@
-"""Hides from a search what would give the answer away: the excerpt's own paper, and what was published after it.
+"""Hides from a search what would give the answer away: the excerpt's own paper, and papers published after it.
 
-CiteME's agent filters searches for papers alone, and removes the excerpt's paper by its title; a search for snippets as
-CiteGuard (arXiv 2510.17853) added it has no filter by date. Here every search and reading passes the same rule.
+CiteME's agent filters only searches for papers, and removes the excerpt's paper by its title; the search for snippets
+that CiteGuard (arXiv 2510.17853) added has no filter by date. Here one rule applies to every search and reading.
 """
 
 import re
@@ -33,15 +33,15 @@ T = TypeVar("T")
 HiddenBecause = Literal["own_paper", "later", "undated"]
 """Why a paper is hidden: it is the excerpt's own; it may have been published later; or its date is not known."""
 SPARE = 10
-"""Papers or snippets asked for beyond `k`, so that a few that are hidden cost no second request."""
+"""Papers or snippets that are asked for beyond `k`, so that a few hidden ones need no second request."""
 MAX_REQUESTED = 1_000
 """Papers or snippets asked for at most, however many of them are hidden."""
 _TITLE_CHARACTERS = 500
 _MIN_TITLE_WORDS = 4
-"""Words of a title below which it may stand in any text."""
+"""Titles of fewer words may occur in any text, and are not looked for."""
 _RUN_WORDS, _MIN_RUNS, _MIN_SHARE = 8, 8, 0.6
-"""Of an excerpt: words that stand for one of its places; the fewest places by which a text can be told to have it; and
-the share of them that the text then has."""
+"""To tell whether a text has an excerpt, runs of `_RUN_WORDS` consecutive words are compared. The excerpt must have at
+least `_MIN_RUNS` of them, and the text at least the share `_MIN_SHARE`."""
 _QUOTED = lazy_regex(r"“[^”]*”|\"[^\"]*\"|„[^“]*“|«[^»]*»")
 _REASONS: Mapping[HiddenBecause, str] = {
     "own_paper": "with the title or an identifier of the paper that the excerpt is from",
@@ -64,12 +64,12 @@ class HidingRule(Record):
     def reason(self, paper: Paper, before: PublicationDate | None = None) -> HiddenBecause | None:
         """Return why a paper is hidden, or None if it may be shown.
 
-        It is the excerpt's own if they share an identifier, or have equal titles, or titles that CiteME takes for one
-        (a ratio above 0.8, in either order), or if its title has the other within it, as those of supplements do.
-        Another paper of much the same title, such as another part of a series, is hidden with it. `before` is a further
-        limit.
+        A paper counts as the excerpt's own if they share an identifier; if their titles are equal or match by CiteME's
+        rule (a ratio above 0.8, in either order); or if its title contains the other, as titles of supplements do. So a
+        paper with a very similar title, such as another part of a series, is hidden as well. `before` is a further
+        limit of date.
         """
-        own = self._own if self._own.paper is self.own else _Own(self.own)  # a copy may be of another paper
+        own = self._own if self._own.paper is self.own else _Own(self.own)  # a copied rule may have another own paper
         if own.is_same(paper):
             return "own_paper"
         limits = [limit for limit in (self.before, before) if limit is not None]
@@ -84,7 +84,7 @@ class HidingRule(Record):
 
 
 class _Own:
-    """The excerpt's own paper, or None, with all that papers found are compared with."""
+    """The excerpt's own paper, or None, with what found papers are compared with."""
 
     def __init__(self, paper: Paper | None) -> None:
         self.paper = paper
@@ -100,7 +100,7 @@ class _Own:
 
 
 class TitleMatcher:
-    """Compares a title with many others. Each search gives a hundred, so what is made of the one title is kept.
+    """Compares a title with many others. As each search gives a hundred, all that depends on the one title is kept.
 
     >>> title = TitleMatcher("Ships of Skarn")
     >>> title.is_same("SHIPS OF SKARN."), title.is_same("Cranes"), title.is_within("The ships of Skarn, revisited")
@@ -111,7 +111,7 @@ class TitleMatcher:
         self._title = _compared(title)
         self._letters, self._words = letters(self._title), _as_words(title)
         self._length = len(self._title.lower())
-        self._places: dict[str, int] = {}  # of each character, the bits that stand for where it is
+        self._places: dict[str, int] = {}  # for each character, a bit mask of its positions
         for position, character in enumerate(self._title.lower()):
             self._places[character] = self._places.get(character, 0) | 1 << position
 
@@ -131,7 +131,7 @@ class TitleMatcher:
         return len(self._words.split()) >= _MIN_TITLE_WORDS and self._words in _as_words(text)
 
     def _may_match(self, other: str) -> bool:
-        """Whether an upper bound of the ratio is above the threshold: what matches in order is a common subsequence."""
+        """Whether an upper bound of the ratio, from the longest common subsequence, is above the threshold."""
         lowered = other.lower()
         in_all = self._length + len(lowered)
         if 2 * min(self._length, len(lowered)) <= MIN_RATIO * in_all:
@@ -139,7 +139,7 @@ class TitleMatcher:
         return 2 * self._common_subsequence(lowered) > MIN_RATIO * in_all
 
     def _common_subsequence(self, other: str) -> int:
-        """The length of the longest common subsequence, a row of its table at once as bits (Hyyrö 2004)."""
+        """The length of the longest common subsequence, with each row of its table as one bit vector (Hyyrö 2004)."""
         every = (1 << self._length) - 1
         row = every
         for character in other:
@@ -159,9 +159,10 @@ def has_title(text: str, title: str) -> bool:
 
 
 def has_excerpt(text: str, excerpt: str) -> bool:
-    """Whether a text has most of an excerpt word for word, as the paper that the excerpt is from has.
+    """Whether a text has most of an excerpt word for word, like the paper that the excerpt is from.
 
-    What the excerpt quotes is left aside, as the paper cited has it too, and so are marks, which are printed otherwise.
+    Quotations in the excerpt are not compared, as the paper cited has them too, nor are marks, which papers print in
+    other forms.
 
     >>> sentence = "Blur hurts networks more than people, who see well enough even in fog and at night [CITATION]."
     >>> has_excerpt(sentence.replace("[CITATION]", "[7]"), sentence), has_excerpt("Blur hurts networks.", sentence)
@@ -175,7 +176,7 @@ def has_excerpt(text: str, excerpt: str) -> bool:
 
 
 def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """Each `_RUN_WORDS` words that stand beside each other."""
+    """All runs of `_RUN_WORDS` consecutive words."""
     return [tuple(words[at : at + _RUN_WORDS]) for at in range(len(words) - _RUN_WORDS + 1)]
 
 
@@ -186,10 +187,10 @@ def _compared(title: str) -> str:
 class Unseen:
     """A source that shows nothing of what a rule hides, in searches for papers and snippets and in reading.
 
-    Where it hid some of what the source found it asks for more, so that `k` are still given, and a note says how many
-    were hidden and why, but not which. Where the rule hides the excerpt's own paper, texts and snippets with
-    the words of `excerpt` are hidden too: they are that paper's, under another title. Implements `PaperSource`; raises
-    what its source raises.
+    If it hides some of what the source found, it asks for more, so that there are still `k` results; a note says how
+    many were hidden and why, but not which. If the rule hides the excerpt's own paper, texts and snippets with the
+    words of `excerpt` are hidden too, as they are that paper under another title. Implements `PaperSource`; raises what
+    its source raises.
 
     >>> own = OwnCollection(collection, Search(LexicalRetriever(collection)))
     >>> unseen = Unseen(own, HidingRule(own=Paper(id="-", title="Port.md")))
@@ -199,13 +200,13 @@ class Unseen:
 
     def __init__(self, source: PaperSource, rule: HidingRule, excerpt: str = "") -> None:
         self._source, self._rule = source, rule
-        self._excerpt = "" if rule.own is None else excerpt  # else nothing says that its words are to be hidden
+        self._excerpt = "" if rule.own is None else excerpt  # its words are hidden only with its paper
         self._hidden: dict[str, HiddenBecause] = {}
-        self._titles = set() if rule.own is None else {_as_words(rule.own.title)}  # of what is hidden
+        self._titles = set() if rule.own is None else {_as_words(rule.own.title)}  # titles of hidden papers
 
     @property
     def name(self) -> str:
-        """That of the source."""
+        """The name of the source."""
         return self._source.name
 
     @property
@@ -250,7 +251,7 @@ class Unseen:
         return read
 
     def _hide_if_own(self, paper: Paper, text: str) -> bool:
-        """Hide a paper whose text has the excerpt from now on."""
+        """If a paper's text has the excerpt, hide the paper from now on; return whether it does."""
         if not has_excerpt(text, self._excerpt):
             return False
         self._hidden[paper.id] = "own_paper"
@@ -270,7 +271,7 @@ class Unseen:
         k: int,
         before: PublicationDate | None,
     ) -> tuple[list[T], tuple[str, ...]]:
-        """At most `k` items that may be shown, and the notes on what is not."""
+        """At most `k` items that may be shown, and notes on those that may not."""
         count, found_before = k + SPARE, -1
         while True:
             found, notes = await ask(count)
@@ -285,7 +286,7 @@ class Unseen:
         if self._hidden.get(paper.id) == "own_paper":
             return "own_paper"
         reason = self._rule.reason(paper, before)
-        # What only this search's own limit leaves out may be shown by another.
+        # A paper that only this search's own limit of date hides may be shown by another search.
         lasting = reason if before is None or reason is None else self._rule.reason(paper)
         if lasting is not None:
             self._hidden[paper.id] = lasting
@@ -305,7 +306,7 @@ class Unseen:
 
 
 def hide(sources: Sequence[PaperSource], before: PublicationDate | None, not_from: str | None) -> Sequence[PaperSource]:
-    """Sources that show nothing later than `before`, and no paper with the title `not_from`; as given without both."""
+    """Sources that show nothing later than `before` and no paper titled `not_from`; unchanged if both are None."""
     own = None if not_from is None else Paper(id="excerpt", title=not_from)
     rule = HidingRule(own=own, before=before)
     return sources if rule == HidingRule() else [Unseen(source, rule) for source in sources]
