@@ -84,13 +84,13 @@ def make_app(settings: ServerSettings) -> FastAPI:
     app.add_middleware(HeadAsGet)
     app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)
     if settings.trusted_proxies:
-        # Around all else, so that limits, log and links know the client's own address and scheme.
+        # Added last, so that it wraps all else, and limits, log and links use the client's own address and scheme.
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
     return app
 
 
 def _lifespan(served: Served, jobs: Jobs, mcp: McpEndpoint) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
-    """What runs while the application does."""
+    """Return the application's lifespan: what is started before its first request and stopped at its end."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

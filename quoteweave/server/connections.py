@@ -1,4 +1,4 @@
-"""Connections of clients: how long one may take to ask, how many there may be, and which process gets one."""
+"""Connections of clients: how long a request's head may take, how many there may be, and how processes share them."""
 
 import asyncio
 import socket
@@ -10,17 +10,17 @@ from typing import Protocol
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEAD_SECONDS = 20.0
-"""Seconds that a client has to send a whole head of a request, the first of its connection or a further one."""
+"""Seconds that a client has to send the whole head of each request on its connection."""
 BACKLOG = 2_048
-"""Connections that wait until a process takes them."""
+"""Connections that may wait until a process takes them."""
 _MAX_FILES = 65_536
 
 
 class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
-    """uvicorn's HTTP protocol, which closes connections on which no request comes in time.
+    """uvicorn's HTTP protocol, extended to close connections on which no request comes in time.
 
-    uvicorn itself waits for ever for the rest of a head: who opens connections and sends a byte now and then could
-    take all those that the system allows the server.
+    uvicorn itself waits forever for the rest of a head, so that a client that opens many connections and sends a byte
+    now and then could use up all connections that the system allows the server.
     """
 
     head_seconds = HEAD_SECONDS
@@ -48,7 +48,7 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
             self._head_timer = self.loop.call_later(self.head_seconds, self._close_if_waiting)
 
     def _is_waiting(self) -> bool:
-        """Whether the client is to send the head of a request."""
+        """Whether the server waits for the head of a request."""
         return self.cycle is None or bool(self.cycle.response_complete)
 
     def _close_if_waiting(self) -> None:
@@ -63,8 +63,8 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
 
 
 def allow_many_connections() -> None:
-    """Raise the number of files that this process may open, as connections are, as far as the system lets it."""
-    if sys.platform == "win32":  # where there is no such limit
+    """Raise the limit of open files, which connections count as, as far as the system allows."""
+    if sys.platform == "win32":  # has no such limit
         return
     import resource
 
@@ -83,12 +83,12 @@ class SharedSocket(socket.socket):
 
     ready: Event
 
-    def listen(self, backlog: int = BACKLOG) -> None:  # noqa: ARG002 - asyncio's is how many it takes at a time
-        """Let `BACKLOG` connections wait until a process takes them, as every process has it say."""
+    def listen(self, backlog: int = BACKLOG) -> None:  # noqa: ARG002 - asyncio passes how many it accepts at a time
+        """Let `BACKLOG` connections wait until a process takes them, whichever process calls this."""
         super().listen(BACKLOG)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pass the socket itself on to a process that is started."""
+        """Pass the socket itself, not a copy of its settings, to a process that is started."""
         kind = int(self.family), int(self.type), self.proto
         return _received, (reduction.DupFd(self.fileno()), kind, self.ready)
 

@@ -1,6 +1,7 @@
 """What routes depend on: the server's state, the collection that a path names, and the address of links.
 
-All are coroutines: FastAPI calls plain functions in threads, and each such hop takes longer than what they do.
+All are coroutines, because FastAPI calls plain functions in threads, and switching to a thread takes longer than they
+do.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +19,7 @@ from quoteweave.server.served import Served, ServedCollection, no_such_collectio
 
 
 def record_response(record: Record) -> Response:
-    """Return a record as JSON at once: FastAPI would check it and write it a second time, which takes longer."""
+    """Return a record as a JSON response; FastAPI would validate and serialize it once more, which takes longer."""
     return Response(record.model_dump_json(), media_type="application/json")
 
 
@@ -60,15 +61,15 @@ def require(scope: Scope) -> Callable[[Request], Awaitable[Grant]]:
 
 
 Reader = Annotated[Grant, Depends(require("read"))]
-"""A request that may read; of which collections, its grant says."""
+"""The grant of a request that may read; the grant says which collections."""
 Writer = Annotated[Grant, Depends(require("write"))]
-"""A request that may add and remove documents."""
+"""The grant of a request that may add and remove documents."""
 Admin = Annotated[Grant, Depends(require("admin"))]
-"""A request that may make and remove collections."""
+"""The grant of a request that may make and remove collections."""
 
 
 def check_opens(grant: Grant, collection: str) -> None:
-    """Raise ProblemError for a collection that the key does not open: the same as for one that is not there."""
+    """Raise ProblemError for a collection that the key may not see: the same error as for one that does not exist."""
     if not grant.opens(collection):
         raise no_such_collection(collection)
 

@@ -57,11 +57,11 @@ class ResponseExample(Record):
 
     method: str
     path: str
-    """As the description has it, with names for what stands in braces."""
+    """The path as the OpenAPI description writes it, with parameters in braces."""
     status: int
     media_type: str
     body: JsonValue
-    """Of a stream its text."""
+    """The body; for a stream, its text."""
 
 
 def load_response_examples() -> tuple[ResponseExample, ...]:
@@ -70,7 +70,7 @@ def load_response_examples() -> tuple[ResponseExample, ...]:
 
 
 def add_response_examples(app: FastAPI) -> None:
-    """Have the description of the application show the examples, which are loaded when somebody reads it."""
+    """Make the application's OpenAPI description show the examples, which are loaded when it is first read."""
     describe = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -84,7 +84,7 @@ def add_response_examples(app: FastAPI) -> None:
 
 
 def _add(example: ResponseExample, described: dict[str, Any]) -> None:
-    if example.media_type == MEDIA_TYPE:  # one of all errors, at whatever path
+    if example.media_type == MEDIA_TYPE:  # one example stands for the errors of all paths
         described["components"]["schemas"][Problem.__name__]["examples"] = [example.body]
         return
     responses = described["paths"][example.path][example.method]["responses"]

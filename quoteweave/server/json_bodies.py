@@ -1,4 +1,4 @@
-"""Reads JSON that clients send: what no text may hold is refused there, whichever route the request is for."""
+"""Reads JSON that clients send, and refuses characters that no text may hold, for all routes alike."""
 
 import json
 import re
@@ -13,8 +13,9 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 def parse_json(data: bytes | bytearray) -> object:
     """Return what JSON says.
 
-    Raises `json.JSONDecodeError` for what is no JSON, cannot be held (nested too deeply, or a number of thousands of
-    digits), or has an escape such as `\\ud800` that is half of a character: such text cannot be stored or sent.
+    Raises `json.JSONDecodeError` for what is no JSON, for JSON that cannot be represented (nested too deeply, or with a
+    number of thousands of digits), and for an escape such as `\\ud800` that is a lone surrogate: such text cannot be
+    stored or sent.
     """
     try:
         found = json.loads(data)

@@ -1,9 +1,9 @@
 """Figures for Prometheus, and spans of retrieval and generation for OpenTelemetry.
 
-The figures are requests, answers, what the gate found, tokens and money, and the size of collections. The spans have
-OpenTelemetry's semantic conventions for generative AI; FastAPI itself makes the span of each request where
-OpenTelemetry is set up. Without the extra `telemetry`, and without an exporter, no span is made. Texts (questions,
-quotes, answers) are in spans only where the server logs text.
+The figures are of requests, answers, the gate's verdicts, tokens and money, and the size of collections. The spans
+follow OpenTelemetry's semantic conventions for generative AI; FastAPI's own instrumentation makes the span of each
+request if OpenTelemetry is set up. Without the extra `telemetry`, or without an exporter, no span is made. Texts
+(questions, quotes, answers) are in spans only if the server is set to log text.
 """
 
 import json
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MULTIPROCESS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""Names the folder through which several processes of one server count together."""
+"""The environment variable with the folder in which several processes of one server share their counts."""
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 
 Sizes = Callable[[], Mapping[str, CollectionCounts | None]]
-"""Gives what each collection holds, by name; None for one that cannot be read."""
+"""Returns the counts of each collection, by name; None for one that cannot be read."""
 
 
 class Metrics:
@@ -74,7 +74,7 @@ class Metrics:
         self._requests.labels(method, route, str(status)).observe(seconds)
 
     def count_search(self, collection: str, trace: Trace) -> None:
-        """Count a search by what each of its steps took."""
+        """Count a search by the seconds that each of its steps took."""
         for step, seconds in trace.seconds.items():
             self._searches.labels(collection, step).observe(seconds)
 
@@ -90,7 +90,7 @@ class Metrics:
             self._usd.labels(answer.model).inc(answer.price_usd)
 
     def exposition(self) -> bytes:
-        """Return all figures in Prometheus's text format; of all processes where several serve."""
+        """Return all figures in Prometheus's text format; if several processes serve, those of all."""
         registry = self.registry
         if MULTIPROCESS_VARIABLE in os.environ:
             registry = CollectorRegistry()
@@ -101,17 +101,17 @@ class Metrics:
 
 
 class _Sizes(Collector):
-    """How much each collection holds, counted when it is asked."""
+    """The sizes of collections, counted each time they are asked for."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """Return nothing, so that registering counts nothing yet."""
+        """Return nothing, so that nothing is counted when this collector is registered."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the documents and quotes of each collection that can be read, and how many cannot be."""
+        """Yield the documents and quotes of each collection, and the number of collections that cannot be read."""
         documents = GaugeMetricFamily("quoteweave_documents", "Documents of a collection.", labels=["collection"])
         quotes = GaugeMetricFamily("quoteweave_quotes", "Quotes of a collection.", labels=["collection"])
         unreadable = 0

@@ -1,4 +1,4 @@
-"""Documents and pages as they are shown, over HTTP and by the MCP tools alike."""
+"""Documents and pages as both the HTTP API and the MCP tools show them."""
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import fraction_of
@@ -19,7 +19,7 @@ def find_document(collection: Collection, name: str) -> Document:
 
 
 def no_such_document(error: UsageError) -> ProblemError:
-    """Return the problem of a name that no document has, of which the error tells."""
+    """Return the problem of a name that no document has, with the error's message."""
     return ProblemError(404, "no-such-document", error.summary)
 
 

@@ -17,16 +17,16 @@ from quoteweave.pipeline.pictures_for_people import crop, marked_page, page_pict
 from quoteweave.server.problems import ProblemError
 
 MAX_KEPT = 64 * 2**20
-"""Bytes of pictures that are kept in memory."""
-# A page's address is its document's name, and that may name another file by the next request: browsers keep the
-# picture, and ask each time whether it is still the one.
+"""Bytes of pictures that are kept in memory, at most."""
+# A page's address has its document's name, which may stand for another file by the next request. So browsers may keep
+# the picture, but ask each time whether it is still current.
 _CACHE = "private, no-cache"
 Key = tuple[str, ...]
 Draw = Callable[[], bytes | None]
 
 
 class Pictures:
-    """Draws pictures for requests: one at a time, as pdfium is used by one thread, and keeps the last ones."""
+    """Draws pictures for requests, one at a time, as only one thread may use pdfium, and keeps the last ones."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, bytes] = OrderedDict()
@@ -85,7 +85,7 @@ class Pictures:
 
 
 def _page(collection: Collection, place: tuple[str, int], quote: Quote | None, *, lossy: bool) -> tuple[Key, Draw]:
-    """Return under which key the picture of a page is kept, and what draws it."""
+    """Return the cache key of a page's picture, and the function that draws it."""
     document, number = place
     found = collection.document(document)
 
@@ -95,7 +95,7 @@ def _page(collection: Collection, place: tuple[str, int], quote: Quote | None, *
         picture = page_picture(collection, document, number)
         return None if picture is None else encode_image(picture.pixels, lossy=lossy)
 
-    # The id is that of the document's content; a quote's box may be another after a new reading of the same file.
+    # The document's id changes with its content; a quote's box may also change when the same file is read again.
     drawn = () if quote is None else (quote.id, repr(quote.bbox))
     key = (str(collection.root), found.id, str(number), "jpeg" if lossy else "png", *drawn)
     return key, draw
@@ -107,7 +107,7 @@ def _crop(collection: Collection, quote: Quote) -> tuple[Key, Draw]:
 
 
 def _tags(request: Request) -> set[str]:
-    """The tags that a client has; a proxy that compresses makes weak ones of them."""
+    """The ETags that a client has, without the prefix that a compressing proxy adds to make them weak."""
     given = request.headers.get("if-none-match", "").split(",")
     return {tag.strip().removeprefix("W/") for tag in given}
 

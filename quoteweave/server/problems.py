@@ -19,14 +19,14 @@ from quoteweave.interchange.problems import BASE, EMPTY_QUESTION, MEDIA_TYPE, TI
 
 LOG = logging.getLogger("quoteweave.server")
 REQUEST_ID: ContextVar[str | None] = ContextVar("REQUEST_ID", default=None)
-"""The id of the request that is being answered, by which the log names it."""
+"""The id of the request that is being answered, which lines of the log give."""
 
 CLIENT_CLOSED = 499
-"""What nginx logs of a request whose client closed the connection; nobody reads it but log and metrics."""
+"""The status that nginx logs if a client closed the connection; only the log and the metrics show it."""
 
 
 class ProblemError(Exception):
-    """Ends a request with a problem; `kind`, one of `TITLES`, is the last part of its type, `headers` are sent."""
+    """Ends a request with a problem. `kind`, a key of `TITLES`, is the last part of its type; `headers` are sent."""
 
     def __init__(self, status: int, kind: str, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -35,14 +35,14 @@ class ProblemError(Exception):
 
 
 def problem_of(error: BaseException) -> Problem:
-    """Return the problem that an error is; of an unexpected error it says nothing but that there was one."""
+    """Return an error as a problem; for an unexpected error, the problem only says that there was one."""
     return error.problem if isinstance(error, ProblemError) else problem_of_error(error)
 
 
 def report_problem(error: BaseException, places: Mapping[str, Path]) -> Problem:
-    """Return the problem that an error is, with the request's id and with names for the folders of `places`.
+    """Return an error as a problem, with the request's id, and with names in place of the folders of `places`.
 
-    What the problem leaves out, and what is no fault of the request, is written to the log.
+    Details that the problem leaves out, and errors that are no fault of the request, are written to the log.
     """
     problem = problem_of(error)
     remedy = error.remedy if isinstance(error, errors.QuoteweaveError) else None
@@ -53,13 +53,16 @@ def report_problem(error: BaseException, places: Mapping[str, Path]) -> Problem:
 
 
 def _of_request() -> str:
-    """How a line of the log begins; over stdio, requests have no ids."""
+    """The beginning of a line of the log, which names the request; empty over stdio, where requests have no ids."""
     given = REQUEST_ID.get()
     return "" if given is None else f"request {given}: "
 
 
 def note_log() -> Callable[[str], None]:
-    """Return what logs each note of a request once whose remedy the user is not told (`withhold_remedies`)."""
+    """Return a function that logs each note of a request once, for notes that users are not told.
+
+    `withhold_remedies` calls it with notes that tell a remedy for the operator.
+    """
     told: set[str] = set()
 
     def log(text: str) -> None:
@@ -71,13 +74,13 @@ def note_log() -> Callable[[str], None]:
 
 
 ErrorFormat = Callable[[Problem], dict[str, object]]
-"""Writes a problem in the form of another API."""
+"""Returns a problem as the body of another API's error."""
 
 
 def respond(problem: Problem, request: Request, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Return the response that tells the problem, with the request's path and id.
+    """Return the response for a problem, with the request's path and id.
 
-    Where the path is that of another API, it is told in its form, which `app.state.error_format` returns for a path.
+    If the path belongs to another API, the response has that API's form, which `app.state.error_format` returns.
     """
     update = {"instance": request.url.path, "request_id": request.scope.get("request_id")}
     problem = problem.model_copy(update=update)
@@ -91,11 +94,11 @@ def respond(problem: Problem, request: Request, headers: Mapping[str, str] | Non
 
 
 def without_folders(text: str, folders: Mapping[str, Path]) -> str:
-    """Return a message with the names of collections for their folders: where those lie is the server's own affair."""
+    """Return a message with names in place of folders, as clients should not see the server's paths."""
     both = [(name, path) for name, folder in folders.items() for path in (folder, folder.resolve())]
-    shown = {str(path): name for name, path in both if path.name}  # each slash of a message is no root
+    shown = {str(path): name for name, path in both if path.name}  # a root folder would replace every slash
     for path in sorted(shown, key=len, reverse=True):
-        if os.sep in path:  # a plain word is no place on the disk, and may stand in any sentence
+        if os.sep in path:  # a plain word may occur in any sentence without meaning the folder
             text = text.replace(path, shown[path])
     return text
 
@@ -126,7 +129,7 @@ def handle_problems(app: FastAPI) -> None:
     async def on_http(request: Request, error: HTTPException) -> JSONResponse:
         phrase = HTTPStatus(error.status_code).phrase
         detail = str(error.detail)
-        if detail == phrase:  # of routing, which says no more
+        if detail == phrase:  # the routing's own error, which has no details
             detail = f"{request.method} {request.url.path} is no request of this server; /openapi.json describes all"
         problem = Problem(type="about:blank", title=phrase, status=error.status_code, detail=detail)
         return respond(problem, request, error.headers)
@@ -137,7 +140,7 @@ def handle_problems(app: FastAPI) -> None:
 
 
 def invalid_request(found: Sequence[Any]) -> Problem:
-    """Return the problem of a request whose fields are not as they have to be; what was sent is not repeated."""
+    """Return the problem of a request with invalid fields; it does not repeat what was sent."""
     wrong = tuple(_wrong_field(one) for one in found)
     detail = "; ".join(f"{one['field']}: {one['reason']}" for one in wrong[:5])
     status = HTTPStatus.UNPROCESSABLE_ENTITY.value

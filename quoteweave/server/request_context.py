@@ -1,4 +1,4 @@
-"""What wraps every request: an id, security headers, a line in the log, and errors that nobody expected."""
+"""What wraps every request: an id, security headers, a line in the log, and the handling of unexpected errors."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"
 
 
 class RequestContext:
-    """Gives each request an id and each response security headers, and logs it as a line of JSON, without its text."""
+    """Gives each request an id and each response security headers; logs each request as JSON, without its text."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
@@ -58,14 +58,14 @@ class RequestContext:
         finally:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", "none")
-            # Callers make up methods as they like, and each label's value is kept for good.
+            # Clients can send any method, and each value of a label is kept in memory forever.
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._metrics.count_request(method, route, status, seconds)
             _log(scope, status, seconds)
 
 
 class HeadAsGet:
-    """Answers HEAD with the headers of GET, and does no more of it: a stream of events need not end."""
+    """Answers HEAD with the headers of GET, and stops there, as the body may be a stream of events that never ends."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -89,7 +89,7 @@ class HeadAsGet:
 
 
 def security_headers(settings: ServerSettings) -> dict[str, str]:
-    """Return the headers of every response: what a page of ours may load and who may embed it."""
+    """Return the headers of every response, which say what the server's page may load and who may embed it."""
     ancestors = " ".join(settings.frame_ancestors) or "'none'"
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
@@ -107,7 +107,7 @@ def security_headers(settings: ServerSettings) -> dict[str, str]:
 
 
 def _request_id(scope: Scope) -> str:
-    """Take the id that a proxy gave the request where it is a plain word; else make one."""
+    """Take the id that a proxy gave the request if it is a plain word; else make one."""
     given = next((value for name, value in scope["headers"] if name == ID_HEADER.encode()), b"")
     text = given.decode("ascii", "replace")
     return text if text and len(text) <= _MAX_ID and all(c.isalnum() or c in "-_.:" for c in text) else uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""Runs the server: listens, says where, and ends when it is told to."""
+"""Runs the server: listens at its address, prints it, and ends when told to."""
 
 import gc
 import json
@@ -29,7 +29,8 @@ from quoteweave.server.settings import ServerSettings, read_server_settings
 from quoteweave.server.state.state_folder import make_state
 
 _SOURCE_VARIABLE = "QUOTEWEAVE_SERVER_SETTINGS"
-# Objects more than were freed before a search of the youngest, and how many such searches come before one of the older.
+# The thresholds of `gc.set_threshold`: new objects before a collection of the youngest generation, and how many such
+# collections before one of the next generation.
 _GARBAGE_THRESHOLDS = 5_000, 20, 100
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
@@ -45,11 +46,11 @@ def run(config_file: Path | None, given: Mapping[str, object], *, notify: Callab
     check_calibrations(settings)
     for note in check_collections(settings):
         notify(f"note: {note}")
-    # Here and not in the processes that answer, so that the operator reads one line.
+    # Opened here for the first time, so that an error is reported once and not by each process that answers.
     JobStore(settings.state).close()
     allow_many_connections()
     if settings.workers == 1:
-        # Made before it listens: Python drops an interrupt that comes while it searches for garbage, as it does then.
+        # Made before listening, as it collects garbage, and Python drops an interrupt that comes during a collection.
         server = uvicorn.Server(_config(settings, _app(settings)))
         listening = _listen(settings)
         notify(_where(settings, listening))
@@ -63,13 +64,13 @@ def run(config_file: Path | None, given: Mapping[str, object], *, notify: Callab
 
 
 def _run_workers(settings: ServerSettings, listening: socket.socket, notify: Callable[[str], None]) -> None:
-    """Run the processes that answer, and say where once one of them does. Raises UsageError where they cannot start."""
+    """Run the processes that answer, and print the address once one does. Raises UsageError if they cannot start."""
     from uvicorn.supervisors import Multiprocess
 
     config = _config(settings, "quoteweave.server.run:app_of_environment")
     if isinstance(listening, SharedSocket):
-        # Each process takes one connection at a time (asyncio's meaning of a backlog), so that the first to wake
-        # leaves the others those that come together.
+        # Each process accepts one connection at a time (asyncio's meaning of a backlog). If several connections come
+        # together, the first process to wake up then leaves some to the others.
         config.backlog, config.loop = 1, "asyncio"
         threading.Thread(target=_notify_once_ready, args=(settings, listening, notify), daemon=True).start()
     else:
@@ -86,7 +87,7 @@ def _notify_once_ready(settings: ServerSettings, listening: SharedSocket, notify
 
 
 def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:
-    """Return uvicorn's settings for an application, or for the name of what makes it in each process."""
+    """Return uvicorn's settings for an application, or for the name of the function that makes it in each process."""
     return uvicorn.Config(
         app,
         factory=isinstance(app, str),
@@ -117,14 +118,14 @@ def _where(settings: ServerSettings, listening: socket.socket) -> str:
 def set_up_logging(settings: ServerSettings) -> None:
     """Write the log to the standard error stream, from the level of the settings on."""
     logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT)
-    # The MCP library tells of every request that it has ended, which our own line says too.
+    # The MCP library logs the end of every request, which our own line does already.
     logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
 def app_of_environment() -> object:
-    """Make the application in a process of uvicorn's, from what its parent left in the environment.
+    """Make the application in one of uvicorn's processes, from what its parent left in the environment.
 
-    What cannot be read ends the process after a line in the log, with the code that has its parent end too.
+    An error is logged in one line and ends the process, with an exit code that makes its parent end too.
     """
     file, given = json.loads(os.environ[_SOURCE_VARIABLE])
     try:
@@ -137,10 +138,10 @@ def app_of_environment() -> object:
 
 
 def _app(settings: ServerSettings) -> FastAPI:
-    """Make the application; what is in memory then stays, and is not searched for garbage while requests wait.
+    """Make the application, and exclude all objects made so far from garbage collection, as they stay.
 
-    What comes later is searched seldom: a search for all garbage keeps every request waiting for tens of milliseconds,
-    and as Python is set it came with every thousandth request.
+    Later objects are collected less often than by Python's defaults: a full collection makes every request wait for
+    tens of milliseconds, and came with every thousandth request.
     """
     app = make_app(settings)
     gc.collect()
@@ -150,7 +151,7 @@ def _app(settings: ServerSettings) -> FastAPI:
 
 
 def _count_together(state: Path) -> None:
-    """Have all processes count figures and requests in one place, emptied of what an earlier server counted."""
+    """Make all processes count figures and requests in one place, after removing what an earlier server counted."""
     for file in state.glob(f"{REQUESTS_FILE}*"):
         file.unlink(missing_ok=True)
     folder = state / "metrics"
@@ -192,9 +193,9 @@ def check_calibrations(settings: ServerSettings) -> None:
 
 
 def _listen(settings: ServerSettings) -> socket.socket:
-    """Listen at the address of the settings; who connects from now on is answered, once there is an application.
+    """Listen at the address of the settings. Connections from now on are answered once there is an application.
 
-    Raises UsageError where another server listens there, where it cannot be taken, or only with keys.
+    Raises UsageError if another server listens there, if the address cannot be used, or if it needs keys.
     """
     AccessControl(settings).check_start()
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
@@ -206,7 +207,7 @@ def _listen(settings: ServerSettings) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
-        # At once: two servers may both bind an address at which neither listens yet.
+        # Directly after `bind`, as two servers may both bind an address at which neither listens yet.
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()

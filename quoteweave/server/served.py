@@ -1,4 +1,4 @@
-"""What a server holds in memory: its collections, and the searches and answerers made of them, shared by requests."""
+"""What a server keeps in memory for its requests: its collections, and the searches and answerers made of them."""
 
 import threading
 import weakref
@@ -34,9 +34,9 @@ from quoteweave.server.settings import NAME, OFF, ServerSettings
 from quoteweave.server.state.conversations import ConversationStore
 
 OPENING_QUESTIONS = 4
-"""Most questions to begin with."""
+"""Opening questions of a collection, at most."""
 MAX_MADE = 64
-"""Most searches and answerers that one collection keeps, those of the last used settings."""
+"""Searches and answerers that one collection keeps, at most; those of the last used settings are kept."""
 
 T = TypeVar("T")
 
@@ -47,8 +47,8 @@ class ServedCollection:
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.collection = Collection.open(folder)
-        self.collection.revision()  # so that a damaged catalogue is known now, not at the first question
-        # A request under way holds this object, so that what was replaced or deleted is closed after the last of them.
+        self.collection.revision()  # so that a damaged catalogue is found now, and not at the first question
+        # Requests under way refer to this object, so that a replaced or deleted collection is closed after the last.
         weakref.finalize(self, self.collection.close)
         self._identity = _identity(folder)
         self._made: OrderedDict[str, object] = OrderedDict()
@@ -57,7 +57,7 @@ class ServedCollection:
 
     @property
     def replaced(self) -> bool:
-        """Whether another collection, or none, is in the folder by now."""
+        """Whether the folder now holds another collection, or none."""
         return _identity(self.folder) != self._identity
 
     def search(self, settings: AnswerSettings) -> Search:
@@ -69,11 +69,11 @@ class ServedCollection:
         return self._kept(self._key("rag", settings), lambda: make_rag_without_environment(self.collection, settings))
 
     def follow_ups(self, settings: AnswerSettings) -> FollowUps:
-        """Return what rewrites follow-up questions under these settings. Raises what `make_follow_ups` raises."""
+        """Return the rewriter of follow-up questions of these settings. Raises what `make_follow_ups` raises."""
         return self._kept(self._key("follow-ups", settings), lambda: make_follow_ups(settings))
 
     def opening_questions(self) -> tuple[str, ...]:
-        """Return questions to begin with, asked of no model; found once for each state of the documents."""
+        """Return questions to begin with, found without a model, and once for each state of the documents."""
         revision = self.collection.revision()
         if self._opening is None or self._opening[0] != revision:
             rag = self.rag(AnswerSettings())
@@ -83,12 +83,12 @@ class ServedCollection:
     def _key(self, what: str, settings: AnswerSettings) -> str:
         """Return the cache key of `what`: the settings and the fingerprints of the current indexes.
 
-        The indexes belong to it because a retriever's short name selects the index that was last built under it.
+        The indexes are part of the key because a retriever's short name selects the index that was last built under it.
         """
         indexes: tuple[str, ...] = ()
         if any(part not in SPARSE_RETRIEVERS for text in settings.retriever for part in member_specs(text)):
             indexes = tuple(sorted(state.fingerprint for state in self.collection.indexes()))
-        # The key of the endpoint is not written with the other settings.
+        # The endpoint's API key is added, as `repr` of the settings leaves it out.
         return repr((what, settings, settings.api_key, indexes))
 
     def _search(self, settings: AnswerSettings) -> Search:
@@ -123,7 +123,9 @@ class Served:
         self._lock = threading.Lock()
 
     def folders(self) -> dict[str, Path]:
-        """Return the folder of each collection that is served, by name: those named, and those of the folder."""
+        """Return the folder of each served collection, by name: those named in the settings, and those in
+        `collections_folder`.
+        """
         found = dict(self.settings.collections)
         if self.settings.collections_folder is not None and self.settings.collections_folder.is_dir():
             for path in sorted(self.settings.collections_folder.iterdir()):
@@ -132,13 +134,13 @@ class Served:
         return found
 
     def places(self) -> dict[str, Path]:
-        """Return what messages may call the folders of this server, whose paths are its own affair."""
+        """Return the server's files and folders by the names that messages show in place of their paths."""
         own = {} if self.defaults.abstain is None else {"the server's calibration": self.defaults.abstain}
         named = {f"the calibration {name}": path for name, path in self.settings.calibrations.items()}
         return {**self.folders(), "the state folder": self.settings.state, **own, **named}
 
     def opened(self, name: str) -> ServedCollection | None:
-        """Return the collection of that name if it is open already, and still that of its folder."""
+        """Return the collection of that name if it is open already and was not replaced in its folder."""
         found = self._opened.get(name)
         return None if found is None or found.replaced else found
 
@@ -166,7 +168,7 @@ class Served:
             return self._conversations
 
     def forget(self, name: str) -> None:
-        """Let go of a collection that was deleted; requests under way end with what they have opened."""
+        """Forget a collection that was deleted; requests under way still use what they have opened."""
         with self._lock:
             self._opened.pop(name, None)
 
@@ -188,7 +190,7 @@ class Served:
         return found
 
     def unreadable(self) -> dict[str, str]:
-        """Return why each collection that cannot be read cannot, by name."""
+        """Return the reasons why collections cannot be read, by the names of these collections."""
         found = {}
         for name in self.folders():
             try:
@@ -218,7 +220,9 @@ class Served:
         return {**own, **self.settings.models}
 
     def retrievers(self, served: ServedCollection) -> list[str]:
-        """Return the retrievers that a request may name: without a model, those with an index, and those allowed."""
+        """Return the retrievers that a request may name: the server's own, sparse ones, those with an index, and those
+        that the settings allow.
+        """
         built = [manifest.spec for _, manifest in list_indexes(served.collection) if manifest is not None]
         return list(dict.fromkeys([*self.defaults.retriever, *SPARSE_RETRIEVERS, *built, *self.settings.retrievers]))
 
@@ -262,7 +266,7 @@ class Served:
 
 
 def no_such_collection(name: str) -> ProblemError:
-    """Return the problem of a name that is not served, or that the key may not know of."""
+    """Return the problem of a name under which no collection is served, or only one that the key may not see."""
     return ProblemError(
         404,
         "no-such-collection",
@@ -271,7 +275,7 @@ def no_such_collection(name: str) -> ProblemError:
 
 
 def _short(part: str, allowed: list[str]) -> bool:
-    """Whether a retriever's bare name stands for one that is allowed, as `bge` for an index of it."""
+    """Whether a bare model name stands for an allowed retriever, as `bge` does for an index with that model."""
     spec = parse_spec(part)
     return str(spec) == spec.name and any(parse_spec(known).name == spec.name for known in allowed)
 
@@ -281,7 +285,7 @@ def _chat(settings: ChatSettings) -> dict[str, object]:
 
 
 def _identity(folder: Path) -> tuple[int, int, int] | None:
-    """Tell apart collections that follow each other in one folder; file systems give an inode's number again."""
+    """What identifies the collection in a folder; an inode number alone is not enough, as file systems reuse it."""
     try:
         found = (folder / "collection.json").stat()
     except OSError:
@@ -290,16 +294,15 @@ def _identity(folder: Path) -> tuple[int, int, int] | None:
 
 
 POLICIES = ("off", "report", "drop", "refuse")
-"""Policies, each of which withholds at least what those before it do."""
+"""The gate's policies; each withholds at least what those before it do."""
 
 
 def check_no_weaker(chosen: AnswerSettings, own: AnswerSettings) -> None:
-    """Raise UsageError where the gate that a request chose withholds less than the server's own.
+    """Raise UsageError if the gate that a request chose may withhold less than the server's own.
 
-    Another check or calibration than the server's counts as less: what two models of confidence withhold cannot be
-    compared.
+    Another check or calibration than the server's counts as less, as two of them cannot be compared.
     """
-    writes = chosen.model is not None  # else documents' own sentences answer, which nothing has to check
+    writes = chosen.model is not None  # without a model, answers are the documents' own sentences, which need no check
     weaker = {
         "gate": POLICIES.index(chosen.gate) < POLICIES.index(own.gate),
         "check": own.check is not None and chosen.check != own.check and writes,

@@ -23,7 +23,7 @@ NAME_RULE = "letters, digits, dots, hyphens and underscores, the first no dot or
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 MEGABYTE = 2**20
 OFF = "off"
-"""The name by which a request asks for no calibration."""
+"""The name with which a request asks for no calibration."""
 
 
 class ServerSettings(Record):
@@ -168,7 +168,10 @@ class ServerSettings(Record):
 
 
 def named_collections(given: Sequence[str]) -> dict[str, Path]:
-    """Return the folders of `NAME=DIR` or `DIR`, which is named as its folder. Raises UsageError for a name twice."""
+    """Return the folders given as `NAME=DIR` or `DIR`, by name; `DIR` alone is named like its folder.
+
+    Raises UsageError for a name that is given twice.
+    """
     found: dict[str, Path] = {}
     for text in given:
         name, equals, folder = text.partition("=")
@@ -181,7 +184,7 @@ def named_collections(given: Sequence[str]) -> dict[str, Path]:
 
 
 def read_server_settings(path: Path | None, given: Mapping[str, object]) -> ServerSettings:
-    """Return the settings of a TOML file, and over them those given that are not None.
+    """Return the settings of a TOML file, overridden by those given that are not None.
 
     Paths in the file are relative to it. Raises UsageError, naming file and key, for what cannot be read.
     """
@@ -195,7 +198,7 @@ def read_server_settings(path: Path | None, given: Mapping[str, object]) -> Serv
 
 
 def _describe(error: ValidationError) -> str:
-    """Describe the first problem; for a key that there is not, the closest one."""
+    """Describe the first problem; for an unknown key, suggest the closest known one."""
     first = error.errors(include_url=False, include_context=False)[0]
     if first["type"] != "extra_forbidden":
         return describe_validation_error(error)
@@ -225,7 +228,7 @@ def _table(path: Path) -> dict[str, object]:
 
 
 def _place_paths(table: dict[str, object], folder: Path) -> None:
-    """Place the paths of a table of answers or of a model below the folder of their file."""
+    """Make the paths in a table of answers or of a model relative to the folder of their file."""
     for key in ("prompts", "abstain"):
         if isinstance(table.get(key), str):
             table[key] = folder / str(table[key])

@@ -27,13 +27,13 @@ from quoteweave.server.state.state_folder import make_state
 
 LOG = logging.getLogger("quoteweave.server")
 GRANT = "quoteweave.grant"
-"""Name under which the ASGI scope of a request has its `Grant`."""
+"""The name under which a request's ASGI scope holds its `Grant`."""
 SESSION_PATH = "/v1/session"
-# What is the same for everybody, and holds nothing of any collection. The path of a quote shows people the page, which
-# asks for the quote itself with their session.
+# Paths that need no key: their responses are the same for everybody and show nothing of any collection. The path of a
+# quote returns the page, which then asks for the quote with the user's session.
 _PUBLIC = frozenset({"/", "/openapi.json", "/favicon.ico", SESSION_PATH})
 _PUBLIC_FOLDERS = ("/page/", "/c/")
-# Asked by load balancers, which know neither a key nor the server's name.
+# Paths for load balancers, which know neither a key nor the server's name.
 _HEALTH = frozenset({"/healthz", "/readyz"})
 _GRACE_SECONDS = 60.0
 _PORT = lazy_regex(r":(\d{1,5})$")
@@ -47,7 +47,7 @@ class Grant:
     key: Key | None = None
     """The key that it was sent with, or that its session stands for."""
     open: bool = False
-    """Whether the server asks for no key; then everything is allowed."""
+    """Whether the server needs no key; everything is allowed then."""
 
     @property
     def known(self) -> bool:
@@ -59,11 +59,11 @@ class Grant:
         return self.open or (self.key is not None and self.key.may(scope))
 
     def opens(self, collection: str) -> bool:
-        """Whether the collection of this name may be known to the request."""
+        """Whether the request may know of the collection of this name."""
         return self.open or (self.key is not None and self.key.opens(collection))
 
     def limits(self, settings: ServerSettings) -> ServerSettings:
-        """Return the server's settings with the limits that the key has of its own in their place."""
+        """Return the server's settings, with the key's own limits in place of the server's."""
         own = {} if self.key is None else self.key.own
         return settings.model_copy(update=own) if own else settings
 
@@ -74,7 +74,7 @@ class Grant:
 
     @property
     def viewer(self) -> Viewer:
-        """Which conversations the request sees: its key's own, an admin's those of all keys."""
+        """Which conversations the request sees: those of its key; for an admin, those of all keys."""
         collections = None if self.key is None else self.key.collections
         return Viewer(self.owner, everyone=self.may("admin"), collections=collections if self.known else ())
 
@@ -93,15 +93,15 @@ class AccessControl:
         self._required = not settings.on_loopback
 
     def needs_key(self) -> bool:
-        """Whether requests need a key: on all addresses but loopback, and wherever one was ever made.
+        """Whether requests need a key: on all addresses but loopback, and on loopback once a key was ever made.
 
-        Once they do, they do until the process ends, whatever becomes of the file of keys.
+        Once they need one, they do until the process ends, whatever happens to the file of keys.
         """
         self._required = self._required or self.keys.in_use()
         return self._required
 
     def check_start(self) -> None:
-        """Raise UsageError where other machines could reach a server for which no key was made."""
+        """Raise UsageError if other machines could reach the server and no key was made."""
         if self.keys.in_use():
             return
         none, make = f"there is no key in {self.keys.path.parent}", "make one with: quoteweave keys add NAME"
@@ -116,9 +116,9 @@ class AccessControl:
             )
 
     def grant(self, request: Request) -> Grant:
-        """Return what a request may do. Raises ProblemError where its key is refused, or a foreign page sent it."""
+        """Return what a request may do. Raises ProblemError if its key is refused, or a foreign page sent it."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        # Clients of other APIs send some key always; where none is needed, one that is none of ours is passed over.
+        # Clients of other APIs always send some key; if none is needed, a key that is not ours is ignored.
         if scheme.lower() == "bearer" and (token.strip().startswith(f"{PREFIX}_") or self.needs_key()):
             key = self.keys.verify(token.strip())
             if key is None:
@@ -135,7 +135,7 @@ class AccessControl:
 
 
 class Access:
-    """Lets requests pass to the application with their `Grant`, or answers them with the problem."""
+    """Passes requests to the application with their `Grant`, or answers them with the reason for refusing them."""
 
     def __init__(self, app: ASGIApp, control: AccessControl) -> None:
         self._app, self._control = app, control
@@ -161,19 +161,19 @@ class Access:
             await self._app(scope, receive, send)
 
     async def _admit(self, request: Request) -> str:
-        """Give the request its grant, and return by what its caller is counted. Raises ProblemError."""
+        """Give the request its grant; return the name under which its caller is counted. Raises ProblemError."""
         control = self._control
         if "transfer-encoding" in request.headers and "content-length" in request.headers:
             raise _two_lengths()
         control.rules.check_host(request)
         try:
-            # Keys are in memory; a session is looked up in a file, which may have to be waited for.
+            # In a thread, as a session is looked up in a file, which may take time; keys are in memory.
             if cookie_name(request) in request.cookies:
                 grant = await run_in_threadpool(control.grant, request)
             else:
                 grant = control.grant(request)
         except ProblemError:
-            self._count(request, NOBODY)  # guesses count too
+            self._count(request, NOBODY)  # refused requests count too, so that keys cannot be guessed quickly
             raise
         caller = self._count(request, grant)
         if not grant.known and not _is_public(request.scope):
@@ -190,11 +190,11 @@ class Access:
 
 
 def protect(app: FastAPI, settings: ServerSettings) -> AccessControl:
-    """Put access control and limits before the application; what is added later stands before them."""
+    """Put access control and limits in front of the application; middleware added later is in front of them."""
     control = AccessControl(settings)
     app.state.access = control
     app.add_middleware(BodyLimit, limit=lambda scope: grant_of(scope).limits(settings).max_body)
-    # An answer ends by itself; what takes longer is stuck.
+    # Answers end by themselves before this limit; what takes longer is stuck.
     app.add_middleware(TimeLimit, seconds=settings.answer_seconds + _GRACE_SECONDS)
     app.add_middleware(Access, control=control)
     if settings.cors_origins:
@@ -215,13 +215,13 @@ def grant_of(scope: MutableMapping[str, Any]) -> Grant:
 
 
 def cookie_name(request: Request) -> str:
-    """Return the name of the session's cookie: browsers send cookies to all ports of a host, so it tells the port."""
+    """Return the name of the session's cookie, which has the port in it, as cookies go to all ports of a host."""
     port = _PORT.search(request.headers.get("host", ""))
     return f"quoteweave_{port[1]}" if port else "quoteweave"
 
 
 def refused_key() -> ProblemError:
-    """Return the problem of a key that is not accepted; whether it was is not said."""
+    """Return the problem of a key that is not accepted, which does not say whether it ever was."""
     return ProblemError(
         401,
         "refused-key",
@@ -269,6 +269,6 @@ def _unreadable_state() -> ProblemError:
 
 
 def _is_public(scope: AsgiScope) -> bool:
-    # As routes are found by it: that of Request.url is put together with what the client says is the host.
+    # The path by which routes are found; the one of Request.url depends on the Host header that the client sends.
     path = scope["path"]
     return path in _PUBLIC or path.startswith(_PUBLIC_FOLDERS)

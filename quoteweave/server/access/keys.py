@@ -28,8 +28,8 @@ from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.server.state.state_folder import make_state
 
 Scope = Literal["read", "write", "admin"]
-"""`read` asks and looks; `write` also adds and removes documents; `admin` also makes and removes collections, and sees
-the conversations of all keys. Each may do what those before it may."""
+"""`read` may ask and look at documents; `write` may also add and remove documents; `admin` may also make and remove
+collections, and see the conversations of all keys."""
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 KEYS_FILE = "keys.json"
@@ -44,7 +44,7 @@ QuestionLength = Annotated[int, Field(ge=1, le=MAX_QUESTION_CHARACTERS)]
 
 
 class KeyLimits(Record):
-    """Limits of one key, which hold in place of the server's settings of the same names; None for the server's."""
+    """Limits of one key in place of the server's settings of the same names; None leaves the server's."""
 
     requests_per_minute: RequestCount | None = Field(default=None, description="requests in a minute")
     concurrency: RequestCount | None = Field(default=None, description="requests at the same time")
@@ -115,7 +115,7 @@ class _Loaded:
 
 
 class KeyStore:
-    """The keys in the state folder `state`. For any number of threads, and of processes.
+    """The keys in the state folder `state`. Any number of threads and processes may use them.
 
     The file is read again whenever it has changed, so that a key that another process revokes is refused from the next
     request on. Every method raises StateError where the file is damaged or cannot be read: then no key is accepted.
@@ -127,7 +127,7 @@ class KeyStore:
         self._clock = clock
         self._loaded = _Loaded()
         self._lock = threading.Lock()
-        # What the secret of an unknown key is compared with, so that it takes as long as a known one.
+        # The secret of an unknown key is compared with this hash, so that it takes as long as for a known key.
         self._nobody = secrets.token_hex(hashlib.sha256().digest_size)
 
     def add(self, wanted: KeyRequest) -> tuple[Key, str]:
@@ -149,7 +149,7 @@ class KeyStore:
         return tuple(stored.key for stored in self._current().values())
 
     def revoke(self, name: str) -> Key:
-        """Revoke the key of this id or name, for good. Raises UsageError where there is none, or it is revoked."""
+        """Revoke the key of this id or name for good. Raises UsageError if there is none, or it was revoked before."""
         with self._changing() as keys:
             named = [stored.key for stored in keys.values() if stored.key.revoked is None]
             key = next((each for each in named if name in (each.id, each.name)), None)
@@ -178,11 +178,11 @@ class KeyStore:
         return None if stored is None or stored.key.status(self._clock()) != "active" else stored.key
 
     def in_use(self) -> bool:
-        """Whether a key was ever made; revoked and expired ones count, so that their end opens nothing."""
+        """Whether a key was ever made; revoked and expired keys count, so that their end does not open the server."""
         return bool(self._current())
 
     def readable(self) -> bool:
-        """Whether the file can be read; where it cannot, no key is accepted."""
+        """Whether the file can be read; if it cannot, no key is accepted."""
         try:
             self._current()
         except StateError:
@@ -236,7 +236,7 @@ class KeyStore:
             return _Loaded()
         try:
             read = _KeysFile.model_validate_json(unsealed_json(data))
-        except ValueError as error:  # pydantic's are of this kind too
+        except ValueError as error:  # pydantic's ValidationError is one, too
             raise StateError(
                 f"{self.path} is damaged, or of a newer version of quoteweave, so no key is accepted; restore it, or "
                 "remove it and make new keys"
@@ -246,7 +246,7 @@ class KeyStore:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, _StoredKey]]:
-        """The keys by id, written back when the block has changed them; of several processes one at a time."""
+        """The keys by id, written back after the block has changed them; only one process at a time may do this."""
         from filelock import FileLock
 
         make_state(self.path.parent)
@@ -256,7 +256,7 @@ class KeyStore:
                 yield keys
                 with written_whole(self.path, private=True) as file:
                     content = _KeysFile(keys=tuple(keys.values())).model_dump_json(indent=1)
-                    # With a checksum, or a flipped bit could name another collection, or move the end of a key.
+                    # The checksum is needed because a flipped bit could change a key's collections or its end.
                     file.write(sealed_json(content.encode()))
                     file.flush()
                     os.fsync(file.fileno())  # a power cut must not bring a revoked key back
@@ -268,5 +268,5 @@ class KeyStore:
 
 
 def secret_hash(secret: str) -> str:
-    """Return the SHA-256 of a secret, which alone is kept of it."""
+    """Return the SHA-256 of a secret; only this is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

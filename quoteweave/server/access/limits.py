@@ -1,4 +1,4 @@
-"""Limits of the size and time of a request, and by what callers are told apart."""
+"""Limits of a request's size and time, and the names under which callers are counted."""
 
 import asyncio
 import ipaddress
@@ -13,16 +13,16 @@ from quoteweave.server.problems import ProblemError, respond
 
 _UPLOAD = lazy_regex(r"/v1/collections/[^/]+/documents/?")
 _BODY_STEP = 1 << 16
-"""Bytes of a request that give it the whole time again: who sends fewer in that time is cut off."""
+"""Bytes of a body after which a request gets its whole time again; a sender that is slower than that is cut off."""
 _DISCARDED = 1 << 25
-"""Bytes of a body beyond the limit that are read and thrown away, so that its sender reads why it is refused: most HTTP
-clients send the whole body first, and end in a broken connection where nobody takes it."""
+"""Bytes of a body beyond the limit that are read and thrown away, so that its sender gets to read why it is refused:
+most HTTP clients send the whole body first, and fail with a broken connection if nobody reads it."""
 
 
 class BodyLimit:
-    """Refuses bodies of more bytes than the limit of the request with 413; of what is beyond it nothing is kept.
+    """Refuses bodies with more bytes than the request's limit with 413; nothing beyond the limit is kept.
 
-    Uploads of documents pass: their route writes them to the disk as they come, and limits each file.
+    Uploads of documents are not limited here: their route writes them to the disk as they come, and limits each file.
     """
 
     def __init__(self, app: ASGIApp, limit: Callable[[Scope], int]) -> None:
@@ -45,10 +45,10 @@ class BodyLimit:
                 if not limited.exceeded or limited.started:
                     raise
         if limited.exceeded and not limited.started:
-            # A client that waits to be told to go on need not send the body to be refused.
+            # A client that waits for "100 Continue" has not sent the body yet, and need not send it.
             if Headers(scope=scope).get("expect", "").lower() != "100-continue":
                 await limited.discard()
-            # Of a longer body the rest is not read, so the connection is of no more use.
+            # As the rest of the body is not read, the connection cannot be used again.
             await respond(_too_large(limit).problem, Request(scope), {"Connection": "close"})(scope, receive, send)
 
 
@@ -58,7 +58,7 @@ def _too_large(limit: int) -> ProblemError:
 
 
 class _LimitedBody:
-    """Counts the bytes of a body; once they are too many, what the application responds is not sent."""
+    """Counts the bytes of a body; once there are too many, the application's response is not sent."""
 
     def __init__(self, receive: Receive, send: Send, limit: int) -> None:
         self._receive, self._send, self._left = receive, send, limit
@@ -71,7 +71,7 @@ class _LimitedBody:
         message = await self._part()
         if self._left < 0:
             self.exceeded = True
-            # As if the client had gone: applications know how to end then.
+            # Pretend that the client has disconnected, which applications know how to handle.
             return {"type": "http.disconnect"}
         return message
 
@@ -97,7 +97,7 @@ class _LimitedBody:
 class TimeLimit:
     """Ends requests for which nothing is sent for so many seconds: with 504, or by closing a response under way.
 
-    A request whose body comes too slowly ends so as well. What runs after a complete response is left alone.
+    A request whose body comes too slowly is ended in the same way. Work after a complete response is not limited.
     """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
@@ -124,7 +124,7 @@ class TimeLimit:
 
 
 class _TimedRequest:
-    """A request that is given its time again with each part that is sent, or read, of it."""
+    """A request whose time starts again with each part that is sent, and as its body is read."""
 
     def __init__(self, receive: Receive, send: Send, seconds: float) -> None:
         self._receive, self._send, self._seconds = receive, send, seconds
@@ -152,7 +152,10 @@ class _TimedRequest:
 
 
 def caller_of(scope: Scope, key_id: str | None) -> str:
-    """Return by what a caller is counted: its key, or else its address; of IPv6 the network that it chooses from."""
+    """Return the name under which a caller is counted: its key, else its address.
+
+    For IPv6 it is the network, as a caller can choose any address within it.
+    """
     if key_id is not None:
         return f"key {key_id}"
     host = str((scope.get("client") or ("unknown", 0))[0])

@@ -1,4 +1,4 @@
-"""Which names of the server, and which pages in browsers, may be behind a request."""
+"""Checks by which name of the server, and from which pages in browsers, a request was sent."""
 
 from urllib.parse import urlsplit
 
@@ -11,10 +11,11 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class OriginRules:
-    """Checks which names of the server, and which pages in browsers, are behind a request: its `Host` and `Origin`.
+    """Checks a request's `Host` and `Origin`: by which name the server was asked, and from which page in a browser.
 
-    A page of another origin can have a browser send requests to a server that only this machine reaches. What it may
-    not read, it could still cause; and by rebinding its own name to 127.0.0.1 (DNS rebinding) it could read, too.
+    A page of another origin can make a browser send requests to a server that only this machine can reach. Even if it
+    cannot read the responses, it could cause changes; and by rebinding its own name to 127.0.0.1 (DNS rebinding) it
+    could read them, too.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -42,12 +43,12 @@ class OriginRules:
     def check_origin(self, request: Request, *, by_cookie: bool) -> None:
         """Raise ProblemError (403) where a page of another origin sent a request that carries no key.
 
-        Browsers say from where they send: with `Origin`, or `Sec-Fetch-Site`. Programs send neither, which is refused
-        only for a request with a cookie that changes something: programs use keys.
+        Browsers say where a request comes from, in `Origin` or `Sec-Fetch-Site`. Programs send neither; this is refused
+        only for requests that change something and carry a cookie, as programs use keys.
         """
         site = request.headers.get("sec-fetch-site")
         if request.method in _SAFE:
-            # A link may lead here from anywhere; what a foreign page loads into itself is another matter.
+            # Links from other sites are allowed, but not resources that a foreign page loads into itself.
             foreign = site == "cross-site" and request.headers.get("sec-fetch-mode") != "navigate"
             if foreign and not self._is_ours(request, request.headers.get("origin")):
                 raise _foreign()
@@ -68,7 +69,7 @@ class OriginRules:
 
 
 def _host_name(host: str) -> str | None:
-    """The name in a `Host` header, without port and brackets; None where it is malformed."""
+    """The name in a `Host` header, without port and brackets; None if the header is malformed."""
     if any(sign in host for sign in "/?#@\\") or host != host.strip():
         return None
     try:

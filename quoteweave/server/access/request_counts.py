@@ -1,4 +1,4 @@
-"""Counts each caller's requests, of the last minute and under way, for all processes of one server together."""
+"""Counts each caller's requests of the last minute and those under way, over all processes of one server."""
 
 import logging
 import math
@@ -16,9 +16,9 @@ from quoteweave.server.state.state_folder import open_sqlite
 LOG = logging.getLogger("quoteweave.server")
 REQUESTS_FILE = "requests.sqlite"
 MAX_AT_ONCE = 512
-"""Requests of all callers that one process answers at the same time."""
+"""Requests of all callers that one process answers at the same time, at most."""
 _MINUTE = 60.0
-# Counting takes a fraction of a millisecond, and other requests wait for it.
+# How long to wait for another process's counting, which takes a fraction of a millisecond; other requests wait as well.
 _BUSY_SECONDS = 0.25
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS taken (caller TEXT NOT NULL, at REAL NOT NULL);
@@ -30,15 +30,16 @@ CREATE INDEX IF NOT EXISTS held_by_caller ON held (caller);
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    # What the counts lose with the machine means nothing after it.
+    # Writes are not synced, as counts that are lost when the machine fails mean nothing afterwards.
     db.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
 
 
 class RequestCounts:
-    """Requests by caller: in the file that several processes share, or in memory where there is none.
+    """Counts requests by caller, in a file that several processes share, or in memory if there is no file.
 
-    What a process that was killed had under way counts no more once its caller would be refused for it. `clock` gives
-    seconds since the epoch, which all processes read alike. Raises StateError where the file cannot be used.
+    Requests that a killed process had under way are forgotten before their caller would be refused because of them.
+    `clock` gives seconds since the epoch, which are the same for all processes. Raises StateError if the file cannot be
+    used.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class RequestCounts:
     ) -> None:
         self._shown = file or "the counts of requests"
         self._total, self._clock, self._under_way = total, clock, 0
-        # Requests that have ended, and that the file still counts because it could not be written then.
+        # Requests that have ended but are still counted, because the file could not be written at their end.
         self._ended: list[int] = []
         with self._naming_the_file():
             if file is not None:
@@ -56,7 +57,7 @@ class RequestCounts:
                 _prepare(self._db)
 
     def take(self, caller: str, per_minute: int | None) -> None:
-        """Count a request. Raises ProblemError (429), with the seconds to wait, where there were so many already."""
+        """Count a request. Raises ProblemError (429), with the seconds to wait, if the caller has sent too many."""
         if per_minute is None:
             return
         now = self._clock()
@@ -68,7 +69,7 @@ class RequestCounts:
             ).rowcount
             if counted:
                 return
-            # Once this one is a minute old, there are fewer than are allowed.
+            # Once this request is a minute old, the next one is allowed.
             (last,) = self._db.execute(
                 "SELECT at FROM taken WHERE caller = ? ORDER BY at DESC LIMIT 1 OFFSET ?", (caller, per_minute - 1)
             ).fetchone() or (now,)
@@ -84,7 +85,7 @@ class RequestCounts:
     def hold(self, caller: str, at_once: int) -> Iterator[None]:
         """Count a request until the block ends.
 
-        Raises ProblemError: 429 where the caller has as many as it may, 503 where this process has.
+        Raises ProblemError: 429 if the caller has as many as it may, 503 if this process has as many as it may.
         """
         if self._under_way >= self._total:
             raise ProblemError(
@@ -112,11 +113,11 @@ class RequestCounts:
             try:
                 self._forget_the_ended()
             except sqlite3.Error as error:
-                # Its answer has been sent. It counts until the next request of this process can be counted.
+                # The request's answer has been sent. It still counts until the next request of this process is counted.
                 LOG.warning("%s cannot be used (%s): an ended request counts on for now", self._shown, error)
 
     def _hold(self, caller: str, at_once: int) -> int | None:
-        """Return the id of a request that now counts, or None where there are so many already."""
+        """Count a request and return its id, or None if the caller has as many as it may."""
         added = self._db.execute(
             "INSERT INTO held (caller, process) SELECT ?1, ?2 WHERE (SELECT count(*) FROM held WHERE caller = ?1) < ?3",
             (caller, os.getpid(), at_once),
@@ -129,7 +130,7 @@ class RequestCounts:
             self._ended.pop()
 
     def _forget_the_dead(self) -> bool:
-        """Forget what processes had under way that run no more; return whether there were any."""
+        """Forget the requests of processes that no longer run; return whether there were any."""
         import psutil
 
         found = [process for (process,) in self._db.execute("SELECT DISTINCT process FROM held")]

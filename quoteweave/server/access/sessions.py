@@ -24,8 +24,9 @@ _SCHEMA = (
 class SessionStore:
     """Sessions in a file of the state folder, shared by the processes that serve; they outlast a restart.
 
-    The file holds hashes of the tokens. Whether the key is still accepted is for `KeyStore.active` to say, at each
-    request. A damaged file is made anew: people sign in again. Every method raises StateError where it cannot be used.
+    The file holds hashes of the tokens. At each request, `KeyStore.active` says whether the session's key is still
+    accepted. A damaged file is replaced by a new one, so that people have to sign in again. Every method raises
+    StateError if the file cannot be used.
     """
 
     def __init__(self, state: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -43,17 +44,17 @@ class SessionStore:
         return token
 
     def key_of(self, token: str) -> str | None:
-        """Return the id of the session's key, or None if there is no such session, or no more, or it is damaged."""
+        """Return the id of the session's key, or None if the session does not exist, has ended or is damaged."""
         if not self.path.exists():
             return None
         with self._open() as db:
-            # The hash is looked up, not the token: how long that takes says nothing about a token.
+            # The hash is looked up and not the token, as the time of a look-up could tell something about a token.
             select = "SELECT hash, key, expires, checksum FROM checked_sessions WHERE hash = ?"
             found = db.execute(select, (secret_hash(token),)).fetchone()
         if found is None:
             return None
         *row, checksum = found
-        # A flipped bit could give the session to another key, or move its end.
+        # The checksum is needed because a flipped bit could give the session to another key, or move its end.
         if checksum != row_checksum(*row) or row[2] <= self._clock().timestamp():
             return None
         return str(row[1])
@@ -80,7 +81,7 @@ class SessionStore:
         except sqlite3.OperationalError:
             db.close()
             raise
-        except sqlite3.DatabaseError:  # it is damaged, or no database
+        except sqlite3.DatabaseError:  # the file is damaged, or no database
             db.close()
             self.path.unlink()
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -1,1 +1,1 @@
-"""Answers to requests: what is asked, made, kept and sent."""
+"""Answers requests: reads what is asked, prepares answers, stores them and sends them."""

@@ -28,7 +28,7 @@ from quoteweave.server.settings import ServerSettings
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """A request with all that its answer is made by."""
+    """A request with everything that is needed to answer it."""
 
     rag: Rag
     question: str
@@ -42,9 +42,10 @@ class PreparedAnswer:
     spans: AnswerSpans
 
     async def answer(self, client: Request) -> Answered:
-        """Return the answer with its URLs. Raises what `Rag.answer_async` raises, and where it takes too long.
+        """Return the answer with its URLs.
 
-        If the client closes the connection of its request, the answer is not made any further: ClientDisconnect.
+        Raises what `Rag.answer_async` raises, EndpointUnreachable if it takes too long, and ClientDisconnect if the
+        client closes the connection, which stops the work.
         """
         return await _while_connected(client, self._whole())
 
@@ -83,12 +84,12 @@ class PreparedAnswer:
                     yield event.model_copy(update={"trace": standalone.annotate(event.trace)})
                     continue
                 if isinstance(event, AnswerEvent):
-                    event = AnswerEvent(answer=standalone.add_usage(event.answer))  # noqa: PLW2901 - counted, the same
+                    event = AnswerEvent(answer=standalone.add_usage(event.answer))  # noqa: PLW2901 - usage added
                     self._note_answer(event.answer)
                 yield self.urls.event(self._with_regions(event, context))
 
     def _with_regions(self, event: StreamEvent, context: Context) -> StreamEvent:
-        """Add the place of its element to a citation that has just been written; its words come with the answer."""
+        """Add the region of the quote to a citation that was just written; words are located only in the answer."""
         if not isinstance(event, CitationEvent | ImageEvent):
             return event
         quote = context.quote(event.citation.kind, event.citation.number)
@@ -106,7 +107,7 @@ class PreparedAnswer:
 
     @asynccontextmanager
     async def _time_limit(self) -> AsyncIterator[None]:
-        """End the block after the server's seconds for an answer with EndpointUnreachable, which says so."""
+        """Raise EndpointUnreachable if the block takes longer than the server allows for an answer."""
         seconds = self.settings.answer_seconds
         try:
             async with asyncio.timeout(seconds) as limit:
@@ -128,7 +129,7 @@ class PreparedAnswer:
 
 
 async def _while_connected(client: Request, work: Coroutine[object, object, Answered]) -> Answered:
-    """Return what the work returns. Raises ClientDisconnect where the client leaves first, and ends the work."""
+    """Return what the work returns. If the client disconnects first, ends the work and raises ClientDisconnect."""
 
     async def leave() -> None:
         while (await client.receive())["type"] != "http.disconnect":
@@ -180,7 +181,7 @@ async def find(served: Served, collection: ServedCollection, request: SearchRequ
 
 
 def _check_length(question: str, most: int) -> None:
-    # A question of a hundred thousand characters keeps a thread busy for seconds, which others wait for.
+    # A question of a hundred thousand characters would keep a thread busy for seconds while other requests wait.
     if len(question) > most:
         raise QuestionTooLong(
             f"the question has {len(question):,} characters, and may have {most:,} here: ask a shorter one; a text to "

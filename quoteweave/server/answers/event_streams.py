@@ -1,4 +1,4 @@
-"""Responses of server-sent events in the forms that clients read, ended with an event where the server ends."""
+"""Responses of server-sent events in the forms that clients read; if the server ends, an event says so."""
 
 import asyncio
 import logging
@@ -19,9 +19,9 @@ from quoteweave.server.problems import ProblemError, problem_of
 
 LOG = logging.getLogger("quoteweave.server")
 SEND_SECONDS = 30.0
-"""Seconds that a client may take to read what is sent; a stream to one that reads no more is ended."""
+"""Seconds that a client may take to read what was sent; then its stream is ended."""
 BUFFERED = 16
-"""Events that wait for a slow client; what makes them waits with them."""
+"""Events that may wait for a slow client; when there are more, making them pauses."""
 Sent = ServerSentEvent | bytes
 
 
@@ -31,7 +31,7 @@ class EventWriter(Protocol):
     headers: Mapping[str, str]
 
     def write(self, event: Record) -> Iterable[Sent]:
-        """Return what is sent for an event; for the first one, what the stream begins with too."""
+        """Return what is sent for an event; for the first event, this includes the beginning of the stream."""
         ...
 
     def end(self) -> Iterable[Sent]:
@@ -89,8 +89,8 @@ def respond_with_events(
 ) -> EventSourceResponse:
     """Return a response that sends the events as they come, as `writer` writes them.
 
-    Where the client leaves, `events` is closed, and with it the model's work. Where the server is told to end, answers
-    have `grace` seconds to end by themselves; then an error event ends the stream.
+    If the client leaves, `events` is closed, which stops the model. If the server is told to end, answers have `grace`
+    seconds to end by themselves; then an error event ends the stream.
     """
     ending = anyio.Event()
     return EventSourceResponse(
@@ -105,14 +105,14 @@ def respond_with_events(
 async def _sent(
     events: AsyncGenerator[Record, None], ending: anyio.Event, grace: float, writer: EventWriter
 ) -> AsyncGenerator[Sent, None]:
-    # A generator with limits of time is to run within one task, and the response may close ours from another.
+    # `events` has a task of its own, as time limits must stay within one, and the response may close this from another.
     send, receive = anyio.create_memory_object_stream[Record](BUFFERED)
 
     async def produce() -> None:
         async with aclosing(events):
             async for event in events:
                 await send.send(event)
-                await asyncio.sleep(0)  # the event leaves before work on the next one keeps the loop
+                await asyncio.sleep(0)  # let the event be sent before work on the next one occupies the loop
         send.close()
 
     async def end() -> None:

@@ -1,4 +1,4 @@
-"""What requests say: a question, a filter, and those settings that a request may choose."""
+"""The bodies of requests: a question, a filter, and the settings that a request may choose."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -16,29 +16,29 @@ ANSWER_FIELDS = (
     *RETRIEVAL_FIELDS, "size", "model", "images", "temperature", "max_tokens", "thinking", "gate", "check",
     "abstain", "check_topic", "window", "sentence_scorer",
 )  # fmt: skip
-"""Settings that a request may choose. The others name files, addresses, keys and hardware, which are the server's."""
+"""Settings that a request may choose. Others, of files, addresses, keys and hardware, are for the server to set."""
 MAX_RETURNED = 200
-"""Most hits of one search."""
+"""Hits of one search, at most."""
 MAX_RETRIEVERS = 8
-"""Most retrievers that one request names."""
+"""Retrievers that one request names, at most."""
 ABSTAIN = (
     "abstain below the confidence of this calibration of the server's, as /v1/models names them; off: never abstain"
 )
 
 
 def _choices(name: str, fields: Sequence[str]) -> type[Record]:
-    """Make the record of these settings, each optional, with the types, bounds and descriptions that they have."""
+    """Make a record of these settings, with their types, bounds and descriptions; each is optional."""
     optional: dict[str, Any] = {}
     for field in fields:
         info = AnswerSettings.model_fields[field]
         kind: Any = info.annotation
         for bound in info.metadata:
             kind = Annotated[kind, bound]
-        if field == "retriever":  # one retriever needs no list
+        if field == "retriever":  # a single retriever may be given without a list
             kind = Annotated[kind, Field(max_length=MAX_RETRIEVERS)]
             kind = Annotated[kind, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
         description = info.description
-        if field == "abstain":  # files are the server's, and have names here
+        if field == "abstain":  # calibration files are the server's, and requests name them
             kind, description = Annotated[str, Field(max_length=100)], ABSTAIN
         optional[field] = (kind | None, Field(default=None, description=description))
     what = "Settings that a request may choose; what it leaves out is as the server has it."
@@ -63,7 +63,7 @@ def _check_not_empty(question: str) -> str:
 
 
 Question = Annotated[str, AfterValidator(_check_not_empty), Field(json_schema_extra={"pattern": r"\S"})]
-"""A question that holds more than white space; how long it may be is checked where it is asked."""
+"""A question that holds more than white space; its length is checked where it is answered."""
 
 
 class SearchRequest(Record):

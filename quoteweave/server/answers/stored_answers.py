@@ -1,4 +1,4 @@
-"""Stores the answers of requests in conversations: which request is stored, where, and what its response says of it."""
+"""Stores the answers to requests in conversations: decides whether and where, and tells the response."""
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
@@ -23,7 +23,7 @@ LOG = logging.getLogger("quoteweave.server")
 
 
 def history_of(turns: Sequence[Turn]) -> tuple[Message, ...]:
-    """Return turns as the messages of a conversation, with the questions as they were asked of the documents."""
+    """Return turns as the messages of a conversation; a follow-up question is given as its standalone question."""
     pairs = ((turn.standalone_question or turn.question, turn.answered.answer.text) for turn in turns)
     return tuple(
         Message(role=role, content=content)
@@ -39,13 +39,14 @@ class StoredAnswer:
     answered: Answered
     conversation: str | None = None
     turn: str | None = None
-    """None, as the conversation is, where the answer is not stored."""
+    """None, like the conversation, if the answer is not stored."""
 
 
 class AnswerRecorder:
-    """Stores the answer to one request, where it is to be stored.
+    """Stores the answer to one request, if it is to be stored.
 
-    It is if the request says so or belongs to a conversation, else as the server is set; never where that says so.
+    It is stored if the request says so or belongs to a conversation, else if the server's setting says so. If the
+    server is set never to store answers, it is not stored.
     """
 
     def __init__(self, served: Served, grant: Grant, *, collection: str, request: AnswerRequest) -> None:
@@ -58,19 +59,19 @@ class AnswerRecorder:
 
     @property
     def place(self) -> tuple[str, str] | None:
-        """Ids of the conversation and the turn as which the answer will be kept; None where it is not kept."""
+        """Ids of the conversation and the turn under which the answer will be stored; None if it will not be."""
         return (self._conversation, self._turn) if self._keeps else None
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers that say, before a stream begins, where its answer is kept once its last event has come."""
+        """Headers that say before a stream begins where its answer will be stored once the last event has come."""
         return {"X-Conversation-Id": self._conversation, "X-Turn-Id": self._turn} if self._keeps else {}
 
     async def find_conversation(self) -> None:
-        """Find the request's conversation, if it names one, before anything is asked.
+        """Find the request's conversation, if it names one, before any work is done.
 
-        Raises ConversationNotFound for one that the key does not see, UsageError for one about another collection, and
-        for a request that wants nothing kept.
+        Raises ConversationNotFound for a conversation that the key may not see; UsageError for one about another
+        collection, and for a request that wants its answer not to be stored.
         """
         if self._request.conversation is None:
             return
@@ -89,11 +90,11 @@ class AnswerRecorder:
         return self._request.history or history_of(self._turns)
 
     def with_history(self) -> AnswerRequest:
-        """Return the request with its history, by which its question is read."""
+        """Return the request with the history that is needed to understand its question."""
         return self._request.model_copy(update={"history": self.history()})
 
     async def keep(self, answered: Answered) -> StoredAnswer:
-        """Keep the answer where it is to be kept; one that cannot be is given all the same, with a warning."""
+        """Store the answer if it is to be stored; if this fails, the answer is returned with a warning."""
         if not self._keeps:
             return StoredAnswer(answered)
         try:
@@ -106,7 +107,7 @@ class AnswerRecorder:
         return StoredAnswer(answered, self._conversation, self._turn)
 
     async def events(self, events: AsyncGenerator[Record, None]) -> AsyncGenerator[Record, None]:
-        """Yield the events of an answer as they are, and keep it before its last one."""
+        """Yield the events of an answer; store the answer before its last event, which warns if that fails."""
         context, trace = Context(), Trace(clauses=())
         async with aclosing(events):
             async for event in events:

@@ -1,1 +1,1 @@
-"""The APIs of others, in which this server answers too: requests read and answers written in their form."""
+"""APIs of other systems that this server offers too: reads requests and writes answers in their forms."""

@@ -156,7 +156,8 @@ async def complete_chat(
         "max_tokens": request.max_completion_tokens or request.max_tokens,
     }
     collection = await get_collection(request.model, served, grant)
-    # Each request brings the whole conversation along: kept by default, every question would be one of its own.
+    # Not stored by default: as each request carries the whole conversation, every question would be stored as a
+    # conversation of its own.
     ours = answer_request(messages, request.quoteweave, sampling, bool(request.store))
     keeper = AnswerRecorder(served, grant, collection=collection.name, request=ours)
     prepared = prepare_answer(served, collection, ours, base_url=base_url, grant=grant)
@@ -188,8 +189,8 @@ def _completion(request: ChatRequest, found: Answered, notes: tuple[str, ...]) -
 class ChatChunks:
     """Writes the events of an answer as chunks of a chat completion. Implements `event_streams.EventWriter`.
 
-    A mark and its annotation come in one chunk or in two that follow each other; the whole records of the citations
-    come with them in `quoteweave.citations`, without the verdict, and with it in the last chunk, beside the context.
+    A mark and its annotation are in one chunk or in two consecutive ones. The full records of the citations come with
+    them in `quoteweave.citations`, without verdicts, and again in the last chunk, with verdicts and with the context.
     """
 
     headers: Mapping[str, str] = {}

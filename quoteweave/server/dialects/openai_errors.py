@@ -10,7 +10,7 @@ from quoteweave.interchange.problems import Problem
 from quoteweave.server.problems import ErrorFormat, ProblemError
 
 PATHS = ("/v1/models/", "/v1/chat/", "/v1/completions/", "/v1/responses/", "/v1/embeddings/")
-"""Where OpenAI's clients ask; what this server does not have is refused there so that they can read why."""
+"""Paths that OpenAI's clients use. Errors there have OpenAI's form, even at paths that this server does not offer."""
 _TYPES: Mapping[int, str] = {
     401: "authentication_error",
     402: "insufficient_quota",
@@ -26,7 +26,7 @@ _CODES_BY_STATUS: Mapping[int, str] = {401: "invalid_api_key", 429: "rate_limit_
 
 
 def is_openai_path(path: str) -> bool:
-    """Whether errors at this path are told in OpenAI's form."""
+    """Whether errors at this path are written in OpenAI's form."""
     return path != "/v1/models" and f"{path}/".startswith(PATHS)
 
 
@@ -50,11 +50,11 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": OpenAIErrorBody, "description": "What is wrong with the request"},
     "5XX": {"model": OpenAIErrorBody, "description": "What failed"},
 }
-"""Of routes at these paths, for the OpenAPI description."""
+"""The error responses of routes at these paths, for the OpenAPI description."""
 
 
 def error_format_of(path: str) -> ErrorFormat | None:
-    """Return how errors at this path are told; None for problem details."""
+    """Return what writes errors at this path; None for problem details, the server's own form."""
     return openai_error_body if is_openai_path(path) else None
 
 
@@ -64,7 +64,7 @@ def openai_error_body(problem: Problem) -> dict[str, object]:
 
 
 def openai_error(problem: Problem) -> OpenAIError:
-    """Return a problem as the object under `error`; `code` is OpenAI's where it has one, else the kind of problem."""
+    """Return a problem as the object under `error`; `code` is OpenAI's if there is one, else the kind of problem."""
     kind = problem.type.rpartition(":")[2]
     code = _CODES.get(kind) or _CODES_BY_STATUS.get(problem.status) or kind.replace("-", "_")
     field = problem.errors[0]["field"] if problem.errors else "model" if kind == "no-such-collection" else None
@@ -79,7 +79,7 @@ def openai_error(problem: Problem) -> OpenAIError:
 
 
 def refuse(field: str, detail: str) -> ProblemError:
-    """Return the problem of a field whose value this server cannot do."""
+    """Return the problem of a field whose value this server does not support."""
     error = ProblemError(400, "unsupported-value", f"{field}: {detail}")
     error.problem = error.problem.model_copy(update={"errors": ({"field": field, "reason": detail},)})
     return error

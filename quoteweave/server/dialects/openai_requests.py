@@ -20,7 +20,7 @@ MAX_HISTORY = 200
 _MAX_CHARACTERS = 200_000
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "summary_text"})
 _IMAGE_PARTS = frozenset({"image_url", "input_image"})
-# Fields that change nothing of an answer, wherever it comes from.
+# Fields that never change an answer, whatever server gives it, so that ignoring them needs no note.
 _WITHOUT_MEANING = frozenset(
     {"metadata", "parallel_tool_calls", "prompt_cache_key", "safety_identifier", "service_tier", "user"}
 )
@@ -142,7 +142,10 @@ def read_conversation(messages: Sequence[InputMessage]) -> tuple[str, tuple[Mess
 def answer_request(
     messages: Sequence[InputMessage], options: Options, sampling: Mapping[str, float | int | None], store: bool | None
 ) -> AnswerRequest:
-    """Return the request in our own form; `sampling` is overruled by the settings of the options. Raises as above."""
+    """Return the request in our own form; the settings of `options` override `sampling`.
+
+    Raises what `read_conversation` raises.
+    """
     question, history = read_conversation(messages)
     given = {name: value for name, value in sampling.items() if value is not None}
     settings = AnswerChoices.model_validate({**given, **chosen(options.settings)})
@@ -152,7 +155,7 @@ def answer_request(
 def notes_on(
     ignored: Iterable[str], messages: Iterable[InputMessage], instructions: str | None = None
 ) -> tuple[str, ...]:
-    """Return what is to be said of the parts of a request that have no effect."""
+    """Return notes on the parts of a request that have no effect."""
     roles = {message.role for message in messages}
     found = [INSTRUCTIONS_IGNORED] if instructions or "system" in roles else []
     names = ", ".join(ignored)
@@ -167,7 +170,7 @@ def is_cut_short(answer: Answer) -> bool:
 
 
 def token_counts(answer: Answer) -> tuple[int, int] | None:
-    """Tokens read and written; None where the endpoint counts none. Without a model there are none."""
+    """Tokens read and written; None if the endpoint does not count them, 0 and 0 if no model was used."""
     usage = answer.usage
     if usage.input_tokens is None or usage.output_tokens is None:
         return (0, 0) if answer.is_extractive else None

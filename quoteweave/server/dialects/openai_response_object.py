@@ -1,7 +1,7 @@
 """A response of OpenAI's Responses API: the object, and the events while it is being made.
 
-The object holds what was searched, and the message with its annotations; the events go from the search to the last
-annotation.
+The object holds the search and the message with its annotations; the events follow the same order, from the search to
+the last annotation.
 """
 
 import json
@@ -95,7 +95,7 @@ class ResponseObject(Record):
 
     @property
     def message(self) -> MessageItem:
-        """The answer. Raises StopIteration while there is none."""
+        """The answer's message. Raises StopIteration if there is none yet."""
         return next(item for item in self.output if isinstance(item, MessageItem))
 
 
@@ -164,18 +164,18 @@ class ResponseMaker:
         )
 
     def sources(self, answer: Answer) -> str:
-        """Return the list of sources that is put below the text, where the request asks for it."""
+        """Return the list of sources to be put below the text, if the request asks for it."""
         return sources_list(shown_text(answer).citations) if self.footnotes else ""
 
 
 _MESSAGE = 1
-"""Place of the message in the output, after the search."""
+"""Index of the message in the output, after the search."""
 
 
 class ResponseEvents:
     """Writes the events of an answer as those of a response. Implements `event_streams.EventWriter`.
 
-    Thoughts are left out: the API has none that are not the model's vendor's own.
+    The model's reasoning is left out, as this API only has a form for that of OpenAI's own models.
     """
 
     def __init__(self, maker: ResponseMaker, headers: Mapping[str, str]) -> None:

@@ -36,7 +36,7 @@ from quoteweave.server.served import Served
 router = APIRouter(tags=["OpenAI"], route_class=JsonRoute)
 RESULTS = "file_search_call.results"
 _KEPT = lazy_regex(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
-# Items of earlier responses that clients send back with the messages.
+# Items of earlier responses that clients send back along with the messages; they are ignored.
 _EARLIER_OUTPUT = frozenset({"file_search_call", "reasoning"})
 _ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
@@ -85,7 +85,7 @@ class ResponseRequest(OpenRequest):
             raise refuse("previous_response_id", "send this or a conversation, not both")
 
     def ignored(self) -> list[str]:
-        """The fields that have no effect, and what is asked to be included that a response never has."""
+        """The fields that have no effect, and each item of `include` that no response ever has."""
         return [*super().ignored(), *(f"include ({name})" for name in self.include or () if name != RESULTS)]
 
     def input_messages(self) -> list[InputMessage]:
@@ -157,10 +157,10 @@ def _maker(request: ResponseRequest, prepared: PreparedAnswer, keeper: AnswerRec
 
 
 async def _following(response_id: str, request: AnswerRequest, served: Served, grant: Grant) -> AnswerRequest:
-    """Return the request as one that follows a stored response: in its conversation where that is the last of it.
+    """Return the request as one that follows a stored response, in the same conversation if that was its last turn.
 
-    Where it is not, the conversation goes on from there as another one. Raises ProblemError where no such response is
-    stored, or not for this key.
+    If it was not, a new conversation begins with the turns up to that response. Raises ProblemError if no such response
+    is stored, or not for this key.
     """
     kept = _KEPT.fullmatch(response_id)
     found: Conversation | None = None
@@ -176,6 +176,6 @@ async def _following(response_id: str, request: AnswerRequest, served: Served, g
         raise refuse("previous_response_id", detail)
     history = (*history_of(turns[: place + 1]), *request.history)
     is_last = place + 1 == len(turns)
-    # A request that wants nothing stored may follow a stored one, and is not added to its conversation.
+    # A request that is not to be stored may follow a stored one, but is not added to its conversation.
     conversation = found.id if is_last and request.store is not False else None
     return request.model_copy(update={"history": history, "conversation": conversation})

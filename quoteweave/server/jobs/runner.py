@@ -1,4 +1,4 @@
-"""Runs jobs, one of each collection at a time, each in a process of its own; resumes those of processes that died."""
+"""Runs jobs, one at a time for each collection, each in a process of its own, and resumes jobs whose process died."""
 
 import hashlib
 import logging
@@ -41,23 +41,23 @@ class JobProcess:
     def __init__(self, assignment: Assignment) -> None:
         command = [sys.executable, "-m", "quoteweave.server.jobs.worker"]
         try:
-            # In the session of the server: Linux weighs the niceness of processes within a session only.
+            # Not started in a new session, as Linux compares the niceness of processes only within one session.
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ours
         except OSError as error:
             why = error.strerror or error
             raise ProcessError(f"no process can be started for a job ({why})", remedy="end others") from error
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
-        with suppress(OSError):  # it has died already, which reading tells
+        with suppress(OSError):  # if the process has died already, reading its messages shows it
             self._process.stdin.write(assignment.model_dump_json().encode() + b"\n")
             self._process.stdin.flush()
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def messages(self) -> Iterator[Message]:
-        """What the process says, until it has ended."""
+        """Yield the messages of the process until it has ended."""
         assert self._process.stdout is not None  # noqa: S101 - for the type checker
         with self._process.stdout as lines:
             for line in lines:
@@ -68,7 +68,7 @@ class JobProcess:
         self._process.wait()
 
     def end(self) -> None:
-        """End it now; what it has stored stays."""
+        """End the process now; what it has stored stays."""
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
         with suppress(OSError):
             self._process.stdin.close()
@@ -85,11 +85,11 @@ class JobProcess:
         return f"ended with code {code}"
 
 
-# Between two looks for jobs of servers that died, and for jobs that another server was asked to cancel.
+# Seconds between two looks for jobs of servers that died, and for jobs that another server was asked to cancel.
 POLL_S = 1.0
-# Between two writes of a job's progress.
+# Seconds between two writes of a job's progress.
 PROGRESS_S = 0.2
-# After what went wrong, before it is tried again.
+# Seconds after an error before the jobs are tried again.
 PAUSE_S = 1.0
 # How often the process of a job may die before the job has failed.
 MAX_ATTEMPTS = 3
@@ -101,11 +101,11 @@ class RunnerOptions:
     """How the processes of jobs run."""
 
     niceness: int = 10  # added to the server's, so that searching comes first
-    processes: int = 0  # that read files; 0 is four at most, and leaves a core to the server
-    resources: ResourceSettings = field(default_factory=ResourceSettings)  # of models that encode
+    processes: int = 0  # processes that read files; 0 means at most four, leaving one core to the server
+    resources: ResourceSettings = field(default_factory=ResourceSettings)  # for the models that encode
 
     def assignment(self, work: Work, *, again: bool) -> Assignment:
-        """What the process of a job is told."""
+        """Return what the process of a job is told."""
         resources = {name: getattr(self.resources, name) for name in ResourceSettings.model_fields}
         return Assignment(work=work, again=again, niceness=self.niceness, processes=self.processes, resources=resources)
 
@@ -113,8 +113,8 @@ class RunnerOptions:
 class JobRunner:
     """Runs the jobs of a store from `start` to `stop`.
 
-    Several servers may share the store: a lock of the operating system says which of them runs a collection's jobs, so
-    that those of a server which dies are taken over by another, or by the same when it is started again.
+    Several servers may share the store. A lock of the operating system decides which of them runs a collection's jobs.
+    If a server dies, another one takes over its jobs, or the same one when it is started again.
     """
 
     def __init__(self, store: JobStore, state: Path, options: RunnerOptions | None = None) -> None:
@@ -129,7 +129,7 @@ class JobRunner:
         self._main: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to run jobs, those first that were left by a server that died."""
+        """Begin to run jobs, beginning with those that a dead server left."""
         self._main = threading.Thread(target=self._watch, name="jobs", daemon=True)
         self._main.start()
 
@@ -147,22 +147,22 @@ class JobRunner:
             thread.join()
 
     def submit(self, job: Job, work: Work) -> Job:
-        """Take a job. Raises StorageError where the disk refuses."""
+        """Add a job to the store. Raises StorageError if the disk is full or refuses."""
         self.store.add(job, work)
         self._wake.set()
         return job
 
     def cancel(self, id: str) -> Job:
-        """Cancel a job, as `JobStore.cancel`; what was uploaded for one that has not begun goes at once."""
+        """Cancel a job as `JobStore.cancel` does; the uploads of a job that has not begun are removed at once."""
         work = self.store.get(id).work
         job = self.store.cancel(id)
-        if job.has_ended:  # no thread may ever look at it
+        if job.has_ended:  # no thread will look at this job again, so that its uploads are removed here
             _remove_uploads(work)
         self._wake.set()
         return job
 
     def pids(self) -> dict[str, int]:
-        """The numbers of the processes that this server runs now, by job."""
+        """The ids of the processes that this server runs now, by job."""
         with self._lock:
             return {id: process.pid for id, process in self._running.items()}
 
@@ -172,7 +172,7 @@ class JobRunner:
             try:
                 self._start_threads()
                 self._end_cancelled()
-            except QuoteweaveError as error:  # such as a full disk: the jobs stay as they are until it has room
+            except QuoteweaveError as error:  # such as a full disk: the jobs wait until there is room
                 _log.warning("jobs wait: %s", error)
             self._wake.wait(POLL_S)
 
@@ -199,12 +199,12 @@ class JobRunner:
             return True
 
     def _run_all(self, root: Path) -> None:
-        """Run the jobs of a collection, the oldest first, unless another server does."""
+        """Run the jobs of a collection, oldest first, unless another server does."""
         try:
             with jobs_lock(self._state, root):
                 while not self._stop.is_set() and (jobs := self.store.active(root)):
                     self._run(jobs[0])
-        except (CollectionLocked, JobNotFound):  # another server runs them; or the collection was deleted meanwhile
+        except (CollectionLocked, JobNotFound):  # another server runs them, or the collection was deleted
             return
         except (QuoteweaveError, OSError) as error:
             _log.warning("the jobs of %s wait: %s", root, error)
@@ -212,17 +212,17 @@ class JobRunner:
 
     def _run(self, stored: StoredJob) -> None:
         id, work = stored.job.id, stored.work
-        # One is still to be cancelled where the server that was to do it has died.
+        # A job still has to be cancelled if the server that was to cancel it has died.
         job = self.store.cancelled(id) if stored.cancelling else self.store.begin(id)
         if not job.has_ended:
-            # Whatever ran it before has died: it can have done a part.
+            # A job that was started before may be partly done, as the process that ran it has died.
             message = self._attempt(id, self._options.assignment(work, again=stored.job.started is not None))
             job = self._finish(id, message)
         if job.has_ended:
             _remove_uploads(work)
 
     def _attempt(self, id: str, assignment: Assignment) -> EndMessage | str:
-        """Run a job's process; returns its last message, or how it ended without one."""
+        """Run a job's process; return its last message, or how the process ended without one."""
         try:
             process = JobProcess(assignment)
         except ProcessError as error:
@@ -259,7 +259,7 @@ class JobRunner:
         return end
 
     def _tell(self, id: str, message: ProgressMessage | NoteMessage) -> None:
-        # The job itself goes on where a full disk does not take how far it is.
+        # The job itself goes on even if a full disk does not take its progress.
         with suppress(StorageError):
             if isinstance(message, ProgressMessage):
                 self.store.progress(id, message.progress)
@@ -285,7 +285,7 @@ class JobRunner:
 
 
 def _remove_uploads(work: Work) -> None:
-    """Remove the files that a job was to read, and has no more use for."""
+    """Remove the uploaded files of a job, which no longer needs them."""
     if isinstance(work, AddWork):
         shutil.rmtree(work.uploads, ignore_errors=True)
 
@@ -294,7 +294,7 @@ def _remove_uploads(work: Work) -> None:
 def jobs_lock(state: Path, root: Path, wait_s: float = 0.0) -> Iterator[None]:
     """Hold the right to run the jobs of the collection at `root`.
 
-    Waits up to `wait_s` seconds for a server that runs one. Raises CollectionLocked where it still does.
+    Waits up to `wait_s` seconds for a server that is running one. Raises CollectionLocked if it still is.
     """
     from filelock import FileLock, Timeout
 

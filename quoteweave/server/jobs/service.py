@@ -1,4 +1,4 @@
-"""What a server needs to change its collections: the store of jobs, who runs them, and the uploads that they read."""
+"""What a server needs to change its collections: the store of jobs, their runner, and the uploads that they read."""
 
 import logging
 import shutil
@@ -20,8 +20,8 @@ from quoteweave.server.jobs.uploads import Upload, Uploads
 from quoteweave.server.settings import ServerSettings
 
 DELETED = ".deleted-"
-"""How the folder of a collection that is being deleted begins."""
-# How long deleting a collection waits for the process of a job that it cancelled.
+"""The beginning of the name of a folder whose collection is being deleted."""
+# Seconds that deleting a collection waits for the process of a job that it cancelled.
 CANCEL_S = 10.0
 _log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Jobs:
         self._runner: JobRunner | None = None
 
     def start(self) -> None:
-        """Run jobs, those first that a server left which died. Raises StorageError where the disk refuses."""
+        """Run jobs, beginning with those that a dead server left. Raises StorageError if the disk refuses."""
         self._store = JobStore(self._state)
         self._runner = JobRunner(self._store, self._state, self._options)
         self.uploads.sweep(self._store.reads)
@@ -56,7 +56,7 @@ class Jobs:
         self._runner.start()
 
     def stop(self) -> None:
-        """Stop; jobs that run are resumed by the next server."""
+        """Stop running jobs; those under way are resumed by the next server."""
         if self._runner is not None:
             self._runner.stop()
         if self._store is not None:
@@ -64,22 +64,22 @@ class Jobs:
 
     @property
     def store(self) -> JobStore:
-        """The jobs. Raises RuntimeError before `start`."""
+        """The store of jobs. Raises RuntimeError before `start`."""
         if self._store is None:
             raise RuntimeError("jobs are there once the server has started")
         return self._store
 
     @property
     def runner(self) -> JobRunner:
-        """Whoever runs them. Raises RuntimeError before `start`."""
+        """The runner of jobs. Raises RuntimeError before `start`."""
         if self._runner is None:
             raise RuntimeError("jobs are there once the server has started")
         return self._runner
 
     def add(self, name: str, collection: Collection, upload: Upload) -> tuple[Job | None, tuple[str, ...]]:
-        """Make the job that adds an upload's files to the collection of that name; None where it has them all.
+        """Make the job that adds an upload's files to the collection of that name; None if it has them all already.
 
-        Returns the names of documents that are unchanged too. Raises StorageError where the disk refuses.
+        Also returns the names of documents that are unchanged. Raises StorageError if the disk refuses.
         """
         known = {document.name: document for document in collection.documents()}
         root = collection.root.resolve()
@@ -105,7 +105,7 @@ class Jobs:
     def remove(self, name: str, collection: Collection, document: str, notes: Container[str] = ()) -> Job:
         """Make the job that removes a document, with these notes.
 
-        Raises UsageError where there is no such document, nor will be.
+        Raises UsageError if there is no such document, and no job that will add it.
         """
         root = collection.root.resolve()
         if not self.store.changes(root, document):
@@ -119,7 +119,7 @@ class Jobs:
         return self.runner.submit(_job("index", name, retriever=retriever), work)
 
     def delete_collection(self, name: str, folder: Path) -> int:
-        """Delete a collection with its jobs and uploads; returns how many of the jobs were cancelled.
+        """Delete a collection with its jobs and uploads; return how many of the jobs were cancelled.
 
         Raises CollectionLocked while another process writes to it, and then leaves it as it is.
         """
@@ -128,7 +128,8 @@ class Jobs:
         for stored in active:
             self.runner.cancel(stored.job.id)
         with jobs_lock(self._state, root, CANCEL_S), writer_lock(root):
-            # Renamed first, so that it is there or not, and a server that starts can finish what a kill left.
+            # Renamed first, so that the collection is never half deleted; if this process is killed, the next server
+            # removes the rest.
             gone = root.with_name(f"{DELETED}{root.name}-{time.time_ns()}")
             root.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
@@ -143,10 +144,10 @@ def _job(kind: str, name: str, *, documents: Container[str] = (), retriever: str
 
 
 def _has(document: Document, content: str, metadata: dict[str, str]) -> bool:
-    """Whether a document is what the upload would make it."""
+    """Whether a document is already what the upload would make of it."""
     return (
         document.content == content
-        # What another version of the parser read is read again; so is what shows pictures of other files.
+        # Documents that another version of the parser read are read again, and so are those that show other files.
         and document.parser == AddOptions().fingerprint
         and not document.linked_files
         and document.metadata.items() >= metadata.items()

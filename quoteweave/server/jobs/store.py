@@ -1,6 +1,6 @@
 """Jobs on disk: one SQLite file of the state folder, which several server processes may share.
 
-The events of a job are for whoever watches it: how far it is, each time that changes, and at last the ended job.
+Whoever watches a job gets its events: its progress each time that changes, and at last the ended job.
 """
 
 import json
@@ -23,7 +23,7 @@ from quoteweave.server.state.state_folder import make_state, open_sqlite
 
 DATABASE = "jobs.sqlite"
 KEPT = 1000
-"""How many jobs that have ended are kept; older ones are forgotten."""
+"""How many ended jobs are kept; older ones are deleted."""
 _BUSY_S = 30.0
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _VERSION = 1
@@ -49,7 +49,7 @@ class JobNotFound(UsageError):
 
 
 def no_job(id: str) -> JobNotFound:
-    """Return the error of an id that no job has, or none that may be known of: both are told alike."""
+    """Return the error of an id that no job has. Ids of jobs that the key may not see get the same error."""
     return JobNotFound(f"there is no job {id!r}; jobs that ended long ago are forgotten, the last {KEPT} are kept")
 
 
@@ -77,7 +77,7 @@ class JobStore:
     def _prepare(self, db: sqlite3.Connection) -> None:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA secure_delete = ON")  # names of documents, and what was said of them
+        db.execute("PRAGMA secure_delete = ON")  # deleted rows hold names and metadata of documents
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
             raise UsageError(
@@ -98,7 +98,7 @@ class JobStore:
             try:
                 yield self._db
             except BaseException:
-                with suppress(sqlite3.Error):  # a full disk has ended the transaction already
+                with suppress(sqlite3.Error):  # a full disk may have ended the transaction already
                     self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
@@ -108,7 +108,7 @@ class JobStore:
             return self._db.execute(f"SELECT job, work, cancelling FROM jobs {query}", tuple(values)).fetchall()  # noqa: S608 - all queries stand in this file
 
     def add(self, job: Job, work: Work) -> Job:
-        """Take a job, which is queued after the others of its collection."""
+        """Add a job, which is queued after the others of its collection."""
         with self._writing() as db:
             insert = "INSERT INTO jobs (id, root, status, job, work) VALUES (?, ?, ?, ?, ?)"
             values = (job.id, str(work.root), job.status, _sealed(job), _sealed(work))
@@ -148,45 +148,45 @@ class JobStore:
         )
 
     def begin(self, id: str) -> Job:
-        """Say that a job runs."""
+        """Record that a job runs."""
         return self._change(
             id, lambda job: job.model_copy(update={"status": "running", "started": job.started or _now()})
         )
 
     def died(self, id: str) -> Job:
-        """Count that the process of a job ended before its work did."""
+        """Record that the process of a job ended before its work was done."""
         return self._change(id, lambda job: job.model_copy(update={"attempts": job.attempts + 1}))
 
     def progress(self, id: str, progress: JobProgress) -> None:
-        """Say how far a job is."""
+        """Record how far a job is."""
         self._change(id, lambda job: job.model_copy(update={"progress": progress}))
 
     def note(self, id: str, note: str) -> None:
-        """Add a sentence to a job's notes, unless it says that already."""
+        """Add a sentence to a job's notes, unless they have it already."""
         self._change(id, lambda job: job if note in job.notes else job.model_copy(update={"notes": (*job.notes, note)}))
 
     def end(self, id: str, message: EndMessage) -> Job:
-        """Say that a job is done or has failed; ended jobs beyond the last `KEPT` are forgotten."""
+        """Record that a job is done or has failed; of ended jobs, only the last `KEPT` are kept."""
         found = {"status": message.status, "report": message.report, "error": message.error}
         return self._end(id, found)
 
     def cancel(self, id: str) -> Job:
-        """Cancel a job: at once where it is queued; where it runs, whoever runs it ends it soon.
+        """Cancel a job: at once if it is queued; if it runs, the server that runs it ends it soon.
 
         A job that has ended stays as it is. Raises JobNotFound.
         """
         with self._writing() as db:
-            # A queued one, too: it may begin before the next line.
+            # A queued job is marked, too, as it may begin before it is changed below.
             db.execute(f"UPDATE jobs SET cancelling = 1 WHERE id = ? AND {_ACTIVE}", (id,))  # noqa: S608 - a constant
         queued = {"status": "cancelled", "ended": _now()}
         return self._change(id, lambda job: job if job.status == "running" else job.model_copy(update=queued))
 
     def cancelled(self, id: str) -> Job:
-        """Say that a job that ran was cancelled."""
+        """Record that a running job was cancelled."""
         return self._end(id, {"status": "cancelled"})
 
     def forget(self, root: Path) -> None:
-        """Forget every job of a collection, which is gone."""
+        """Delete all jobs of a collection that was deleted."""
         with self._writing() as db:
             db.execute("DELETE FROM jobs WHERE root = ?", (str(root),))
         self._cut_log()
@@ -206,10 +206,10 @@ class JobStore:
 
     def _cut_log(self) -> None:
         with self._lock, _guarded(self.path):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # which still says what was deleted
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still holds what was deleted
 
     def _change(self, id: str, change: Callable[[Job], Job]) -> Job:
-        """Change a job that has not ended; one that has is returned as it is. Raises JobNotFound."""
+        """Change a job that has not ended; a job that has is returned unchanged. Raises JobNotFound."""
         with self._writing() as db:
             found = db.execute("SELECT job, work FROM jobs WHERE id = ?", (id,)).fetchone()
             if found is None:
@@ -221,7 +221,7 @@ class JobStore:
             update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
             db.execute(update, (job.status, _sealed(job), id))
             if job.has_ended and isinstance(work := self._work(found[1]), AddWork):
-                without = work.model_copy(update={"metadata": {}})  # what users attached is the collection's
+                without = work.model_copy(update={"metadata": {}})  # metadata of users belong in the collection alone
                 db.execute("UPDATE jobs SET work = ? WHERE id = ?", (_sealed(without), id))
         return job
 
@@ -238,7 +238,7 @@ class JobStore:
 
     @contextmanager
     def _damage_told(self) -> Iterator[None]:
-        """Raise StorageError where what the block reads is not what this version wrote."""
+        """Raise StorageError if the block reads something that this version did not write, or that is damaged."""
         advice = "move the file away, and the server begins without the jobs that it held"
         try:
             yield
@@ -250,7 +250,7 @@ class JobStore:
 
 
 def _sealed(record: Record) -> str:
-    """A record as JSON with a checksum: of a flipped bit SQLite says nothing, and a job may name what it removes."""
+    """A record as JSON with a checksum: SQLite does not notice a flipped bit, which could change what a job removes."""
     return sealed_json(record.model_dump_json().encode()).decode()
 
 
@@ -273,7 +273,7 @@ def _now() -> float:
     return time.time()
 
 
-# Between two looks at the store, which is where jobs of other servers can be seen too.
+# Seconds between two looks at the store, which also shows the progress of jobs that other servers run.
 POLL_S = 0.25
 
 

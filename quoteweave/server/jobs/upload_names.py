@@ -1,6 +1,6 @@
-"""Names of uploaded documents: a sender's name of a file made fit to be a path on any system, or refused.
+"""Names of uploaded documents: makes a path that is valid on any system of a sender's file name, or refuses it.
 
-Only the last part of a file's name counts, for a browser may send a whole path; folders are named by themselves.
+Only the last part of a file's name counts, as a browser may send a whole path; folders are given separately.
 """
 
 import hashlib
@@ -13,21 +13,22 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 
 MAX_BYTES = 180
-"""Most bytes of one part of a name: file systems take 255, and a file that is being written has a longer name."""
+"""Bytes of one part of a name, at most: file systems take 255, but a file's name is longer while it is written."""
 MAX_FOLDERS = 16
 _REFUSED_ON_WINDOWS = lazy_regex(r'[<>:"|?*\\/]')
-# Windows passes over spaces before the suffix: "CON .txt" is the device too.
+# Windows ignores spaces before the suffix, so that "CON .txt" is the device, too.
 _DEVICES = lazy_regex(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?", re.IGNORECASE)
-# Control characters, marks that turn the direction of text, halves of surrogate pairs, line and paragraph separators.
+# Unicode categories of control characters, marks of text direction, lone surrogates, private and unassigned characters,
+# and line and paragraph separators.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"
-"""Hidden characters that words of Persian, of Indian languages and emoji are written with."""
+"""Invisible characters that are needed to write Persian, Indian languages and emoji."""
 
 
 def document_path(filename: str, folder: str = "") -> str:
-    """Return the name of an uploaded file's document, with forward slashes; always below no folder but its own.
+    """Return the name of an uploaded file's document, a path with forward slashes within the given folder.
 
-    Raises UsageError where nothing is left of the file's name, and for a folder that leads elsewhere.
+    Raises UsageError if nothing is left of the file's name, and for a folder that leads elsewhere.
     """
     last = re.split(r"[/\\]", filename)[-1]
     name = _fit(last)
@@ -47,14 +48,14 @@ def _folders(folder: str) -> list[str]:
 
 
 def _fit(part: str) -> str:
-    """One part of a path as every system takes it; empty where nothing is left of it."""
+    """One part of a path in a form that every system takes; empty if nothing is left of it."""
     shown = "".join(map(_shown, unicodedata.normalize("NFC", part)))
     bare = _REFUSED_ON_WINDOWS.sub("_", shown).strip(f" .{_JOINERS}")
     return _shortened(f"_{bare}" if _DEVICES.fullmatch(bare) else bare)
 
 
 def _shown(character: str) -> str:
-    """The character as it may stand in a name: any space is a space, what cannot be seen is left out."""
+    """The character as it may stand in a name: every kind of space becomes a space, invisible ones are left out."""
     kind = unicodedata.category(character)
     if kind == "Zs":
         return " "
@@ -62,7 +63,7 @@ def _shown(character: str) -> str:
 
 
 def _shortened(name: str) -> str:
-    """A long name cut, with a hash of the whole, so that two that begin alike are two."""
+    """The name; a long one is cut and gets a hash of the whole, so that names with the same beginning differ."""
     if len(name.encode()) <= MAX_BYTES:
         return name
     suffix = PurePosixPath(name).suffix
@@ -71,9 +72,9 @@ def _shortened(name: str) -> str:
 
 
 def known_name(path: str, known: Iterable[str]) -> str:
-    """Return the name of the document that a file at `path` replaces: the same, or one that would be that path.
+    """Return the name of the document that a file at `path` replaces: that path, or a name that would become it.
 
-    A document that was added from a folder may have a name that no upload can have, as one with a colon.
+    A document that was added from a folder may have a name that no upload can have, such as one with a colon.
     """
     names = list(known)
     if path in names:

@@ -1,7 +1,7 @@
-"""Receives uploaded files: streamed to the server's state folder, checked while they come, and kept until read.
+"""Receives uploaded files: streams them to the server's state folder, checks them meanwhile, and keeps them until read.
 
-An upload's folder goes when its job has ended: the collection has its own copy of each file, under its checksum, and
-`remove` leaves no trace of that; a second copy would outlive it. What a newer parser is to read again is sent again.
+An upload's folder is removed when its job has ended. The collection has its own copy of each file, of which `remove`
+leaves no trace, and a second copy would stay behind. Files that a newer parser should read must be uploaded again.
 """
 
 import errno
@@ -42,20 +42,20 @@ class Upload:
 
     folder: Path
     files: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of each file, in hexadecimal, by its path below the folder: the name that its document is to have."""
+    """SHA-256 of each file, in hexadecimal, by its path below the folder, which becomes its document's name."""
     metadata: dict[str, str] = field(default_factory=dict)
     kept: bool = False
-    """Whether the folder stays, as it does once a job has it."""
+    """Whether the folder stays; set once a job uses it."""
 
 
 @dataclass(frozen=True, slots=True)
 class UploadLimits:
-    """The most that one request may upload, in bytes."""
+    """How much one request may upload, in bytes."""
 
     file: int
-    """Of one file."""
+    """Greatest size of one file."""
     together: int
-    """Of the whole request."""
+    """Greatest size of the whole request."""
 
 
 class Uploads:
@@ -68,15 +68,15 @@ class Uploads:
     async def receive(
         self, collection: str, content_type: str, chunks: AsyncIterable[bytes], limits: UploadLimits
     ) -> AsyncIterator[Upload]:
-        """Receive the body of a request, and keep its files while the block lasts, or longer where it says `kept`.
+        """Receive the body of a request; keep its files while the block lasts, or longer if the block sets `kept`.
 
-        Raises ProblemError for what cannot be taken, or not for want of room, with the rest of it unread.
+        Raises ProblemError, with the rest of the body unread, for files that cannot be accepted or for lack of room.
         """
         upload, size = Upload(self.root / collection / uuid4().hex), 0
         receiver = _Receiver(upload, _boundary(content_type), limits.file)
         with _room():
             upload.folder.mkdir(parents=True)
-        # An upload whose server has died is known by its lock, which is free then.
+        # If the server dies, the lock becomes free, which shows that the upload was left behind.
         with _held(_lock_of(upload.folder)):
             try:
                 try:
@@ -91,21 +91,21 @@ class Uploads:
                 yield upload
             finally:
                 if not upload.kept:
-                    # In a thread, as there may be many files; to its end, though the client has left.
+                    # In a thread, as there may be many files; shielded, so that it ends even if the client has left.
                     with CancelScope(shield=True):
                         await to_thread.run_sync(partial(shutil.rmtree, upload.folder, ignore_errors=True))
 
     def forget(self, collection: str) -> None:
-        """Remove every upload of a collection, which is gone."""
+        """Remove all uploads of a collection that was deleted."""
         shutil.rmtree(self.root / collection, ignore_errors=True)
 
     def sweep(self, is_wanted: Callable[[Path], bool]) -> None:
-        """Remove what servers that died have left: the folders of uploads that no job wants."""
+        """Remove what dead servers have left: the folders of uploads that no job needs."""
         for folder in self.root.glob("*/*"):
             if folder.suffix == _LOCK:
                 continue
             with suppress(Timeout, OSError), _held(_lock_of(folder)):
-                # Asked for once the lock is held: whoever received it has made its job by then.
+                # Asked only while holding the lock: by then, whoever received the upload has made its job.
                 if not is_wanted(folder):
                     shutil.rmtree(folder, ignore_errors=True)
 
@@ -146,7 +146,7 @@ class _Receiver:
             raise _malformed(str(error)) from error
 
     def finish(self) -> None:
-        """Give each file its path, once everything has come. Raises ProblemError."""
+        """Give each file its path, once the whole body was received. Raises ProblemError."""
         if not self._ended:
             raise _malformed("it is cut off before its last boundary")
         if not self._received:
@@ -281,7 +281,7 @@ def _refused(reason: str) -> ProblemError:
 
 
 def _problem(status: int, kind: str, detail: str) -> ProblemError:
-    # The connection ends with the response; else the server would go on to read the rest of the body.
+    # Closing the connection keeps the server from reading the rest of the body.
     return ProblemError(status, kind, detail, headers={"connection": "close"})
 
 
@@ -291,7 +291,7 @@ def _lock_of(folder: Path) -> Path:
 
 @contextmanager
 def _held(lock: Path) -> Iterator[None]:
-    """Hold a lock that nobody waits for, and that goes with what it is for. Raises Timeout where another has it."""
+    """Hold a lock without waiting for it, and remove its file at the end. Raises Timeout if another holds it."""
     held = FileLock(lock, timeout=0, thread_local=False)
     with _room():
         held.acquire()
@@ -304,10 +304,10 @@ def _held(lock: Path) -> Iterator[None]:
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """Raise ProblemError where the disk refuses, without the path, which is the server's own."""
+    """Raise ProblemError if the disk refuses; the message has no path, as clients should not see the server's."""
     try:
         yield
-    except Timeout:  # which is an OSError
+    except Timeout:  # Timeout is an OSError, too, but not of the disk
         raise
     except OSError as error:
         full = error.errno in _FULL

@@ -1,7 +1,7 @@
 """The process of one job: `python -m quoteweave.server.jobs.worker`, with an `Assignment` as a line on stdin.
 
-It writes a `Message` a line to stdout, the last of which is an `EndMessage`. It ends at once when its stdin ends, as it
-does when the server's process dies: what it has stored stays, and another process does the rest.
+It writes one `Message` per line to stdout; the last is an `EndMessage`. It ends at once when its stdin ends, which
+happens when the server's process dies. What it has stored stays, and another process does the rest.
 """
 
 import os
@@ -37,13 +37,13 @@ from quoteweave.server.jobs.records import (
 Report = AddReport | RemovalReport | IndexReport | None
 T = TypeVar("T")
 
-# Between two looks at whether a collection is still locked.
+# Seconds between two looks at whether a collection is still locked.
 LOCK_POLL_S = 0.5
 MAX_READING_PROCESSES = 4
 
 
 class Reporter:
-    """Writes how far the job is, a line for each step; implements `Progress` and `Task`."""
+    """Writes the job's progress, one line for each step; implements `Progress` and `Task`."""
 
     watched = False
 
@@ -53,7 +53,7 @@ class Reporter:
         self.progress = JobProgress()
 
     def send(self, message: Message) -> None:
-        """Write one line; where nobody reads it any more, the process ends."""
+        """Write one line; if nobody reads it any more, end the process."""
         try:
             with self._lock:
                 self._out.write(f"{message.model_dump_json()}\n")
@@ -68,12 +68,12 @@ class Reporter:
         self.send(ProgressMessage(progress=self.progress))
 
     def note(self, message: str) -> None:
-        """A sentence for people."""
+        """Send a sentence for people."""
         self.send(NoteMessage(note=message))
 
     @contextmanager
     def task(self, label: str, total: int | None = None, *, unit: str = "") -> Iterator["Reporter"]:
-        """A piece of work; steps are counted where they are views of quotes."""
+        """Report a piece of work; its steps are counted only if they are views of quotes."""
         counted = unit == "views"
         self.report({"step": label, **({"views_done": 0, "views_total": total} if counted else {})})
         yield self
@@ -89,7 +89,7 @@ class Reporter:
         self.report({**({"views_total": total} if counted else {}), **({"step": label} if label is not None else {})})
 
     def add_progress(self) -> AddProgress:
-        """The callbacks of reading files."""
+        """The callbacks that report progress while files are read."""
 
         def on_total(pages: int) -> None:
             self.report({"page": 0, "pages": pages, "step": "reading", "waiting": None})
@@ -104,11 +104,12 @@ class Reporter:
 
 
 def main() -> None:
-    """Do the job that stands on stdin's first line."""
-    # What libraries print must not be taken for messages.
+    """Do the job given by stdin's first line."""
+    # Libraries may print to stdout, which must not be taken for messages: messages get a copy of stdout, and stdout
+    # itself becomes stderr.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole terminal; the server ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the server ends this one
     assignment = Assignment.model_validate_json(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_server, daemon=True).start()
     if hasattr(os, "nice"):
@@ -118,7 +119,7 @@ def main() -> None:
 
 
 def perform(assignment: Assignment, reporter: Reporter) -> EndMessage:
-    """Do the work; what went wrong is in the message."""
+    """Do the work; the message says what went wrong, if anything."""
     try:
         with withhold_remedies(lambda text: reporter.send(LogMessage(text=text))):
             report = _do(assignment, reporter)
@@ -132,7 +133,7 @@ def perform(assignment: Assignment, reporter: Reporter) -> EndMessage:
 
 
 def _end_with_server() -> None:
-    # Not through sys.stdin: a thread that holds its lock while the interpreter ends makes that fail.
+    # Not through sys.stdin, as the interpreter cannot end cleanly while a thread holds its lock.
     while os.read(0, 1024):
         pass
     os._exit(1)
@@ -140,7 +141,7 @@ def _end_with_server() -> None:
 
 def _do(assignment: Assignment, reporter: Reporter) -> Report:
     work = assignment.work
-    # A job must not make the collection anew where that was deleted meanwhile.
+    # Opened first, so that the job fails, and does not make the collection anew, if it was deleted meanwhile.
     Collection.open(work.root).close()
     if isinstance(work, AddWork):
         return _add(work, assignment, reporter)
@@ -183,7 +184,7 @@ def _remove(work: RemoveWork, *, again: bool) -> RemovalReport:
 
 
 def _index(work: IndexWork, assignment: Assignment, reporter: Reporter) -> IndexReport | None:
-    """Build each index of the retriever; the report is that of the last, which is the only one of a single name."""
+    """Build each index of the retriever; return the report of the last one. A single retriever has only one."""
     settings = ResourceSettings.model_validate(assignment.resources)
     report = None
     with Collection.open(work.root) as collection:
@@ -197,7 +198,7 @@ def _index(work: IndexWork, assignment: Assignment, reporter: Reporter) -> Index
 
 
 def _when_unlocked(call: Callable[[], T], reporter: Reporter) -> T:
-    """Call once no other process writes to the collection; while one does, the progress says so."""
+    """Call when no other process writes to the collection; while one does, the progress says so."""
     while True:
         try:
             found = call()
@@ -212,7 +213,7 @@ def _when_unlocked(call: Callable[[], T], reporter: Reporter) -> T:
 
 
 def _all_refused(report: Report) -> str | None:
-    """Why nothing came of a job that was to add documents; None where something did."""
+    """Why a job added no document at all; None if it added or kept some, or was no such job."""
     if not isinstance(report, AddReport) or not report.failed:
         return None
     if report.added or report.updated or report.unchanged:

@@ -1,4 +1,4 @@
-"""A call of a tool: what the caller may know of, where links lead, and how it is told of progress."""
+"""A call of a tool: what the caller may see, where links lead, and how the caller is told of progress."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,12 +14,12 @@ from quoteweave.server.depends import check_grant, get_base_url
 from quoteweave.server.served import Served, ServedCollection
 
 LOCAL = "quoteweave://local"
-"""What the URLs of quotes begin with where no server shows them; the same server reads them as MCP resources."""
+"""The beginning of the URLs of quotes if no HTTP server shows them; the MCP server reads these URLs as resources."""
 _SECONDS_BETWEEN = 0.5
 
 
 class Progress:
-    """Tells a client that asked for it how far a call is: with growing numbers, and not for every word."""
+    """Tells a client that asked for it how far a call is, by growing numbers, and at most every half second."""
 
     def __init__(self, report: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
         self._report = report
@@ -40,17 +40,18 @@ class Call:
 
     served: Served
     names: Sequence[str]
-    """Names of the collections that the caller may know of."""
+    """Names of the collections that the caller may see."""
     grant: Grant
     """What the caller may do."""
     base_url: str
-    """What the URLs of quotes begin with."""
+    """The beginning of the URLs of quotes."""
     progress: Progress = field(repr=False)
 
     def collection(self, name: str | None) -> ServedCollection:
-        """Return the collection of that name, or the only one. Raises UsageError, naming those that there are.
+        """Return the collection of that name; without a name, the only one.
 
-        Raises what `Served.collection` raises where it cannot be read.
+        Raises UsageError, naming the collections, if there is none of that name or the name is needed; and what
+        `Served.collection` raises if it cannot be read.
         """
         known = ", ".join(self.names)
         if not self.names:
@@ -88,5 +89,5 @@ def grant_of_call(request: Request | None) -> Grant:
 
 
 async def base_url(served: Served, request: Request | None) -> str:
-    """Return what the URLs of quotes begin with: the server's address, or `LOCAL` where none shows them."""
+    """Return the beginning of the URLs of quotes: the server's address, or `LOCAL` if no HTTP server shows them."""
     return served.settings.public_url or LOCAL if request is None else await get_base_url(request, served)

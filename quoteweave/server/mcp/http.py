@@ -22,27 +22,27 @@ PATH = "/mcp"
 class McpEndpoint:
     """The ASGI application behind `/mcp`. It answers while its `run` block lasts.
 
-    The HTTP request reaches the tools with its ASGI scope, and with whatever stands there of the key that it was sent
-    with. The first request imports the MCP SDK, whose import takes about a third of what starting the server takes.
+    Tools get the HTTP request with its ASGI scope, which holds the grant of its key. The first request imports the MCP
+    SDK, as the import would make the start of the server about a third longer.
     """
 
     def __init__(self, served: Served) -> None:
         self._served = served
         self._running: _Running | None = None
-        # Without sessions a server has nothing to send but answers, and a stream opened by GET would stay empty.
+        # Without sessions, a server sends nothing but responses, so that a stream opened by GET would stay empty.
         self.route = Route(PATH, self, methods=["POST"], include_in_schema=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request. Raises MissingExtra where the MCP SDK is not installed."""
         if self._running is None:
             raise RuntimeError("the application was not started: its lifespan has to run before its first request")
-        scope["route"] = self.route  # as FastAPI's own routes have it, for the log and the metrics
+        scope["route"] = self.route  # log and metrics read it, and FastAPI sets it for its own routes only
         manager = await self._running.manager()
         await manager.handle_request(scope, receive, send)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Answer requests until the block ends, and end those that are being answered then."""
+        """Answer requests until the block ends; requests under way are ended then."""
         async with anyio.create_task_group() as tasks:
             self._running = _Running(self._served, tasks)
             try:
@@ -53,7 +53,7 @@ class McpEndpoint:
 
 
 class _Running:
-    """One run of the application: has a session manager from its first request on."""
+    """One run of the application, which makes a session manager at its first request."""
 
     def __init__(self, served: Served, tasks: TaskGroup) -> None:
         self._served, self._tasks = served, tasks
@@ -61,11 +61,11 @@ class _Running:
         self._manager: StreamableHTTPSessionManager | None = None
 
     async def manager(self) -> "StreamableHTTPSessionManager":
-        """Return the manager, started by the first call. A call that fails leaves the start to the next."""
+        """Return the manager, started by the first call; if that fails, by the next one."""
         async with self._starting:
             if self._manager is None:
                 manager = await run_in_threadpool(_make_manager, self._served)
-                # In a task of its own: the request that happens to be the first may not end it.
+                # In a task of its own, so that it does not end with the first request.
                 await self._tasks.start(_hold, manager)
                 self._manager = manager
         return self._manager
@@ -80,7 +80,7 @@ def _make_manager(served: Served) -> "StreamableHTTPSessionManager":
 
 
 async def _hold(manager: "StreamableHTTPSessionManager", *, task_status: TaskStatus[None]) -> None:
-    """Have a manager answer until this task is cancelled."""
+    """Keep a manager running until this task is cancelled."""
     async with manager.run():
         task_status.started()
         await anyio.sleep_forever()

@@ -18,7 +18,7 @@ _COLLECTION = "Name of the collection of documents. It may be left out where the
 
 
 def _listed(given: object) -> object:
-    """Take one name for a list of one, and a list written as JSON for the list: some clients send both."""
+    """Read a single name as a list of one, and a string with a JSON list as that list: clients send either."""
     if not isinstance(given, str):
         return given
     try:

@@ -50,7 +50,7 @@ def make_mcp_server(served: Served) -> Server[Any]:
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         return await run_tool(served, context, params)
 
-    # Not MCPServer: it sets up the logging of the whole process, and words errors in its own way.
+    # MCPServer is not used, as it sets up the logging of the whole process and words errors in its own way.
     return Server(
         "quoteweave",
         title="quoteweave",
@@ -83,9 +83,9 @@ def listed_tools() -> list[Tool]:
 
 
 async def run_tool(served: Served, context: Context, params: CallToolRequestParams) -> CallToolResult:
-    """Run a tool. What goes wrong is a result that says so; of an unexpected error only the log tells more.
+    """Run a tool. An error becomes a result that describes it; details of unexpected errors are only in the log.
 
-    Raises MCPError for a tool that there is not.
+    Raises MCPError for a tool that does not exist.
     """
     tool = TOOLS.get(params.name)
     if tool is None:
@@ -103,7 +103,7 @@ async def run_tool(served: Served, context: Context, params: CallToolRequestPara
 
 
 async def call_of(served: Served, context: Context) -> Call:
-    """Return the call that a request is: with the key of its HTTP request, where it has one."""
+    """Return the call that a request makes, with the grant of its HTTP request if it has one."""
     request = _http_request(context)
     progress = Progress(context.session.report_progress)
     grant = grant_of_call(request)
@@ -126,14 +126,14 @@ def make_session_manager(served: Served) -> StreamableHTTPSessionManager:
         make_mcp_server(served),
         stateless=True,
         security_settings=transport_security(served.settings),
-        max_request_body_size=sys.maxsize,  # `BodyLimit`, which stands before it, knows the limits of keys
+        max_request_body_size=sys.maxsize,  # `BodyLimit` has checked it already, by the key's limit
     )
 
 
 def transport_security(settings: ServerSettings) -> TransportSecuritySettings:
-    """Return which Host and Origin headers are answered: loopback's and those that the settings name.
+    """Return which Host and Origin headers are accepted: loopback's and those that the settings name.
 
-    A server that other machines may reach under any name checks no Host, as each request there needs a key.
+    A server that other machines can reach under any name does not check Host, as each request needs a key there.
     """
     public = None if settings.public_url is None else urlsplit(settings.public_url)
     named = [*settings.allowed_hosts, *([public.hostname] if public is not None and public.hostname else [])]

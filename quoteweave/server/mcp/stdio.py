@@ -1,6 +1,6 @@
 """The tools over standard input and output, for clients that start the server themselves.
 
-Over stdio quotes are resources too, by the URLs that they have where no server shows them.
+Over stdio, quotes are resources as well, at URLs that begin with `LOCAL`, as no HTTP server shows them.
 """
 
 import signal
@@ -35,7 +35,7 @@ QUOTE_URI = UriTemplate.parse(f"{LOCAL}/c/{{collection}}/q/{{quote}}")
 
 
 def add_quote_resources(server: Server[Any], served: Served) -> None:
-    """Have the server read the URLs that begin with `LOCAL`."""
+    """Make the server read URLs that begin with `LOCAL` as resources."""
 
     async def list_resources(_context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
         return ListResourcesResult(resources=[])  # a collection has too many quotes to list
@@ -61,7 +61,7 @@ def add_quote_resources(server: Server[Any], served: Served) -> None:
 
 
 def read_quote_uri(call: Call, uri: str) -> str:
-    """Return the words of the quote that a URL names. Raises MCPError where there is none, and says why."""
+    """Return the text of the quote that a URL names. Raises MCPError, which says why, if there is none."""
     found = QUOTE_URI.match(uri)
     if found is None:
         raise MCPError(INVALID_PARAMS, f"{uri!r} is not the URL of a quote, which is {QUOTE_URI}")
@@ -83,7 +83,7 @@ def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
     check_calibrations(settings)
     check_collections(settings)
     set_up_logging(settings)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing else ends the thread that waits for input
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C would not end the thread that waits for input
     served = Served(settings)
     try:
         with withhold_remedies(note_log()):

@@ -39,7 +39,7 @@ from quoteweave.server.problems import ProblemError, problem_of
 from quoteweave.server.served import ServedCollection
 
 MAX_PICTURES = 700_000
-"""Bytes of the pictures of one result: some clients refuse results of more than a megabyte, written as base64."""
+"""Bytes of the pictures of one result, at most: some clients refuse results of more than a megabyte in base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ async def fetch(call: Call, given: FetchArguments) -> CallToolResult:
 async def ask(call: Call, given: AskArguments) -> CallToolResult:
     """Answer a question."""
     collection = await run_in_threadpool(call.collection, given.collection)
-    # A tool that only reads keeps no conversation; the client has its own.
+    # The answer is not stored: the tool is declared to be read-only, and the client keeps its own conversation.
     request = AnswerRequest(question=given.question, filters=Filter(documents=given.documents), store=False)
     prepared = prepare_answer(call.served, collection, request, base_url=call.base_url, grant=call.grant)
     answer = await _answer(prepared, call)
@@ -219,7 +219,7 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
 async def _shown_images(
     call: Call, collection: ServedCollection, answer: Answer
 ) -> tuple[list[ContentBlock], list[str]]:
-    """Return the images that the answer shows, each under a line that names it, and why some cannot be sent."""
+    """Return the images that the answer shows, each under a line that names it, and notes on those not sent."""
     shown: list[ContentBlock] = []
     notes, left = [], MAX_PICTURES
     blocks = {block.citation.quote_id: block for block in answer.blocks if isinstance(block, ImageBlock)}
@@ -254,14 +254,14 @@ def _readable(record: CitedAnswer) -> str:
 
 
 def _supporting_words(citation: Citation) -> str:
-    """Return the words that support the claim, or all words of the quote where those are not sure; on one line."""
+    """Return the words that support the claim, or all words of the quote if these are not known; on one line."""
     quoted = citation.quoted or ""
     parts = [quoted[span.start : span.end] for span in citation.spans] or [quoted]
     return " … ".join(" ".join(part.split()) for part in parts)
 
 
 def _title(quote: Quote) -> str:
-    """Return the document and the place in it, with the section where the place is a page."""
+    """Return the document and the place in it; if the place is a page, with its section."""
     named = quote_title(quote)
     section = " ".join((quote.section or "").split())
     return f"{named}: {section}" if section and quote.has_pages else named
@@ -284,7 +284,7 @@ def _image(content: bytes) -> ImageContent:
 
 
 def _result(record: Record, more: Sequence[ContentBlock] = (), *, text: str | None = None) -> CallToolResult:
-    """Return a record as structured content and, unless there is a `text` for models, the same as JSON."""
+    """Return a record as structured content, and as text for models: `text`, or else the record as JSON."""
     structured = record.model_dump(mode="json")
     shown = json.dumps(structured, ensure_ascii=False) if text is None else text
     return CallToolResult(content=[TextContent(text=shown), *more], structured_content=structured)

@@ -88,7 +88,7 @@ def delete_collection(
     name, folder = collection, served.folders()[collection]
     if name in served.settings.collections:
         raise _not_changeable(f"{name!r} was named by whoever runs the server, and is not deleted from here")
-    found, conversations = _summary(served, name), served.conversations  # which may fail, and then nothing is deleted
+    found, conversations = _summary(served, name), served.conversations  # first, as it may fail before any deletion
     cancelled = jobs.delete_collection(name, folder)
     served.forget(name)
     deleted = conversations.delete_about(name)
@@ -117,7 +117,7 @@ def _summary(served: ServedState, name: str) -> CollectionSummary:
 
 
 def _without_paths(text: str) -> str:
-    """Return a retriever's spec without the folder of its checkpoint, which is the server's own."""
+    """Return a retriever's spec without the folder of its checkpoint, as clients should not see the server's paths."""
     spec = parse_spec(text)
     return spec.model_copy(update={"checkpoint": None}).shown if spec.checkpoint else spec.shown
 

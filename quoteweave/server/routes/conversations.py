@@ -129,7 +129,7 @@ def _exported(found: Conversation, format: ExportFormat, served: Served) -> str 
 
 
 def _pictures(found: Conversation, served: Served) -> dict[str, bytes]:
-    """The pictures that the answers show; without those that the collection holds no more, which Word names."""
+    """The pictures that the answers show; if the collection no longer has a picture, the Word file only names it."""
     shown = {
         citation.quote_id: quote
         for turn in found.turns

@@ -71,7 +71,7 @@ def _no_such_job(error: JobNotFound) -> ProblemError:
 
 
 async def sent_events(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events as they are sent; what ends them early is an error event, the last."""
+    """Yield the events as they are sent; if an error ends them early, the last is an error event."""
     try:
         async for event in events:
             yield ServerSentEvent(data=event.data.model_dump_json(), event=event.type)

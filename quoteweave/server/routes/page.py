@@ -13,7 +13,7 @@ from quoteweave.server.routes.quotes import QuoteId, read_quote
 
 router = APIRouter(include_in_schema=False)
 _FOLDER = resources.files("quoteweave.server") / "page"
-# A file of the folder, or of one within it; nothing that leads out of it.
+# A file of the folder or of a folder within it; a name that leads out of it does not match.
 _NAME = lazy_regex(r"(?:[a-z]+/)?[a-z][a-z0-9_-]*\.[a-z]+")
 _TYPES = {
     ".html": "text/html; charset=utf-8",

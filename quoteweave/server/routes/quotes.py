@@ -24,7 +24,7 @@ from quoteweave.server.state.conversations import StoredQuote
 
 router = APIRouter(tags=["quotes and pages"])
 NEIGHBOURS = 3
-"""Quotes before and after a quote that are shown with it."""
+"""Quotes that are shown before a quote and after it, at most."""
 
 QuoteId = Annotated[str, Path(description="id of a quote", max_length=200)]
 DocumentName = Annotated[str, Path(description="name of a document; it may hold slashes")]

@@ -1,4 +1,4 @@
-"""The SQLite file of conversations: its tables, and what becomes of a damaged one."""
+"""The SQLite file of conversations: its tables, and how a damaged file is replaced."""
 
 import sqlite3
 from contextlib import suppress
@@ -13,7 +13,7 @@ from quoteweave.server.state.state_folder import make_state, open_sqlite
 CONVERSATIONS_FILE = "conversations.sqlite"
 _VERSION = 1
 _BUSY_S = 10.0
-# `folded` is what searches by words read: the title and the questions, in one case.
+# `folded` is the text that searches by words read: the title and the questions, case-folded.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS conversations (
@@ -55,9 +55,9 @@ class OpenedFile:
 
     path: Path
     connection: sqlite3.Connection
-    """For several threads, one at a time."""
+    """Several threads may use it, one at a time."""
     warning: str | None
-    """What became of a damaged file; None where it was sound."""
+    """Where a damaged file was moved; None if the file was not damaged."""
 
 
 class _Damaged(Exception):
@@ -65,15 +65,15 @@ class _Damaged(Exception):
 
 
 def open_conversations(state: Path) -> OpenedFile:
-    """Open the file in the state folder, made where there is none; a damaged one is set aside first.
+    """Open the file in the state folder, and make it if there is none; a damaged one is renamed first.
 
-    Raises StateError where it cannot be read or written, or was written by a newer version.
+    Raises StateError if it cannot be read or written, or was written by a newer version.
     """
     from filelock import FileLock
 
     path = make_state(state) / CONVERSATIONS_FILE
     try:
-        with FileLock(path.with_suffix(".lock"), mode=0o600):  # or two processes would set it aside
+        with FileLock(path.with_suffix(".lock"), mode=0o600):  # so that two processes do not both rename it
             try:
                 return OpenedFile(path, _connect(path), None)
             except _Damaged as error:
@@ -116,7 +116,7 @@ def _prepare(path: Path, db: sqlite3.Connection) -> None:
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename the file, and the log that belongs to it; return its new path."""
+    """Rename the damaged file and its write-ahead log; return the file's new path."""
     aside = path.with_name(f"{path.stem}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}{path.suffix}")
     path.replace(aside)
     with suppress(FileNotFoundError):

@@ -40,13 +40,13 @@ class StoredQuote(Record):
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Whose conversations a request sees; without arguments, all of them."""
+    """Whose conversations a request sees; by default, all of them."""
 
     owner: str | None = None
     everyone: bool = True
-    """Whether it sees those of all owners."""
+    """Whether it sees the conversations of all owners."""
     collections: tuple[str, ...] | None = None
-    """Names of collections that it may see; None for all."""
+    """Names of the collections that it may see; None for all."""
 
     def condition(self) -> tuple[str, list[object]]:
         """The condition on rows of `conversations`, and its parameters."""
@@ -65,14 +65,14 @@ EVERYONE = Viewer()
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
-    """A question and its answer, to be kept."""
+    """A question and its answer, to be stored."""
 
     question: str
     answered: Answered
     standalone_question: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     turn_id: str | None = None
-    """One of `new_id`, where it was told already."""
+    """An id made by `new_id`, if a client was told it already; None for a new one."""
 
 
 def new_id() -> str:
@@ -81,11 +81,11 @@ def new_id() -> str:
 
 
 class ConversationStore:
-    """Conversations in an SQLite file of the state folder. For any number of threads, and of processes.
+    """Conversations in an SQLite file of the state folder, for any number of threads and processes.
 
-    What a method has written is on the disk when it returns; a process that is killed, or a power cut, loses nothing of
-    it. Every method raises StateError where the file is damaged, or the disk is full or refuses. A file that is found
-    damaged when it is opened is set aside, and `warning` says so. `clock` tells the time.
+    What a method has written is on the disk when it returns, so that it survives a killed process or a power cut. Every
+    method raises StateError if the file is damaged, or the disk is full or refuses. A file that is found damaged when
+    it is opened is renamed, and `warning` says so. `clock` tells the time.
     """
 
     def __init__(self, state: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -106,7 +106,7 @@ class ConversationStore:
     ) -> ConversationSummary:
         """Begin a conversation; without a title, its first question becomes its title.
 
-        An id that is given is one of `new_id`.
+        If an id is given, it must come from `new_id`.
         """
         made, now = conversation_id or new_id(), self._clock()
         with self._writing() as db:
@@ -118,9 +118,9 @@ class ConversationStore:
             return self._summary(db, made, EVERYONE)
 
     def append(self, conversation: str, new: NewTurn, *, collection: str, viewer: Viewer = EVERYONE) -> Turn:
-        """Keep a question and its answer at the end of a conversation.
+        """Add a question and its answer to the end of a conversation.
 
-        Raises ConversationNotFound where the viewer sees none of that id, UsageError for one of another collection.
+        Raises ConversationNotFound if the viewer sees none of that id, UsageError for one about another collection.
         """
         turn = Turn(
             id=new.turn_id or new_id(),
@@ -157,7 +157,7 @@ class ConversationStore:
             condition, values = f"{condition} AND instr(folded, ?)", [*values, word]
         with self._reading() as db:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM conversations WHERE {condition} "  # noqa: S608 - of our own words
+                f"SELECT {_COLUMNS} FROM conversations WHERE {condition} "  # noqa: S608 - built from constants
                 "ORDER BY updated DESC, rowid DESC LIMIT ? OFFSET ?",
                 (*values, min(limit, MAX_LISTED), offset),
             ).fetchall()
@@ -192,7 +192,7 @@ class ConversationStore:
         self._cut_log()
 
     def delete_about(self, collection: str) -> int:
-        """Remove the conversations of all owners about a collection, as `delete` does; returns how many there were."""
+        """Remove all owners' conversations about a collection, as `delete` does; return how many there were."""
         with self._writing() as db:
             deleted = db.execute("DELETE FROM conversations WHERE collection = ?", (collection,)).rowcount
         self._cut_log()
@@ -211,11 +211,12 @@ class ConversationStore:
 
     def _cut_log(self) -> None:
         with self._reading() as db:
-            # What was written before stays in the log until it is cut; readers of other processes may keep it so long.
+            # Deleted text stays in the write-ahead log until that is truncated, which readers of other processes may
+            # delay.
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def find_quote(self, collection: str, quote_id: str, viewer: Viewer = EVERYONE) -> StoredQuote | None:
-        """Return a quote as the last answer that was made from it had it, or None where the viewer sees no such one."""
+        """Return a quote as it was in the last stored answer that used it; None if the viewer sees no such answer."""
         condition, values = viewer.condition()
         with self._reading() as db:
             row = db.execute(
@@ -254,7 +255,7 @@ class ConversationStore:
     def _summary(self, db: sqlite3.Connection, conversation: str, viewer: Viewer) -> ConversationSummary:
         condition, values = viewer.condition()
         row = db.execute(
-            f"SELECT {_COLUMNS} FROM conversations WHERE id = ? AND {condition}",  # noqa: S608 - of our own words
+            f"SELECT {_COLUMNS} FROM conversations WHERE id = ? AND {condition}",  # noqa: S608 - built from constants
             (conversation, *values),
         ).fetchone()
         if row is None:
@@ -281,7 +282,7 @@ class ConversationStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, on the disk when the block has ended, undone where it fails."""
+        """One transaction, which is on the disk when the block has ended, and is rolled back if it fails."""
         with self._lock, _guard(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -305,7 +306,7 @@ def _title(text: str) -> str:
 
 
 def _time(when: datetime) -> str:
-    """In UTC with all digits, so that texts order as times do."""
+    """The time in UTC with a fixed number of digits, so that texts sort like times."""
     return when.astimezone(UTC).isoformat(timespec="microseconds")
 
 

@@ -1,4 +1,4 @@
-"""Where a server keeps keys, jobs, uploads and conversations unless it is told; how SQLite files there are opened."""
+"""The default folder of a server's keys, jobs, uploads and conversations, and how SQLite files in it are opened."""
 
 import os
 import sqlite3
@@ -12,7 +12,7 @@ STATE_VARIABLE = "QUOTEWEAVE_STATE"
 
 
 def default_state() -> Path:
-    """Return the folder that QUOTEWEAVE_STATE names, else quoteweave's in the user's own folder of state (XDG)."""
+    """Return the folder that QUOTEWEAVE_STATE names, else `quoteweave` in the user's state folder (XDG)."""
     named = os.environ.get(STATE_VARIABLE)
     if named:
         return Path(named)
@@ -21,7 +21,7 @@ def default_state() -> Path:
 
 
 def make_state(folder: Path) -> Path:
-    """Make the folder where there is none, closed to other users. Raises StateError where that cannot be done."""
+    """Make the folder, closed to other users, if it does not exist. Raises StateError if that fails."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -33,10 +33,10 @@ def make_state(folder: Path) -> Path:
 
 
 def open_sqlite(path: Path, prepare: Callable[[sqlite3.Connection], object], *, busy_s: float) -> sqlite3.Connection:
-    """Open the file, made for this user alone where there is none, for several threads, one at a time.
+    """Open the file for several threads, one at a time. A new file is readable by this user alone.
 
-    `prepare` sets the connection up and makes the tables; what it raises closes the connection. Another process's
-    writing is waited for `busy_s` seconds. Raises OSError and sqlite3.Error.
+    `prepare` sets up the connection and makes the tables; if it raises, the connection is closed. Waits up to `busy_s`
+    seconds for another process that is writing. Raises OSError and sqlite3.Error.
     """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
     require_room(path)

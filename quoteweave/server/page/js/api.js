@@ -1,7 +1,7 @@
 // @ts-check
 /** Talks to the server: requests, problems as errors, and event streams over POST. */
 
-/** What the server, or the way to it, said instead of an answer. `status` is 0 where no server was reached. */
+/** An error that the server returned, or a failure to reach it. `status` is 0 if no server was reached. */
 export class Problem extends Error {
   /** @param {{status?: number, title?: string, detail?: string, type?: string, request_id?: string, fallback?: string}} said */
   constructor(said) {
@@ -11,7 +11,7 @@ export class Problem extends Error {
     this.detail = said.detail ?? "";
     this.kind = (said.type ?? "").split(/[/:#]/).pop() ?? "";
     this.request = said.request_id ?? "";
-    /** A model with which the same question can be answered. */
+    /** Another model that can answer the same question. */
     this.fallback = said.fallback ?? "";
   }
 }
@@ -19,7 +19,7 @@ export class Problem extends Error {
 /** @type {() => Promise<void>} */
 let signIn = () => Promise.reject(new Problem({ status: 401, title: "Not signed in" }));
 
-/** Sets what is done where the server asks for a key. @param {() => Promise<void>} ask */
+/** Sets what is called when the server asks for a key. @param {() => Promise<void>} ask */
 export function onUnauthorised(ask) {
   signIn = ask;
 }
@@ -35,7 +35,7 @@ async function problemOf(response) {
 }
 
 /**
- * Sends a request and returns the response; asks for a key and tries again where the server wants one.
+ * Sends a request and returns the response; if the server wants a key, asks for one and tries again.
  * @param {string} path
  * @param {{method?: string, body?: unknown, signal?: AbortSignal, accept?: string, asked?: boolean}} [options]
  * @returns {Promise<Response>}
@@ -121,7 +121,7 @@ export function parseEvent(part) {
   return { type, data: JSON.parse(data.join("\n")) };
 }
 
-/** @param {string} name a document's name, whose slashes stay */
+/** @param {string} name a document's name, whose slashes are kept */
 export const pathOf = (name) => name.split("/").map(encodeURIComponent).join("/");
 
 /** @param {string} collection */

@@ -1,18 +1,18 @@
 // @ts-check
-/** The field for the question, and what it is asked of: documents, model, retriever. */
+/** The field for the question, with the choice of documents, model and retriever. */
 import { call } from "./api.js";
 import { byId, h, icon, narrow } from "./dom.js";
 import { counted } from "./documents.js";
 import { change, onDocuments, open, settings } from "./state.js";
 
-const LONG = 4000; // characters of a question from which its length is told
+const LONG = 4000; // characters of a question from which its length is shown
 
 export class Composer {
   /** @param {{ask: (question: string) => void, stop: () => void, openDocuments: () => void}} around */
   constructor(around) {
     this.around = around;
     this.busy = false;
-    /** Whether the question is to be sent once it is known to which collection. */
+    /** Whether the question is to be sent once a collection is open. */
     this.waits = false;
     this.form = byId("composer");
     this.field = byId("question");
@@ -20,7 +20,7 @@ export class Composer {
     this.note = byId("question-note");
     this.scope = byId("scope-documents");
     this.field.addEventListener("input", () => {
-      this.waits = false; // what is changed again is not sent by itself
+      this.waits = false; // a question that was edited again is not sent by itself
       this.#typed();
     });
     this.field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -77,13 +77,13 @@ export class Composer {
     this.scope.title = "Choose which documents are asked";
   }
 
-  /** Fills in which retrievers a collection has, and sends what was asked before it was open. @param {string[]} retrievers */
+  /** Fills in the retrievers of a collection, and sends a question that was asked before it was open. @param {string[]} retrievers */
   begin(retrievers) {
     fill(byId("retriever"), [["", "Standard search"], ...retrievers.map((name) => /** @type {[string, string]} */ ([name, name]))], settings.retriever);
     if (this.waits) this.#send();
   }
 
-  /** Fills in which models can be chosen. */
+  /** Fills in the models that can be chosen. */
   async readModels() {
     /** @type {{name: string, default: boolean, destination: string | null}[]} */
     const models = (await call("/v1/models")).models;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The questions and answers of one conversation, and what is open of them in the viewer. */
+/** The questions and answers of one conversation, and which citation of them is open in the viewer. */
 import { call } from "./api.js";
 import { byId, narrow, toast } from "./dom.js";
 import { Card } from "./marks.js";
@@ -24,14 +24,14 @@ export class Conversation {
     this.turns = [];
     /** @type {AbortController | null} */
     this.asking = null;
-    /** Changes with all that decides which conversation is open: what was asked for before it is late. */
+    /** Grows whenever another conversation is opened, so that responses requested before are recognised as late. */
     this.begun = 0;
     /** @type {{turn: Turn, place: number} | null} */
     this.shown = null;
     viewer.onStep = (by) => this.step(by);
   }
 
-  /** Begins anew. */
+  /** Begins a new conversation. */
   clear() {
     this.asking?.abort();
     this.begun += 1;
@@ -45,7 +45,7 @@ export class Conversation {
     this.#address();
   }
 
-  /** Writes into the address what is open, so that it can be shared and opened again. */
+  /** Writes into the page's address what is open, so that it can be shared and opened again. */
   #address() {
     const query = new URLSearchParams({ collection: open.collection });
     if (this.id) query.set("conversation", this.id);
@@ -53,7 +53,7 @@ export class Conversation {
   }
 
   /**
-   * Asks a question, with those before as what it refers to.
+   * Asks a question, with the earlier ones as its history.
    * @param {string} question
    * @param {string} [model] that answers this time
    */
@@ -120,7 +120,7 @@ export class Conversation {
     return turn;
   }
 
-  /** Keeps the end in view while an answer grows only as long as the reader does not scroll. */
+  /** Keeps the end of a growing answer in view until the reader scrolls. */
   #follow() {
     this.card.hide();
   }

@@ -25,7 +25,7 @@ export function makeDialog(title, content, { class: kind = "", closable = true }
 }
 
 /**
- * Asks before something is lost; resolves to whether it may be.
+ * Asks before something is lost; resolves to true if the user agrees.
  * @param {string} title
  * @param {string} words
  * @param {string} act
@@ -51,7 +51,7 @@ export function signIn() {
   signing ??= new Promise((resolve) => {
     const input = h("input", { type: "password", id: "key", autocomplete: "current-password", required: true, placeholder: "qw_…", "aria-describedby": "key-said", spellcheck: "false" });
     const said = h("p", { class: "small", id: "key-said", role: "status", text: "Whoever runs this server gives it to you. This browser is signed in until the key ends or is taken back." });
-    // Password managers keep a password under a name, and a key has none.
+    // A hidden user name, as password managers store a password with a name, and a key has none.
     const name = h("input", { type: "text", autocomplete: "username", value: "quoteweave", hidden: "", readonly: "", tabindex: "-1" });
     const form = h("form", {}, name, h("div", { class: "setting" }, h("label", { for: "key", text: "Key" }), input, said), h("p", { class: "choices" }, h("button", { type: "submit", class: "button first", text: "Sign in" })));
     const dialog = makeDialog("Sign in", [form], { closable: false });
@@ -74,7 +74,7 @@ export function signIn() {
 }
 
 /**
- * A setting with some choices, of which one is set.
+ * A setting of which one of some choices is set.
  * @param {string} name
  * @param {string} words
  * @param {[string, string][]} choices value and words

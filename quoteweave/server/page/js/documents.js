@@ -10,7 +10,7 @@ export const counted = (count, one, many = `${one}s`) => `${count.toLocaleString
 
 let readings = 0;
 
-/** Reads which documents there are. Of several readings at once the one that began last counts, or fails. */
+/** Reads the list of documents. If it is read several times at once, only the result of the last reading counts. */
 export async function readDocuments() {
   const reading = (readings += 1);
   let found;

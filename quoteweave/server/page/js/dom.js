@@ -4,8 +4,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Makes an element. Of `properties`, `class`, `text` and `on` (listeners by event) are special, true sets an attribute
- * to "", and false, null and undefined leave it out.
+ * Makes an element. `properties` are attributes, except for `class`, `text` and `on` (listeners by event). The value
+ * true sets an attribute to "", and false, null and undefined leave it out.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, any>} [properties]
@@ -26,7 +26,7 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /**
- * Shows the name of a file, which may be of any direction; where it does not fit, it breaks behind a mark in it.
+ * Makes the name of a file as an element of its own text direction, which may break after `_`, `-`, `.` and `/`.
  * @param {string} name
  */
 export function fileName(name) {
@@ -34,7 +34,7 @@ export function fileName(name) {
   return h("bdi", {}, ...parts.flatMap((part, position) => (position ? [h("wbr"), part] : [part])));
 }
 
-/** Puts the shapes of icons.svg into the page, once: each icon that named the file itself would ask for it again. */
+/** Puts the shapes of icons.svg into the page, once, as each icon that referred to the file would request it again. */
 export async function loadIcons() {
   const text = await (await fetch("/page/icons.svg")).text();
   const store = document.adoptNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement);
@@ -93,19 +93,19 @@ export function toast(words) {
   toastEnds = window.setTimeout(() => document.querySelector(".toast")?.remove(), 3500);
 }
 
-/** How to scroll: at once for people who asked for less motion. @returns {ScrollBehavior} */
+/** How to scroll: without animation for people who prefer reduced motion. @returns {ScrollBehavior} */
 export const motion = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
 
 const NARROW = matchMedia("(max-width: 59.99rem)");
 
-/** Whether the page viewer is a sheet over the answer. */
+/** Whether the screen is so narrow that the viewer is a sheet over the answer. */
 export const narrow = () => NARROW.matches;
 
 /** Calls `listener` when the viewer becomes a sheet, or a pane again. @param {() => void} listener */
 export const onNarrow = (listener) => NARROW.addEventListener("change", listener);
 
 /**
- * Offers a file that this page made.
+ * Offers a file that this page made for download.
  * @param {string} name
  * @param {string} content
  * @param {string} type

@@ -1,5 +1,5 @@
 // @ts-check
-/** The bar below the pages: which citation is open, what was found of it, and the way to the next. */
+/** The bar below the pages: which citation is open, what the gate found, and buttons to the next and previous one. */
 import { fileName, h, tool } from "./dom.js";
 import { dressChip, excerpt, verdictLine } from "./marks.js";
 import { hasPicture, placeOf } from "./records.js";
@@ -8,7 +8,7 @@ import { copyLink } from "./share.js";
 /** @typedef {import("./records.js").Place} Place */
 /**
  * @typedef {{citation: import("./records.js").Citation, index: number, count: number, isPlace: boolean, back: () => void}} Claim
- * `isPlace`: the answer says nothing with it, and only shows it as a place to look at.
+ * `isPlace`: the answer states nothing by it, and only shows it as a place to look at.
  */
 
 export class EvidenceBar {
@@ -19,7 +19,7 @@ export class EvidenceBar {
     this.close = close;
   }
 
-  /** Shows what is open: a citation, or a quote alone; null for both hides the bar. @param {Claim | null} claim @param {Place | null} [place] */
+  /** Shows what is open: a citation, or only a quote; null for both hides the bar. @param {Claim | null} claim @param {Place | null} [place] */
   show(claim, place = null) {
     this.element.hidden = !claim && !place?.quote_id;
     if (claim) this.#showClaim(claim, place);
@@ -38,7 +38,7 @@ export class EvidenceBar {
   #showClaim(claim, place) {
     const { citation, index, count } = claim;
     const chip = dressChip(h("button", { type: "button", class: "chip", "aria-current": "true", title: "Back to the answer", on: { click: () => claim.back() } }), citation);
-    // Shown where the page is too small to be read.
+    // The quoted words, shown by the style sheet if the page is too small to be read.
     const says = citation.quoted && !hasPicture(citation) && h("p", { class: "says", dir: "auto" }, ...excerpt(citation));
     const told = h("div", { class: "told" }, h("p", {}, chip, " ", fileName(citation.document), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(claim) }));
     const steps = h("div", { class: "steps" }, tool("previous", "Previous citation", () => this.step(-1), { title: "Previous citation (p)" }), h("span", { text: `${index + 1} of ${count}` }), tool("next", "Next citation", () => this.step(1), { title: "Next citation (n)" }), place && linkTo(place));
@@ -49,7 +49,7 @@ export class EvidenceBar {
 /** @param {Place} place */
 const linkTo = (place) => tool("link", "Copy the link of this place", () => copyLink(place.collection, place.quote_id ?? ""));
 
-/** How closely the evidence is known. @param {Claim} claim */
+/** A note on how precisely the evidence is located. @param {Claim} claim */
 function noteOn({ citation, isPlace }) {
   const [own, ...others] = citation.regions;
   const elsewhere = others.some((region) => region.page !== own?.page) ? "on another page" : "in another column";
@@ -58,7 +58,7 @@ function noteOn({ citation, isPlace }) {
     const estimated = citation.regions.some((region) => region.estimated) ? " OCR placed them, to about a letter." : "";
     return `${isPlace ? "The words that the answer shows of it" : "The words that support the claim"} are marked.${estimated}${pages}`;
   }
-  if (citation.quoted === "") return ""; // what was counted is said by no words of the page
+  if (citation.quoted === "") return ""; // an answer that counts something quotes no words of the page
   if (citation.kind === "image") return `The whole ${hasPicture(citation) ? "image" : "table"} is marked.${pages}`;
   if (citation.evidence === "element") return `${isPlace ? "The" : "Which of its words support the claim is not sure: the"} whole passage is marked.${pages}`;
   return pages.trim();

@@ -30,13 +30,13 @@ export class Find {
     });
   }
 
-  /** Searches from now on in the document of a place. @param {import("./records.js").Place} place */
+  /** Sets the document of a place as the one to search in. @param {import("./records.js").Place} place */
   of({ collection, document, has_pages: hasPages }) {
     if (this.document !== document || this.collection !== collection) this.#clear();
     Object.assign(this, { collection, document, hasPages });
   }
 
-  /** Shows the field, or hides it. */
+  /** Shows or hides the field. */
   toggle() {
     if (!this.element.hidden) return this.close();
     this.element.hidden = false;

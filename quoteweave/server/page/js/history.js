@@ -9,7 +9,7 @@ import { counted } from "./documents.js";
 
 const WHEN = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const MAX_CONVERSATIONS = 200;
-/** Milliseconds without a further letter until conversations are looked for. */
+/** Milliseconds without typing after which conversations are searched. */
 const PAUSE = 200;
 
 /** @param {Earlier} one */
@@ -78,7 +78,7 @@ export async function openHistory({ collection, current, open, gone }) {
   }
 
   /**
-   * Puts a field for another title in the place of a row: Enter keeps it, Escape leaves it as it was.
+   * Replaces a row by a field for another title: Enter keeps the new title, Escape the old one.
    * @param {Earlier} one
    * @param {HTMLElement} item
    */
@@ -93,7 +93,7 @@ export async function openHistory({ collection, current, open, gone }) {
     const form = h("li", { class: "renaming" }, h("form", {}, input, h("button", { type: "submit", class: "button", text: "Rename" })));
     form.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
-      event.preventDefault(); // it would close the list
+      event.preventDefault(); // the default action would close the list
       event.stopPropagation();
       back(one);
     });

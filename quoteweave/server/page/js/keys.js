@@ -1,5 +1,5 @@
 // @ts-check
-/** Keyboard shortcuts of the whole page; those of the pages are in the viewer. */
+/** Keyboard shortcuts of the whole page; those for a document's pages are in the viewer. */
 import { byId } from "./dom.js";
 import { settings } from "./state.js";
 

@@ -1,14 +1,14 @@
 // @ts-check
-/** The documents of the collection: look into one, ask only some, add and remove files. */
+/** The documents of the collection: to open one, to ask only some, to add and remove files. */
 import { base, call, pageUrl, pathOf } from "./api.js";
 import { confirm } from "./dialogs.js";
 import { counted, follow, readDocuments } from "./documents.js";
 import { fileName, h, icon, toast, tool } from "./dom.js";
 import { documentsChanged, onDocuments, open } from "./state.js";
 
-const FILTER_FROM = 9; // documents from which a field to find one by its name is of use
-const AT_ONCE = 60; // covers made at a time
-const WITHOUT_PAGES = new Set(["csv", "html", "markdown", "restructuredtext", "text"]); // no page of them is drawn
+const FILTER_FROM = 9; // with so many documents or more, there is a field to find one by its name
+const AT_ONCE = 60; // covers that are made at a time
+const WITHOUT_PAGES = new Set(["csv", "html", "markdown", "restructuredtext", "text"]); // these formats have no pages to draw
 
 /** @typedef {import("./records.js").DocumentRecord} DocumentRecord */
 
@@ -38,7 +38,7 @@ export class Library {
     onDocuments(() => this.draw());
   }
 
-  /** Shows the documents that there are. */
+  /** Shows the documents of the collection. */
   draw() {
     const wanted = open.documents.filter((document) => document.name.toLocaleLowerCase().includes(this.wanted));
     const pages = open.documents.reduce((sum, document) => sum + document.pages, 0);

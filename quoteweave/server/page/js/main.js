@@ -56,7 +56,7 @@ byId("open-documents").setAttribute("aria-label", "Documents");
 
 listenForKeys({ conversation, viewer, showDocuments, showHistory, openShortcuts });
 
-/** Opens a collection with a new conversation, in which can be asked before its documents are listed. @param {string} name */
+/** Opens a collection with a new conversation; questions can be asked before its documents are listed. @param {string} name */
 async function openCollection(name) {
   forgetDocuments();
   open.collection = name;
@@ -68,7 +68,7 @@ async function openCollection(name) {
   await readDocuments();
 }
 
-/** What the address names: a collection, and a conversation or a quote of it. */
+/** What the page's address names: a collection, and a conversation or a quote of it. */
 function addressed() {
   const quote = /^\/c\/([^/]+)\/q\/(.+?)\/?$/.exec(location.pathname);
   const query = new URLSearchParams(location.search);
@@ -77,10 +77,10 @@ function addressed() {
     : { collection: query.get("collection"), quote: null, conversation: query.get("conversation"), question: query.get("q") };
 }
 
-/** What the key that is used may do. */
+/** What the current key may do. */
 let session = { key_needed: false, name: /** @type {string | null} */ (null), scopes: ["read", "write"] };
 
-/** Asks what may be done, and for a key where nothing may be without one. */
+/** Asks the server what the session may do, and the user for a key if nothing is allowed without one. */
 async function readSession() {
   session = await call("/v1/session");
   if (session.key_needed && !session.scopes.length) {
@@ -113,9 +113,9 @@ async function start() {
   if (!name) throw new Problem({ title: "There is no collection yet", detail: "Make one with `quoteweave add FILES -c FOLDER`, and serve it with `quoteweave serve -c FOLDER`." });
   const path = location.pathname;
   const opened = openCollection(name);
-  library.element.hidden = wanted.quote !== null; // else its covers would be drawn before the page of the quote
+  library.element.hidden = wanted.quote !== null; // so that covers are not drawn before the page of the quote
   await Promise.all([opened, composer.readModels()]);
-  if (open.writable) uploads.resume().catch(() => {}); // the list of jobs is a help, and no more
+  if (open.writable) uploads.resume().catch(() => {}); // the page works without the list of jobs
   if (wanted.quote) {
     history.replaceState(null, "", path);
     await viewer.openQuote(name, wanted.quote);

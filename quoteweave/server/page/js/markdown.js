@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Reads the Markdown that answers are written in, and makes elements of it: paragraphs, headings, lists, tables, code,
- * quotations, bold and italics. HTML in it is shown as the characters it is, and a link as its text and its address,
- * not to be followed. A mark stands in the text as SIGN and one character that numbers it; `make` makes its element.
+ * quotations, bold and italics. HTML is shown as text, and a link as its text and its address, not to be followed. In
+ * the text, SIGN and one character that holds its number stand for a mark; `make` makes the mark's element.
  */
 import { h } from "./dom.js";
 
@@ -10,9 +10,9 @@ export const SIGN = "\ue000";
 const FIRST = 0xe100;
 const LAST = 0xf8ff;
 const MARK = /\ue000([\ue100-\uf8ff])/;
-const STOP = /^[.,;:!?…。、，！？)\]”’»]+/u; // which begins no line of its own after a mark
+const STOP = /^[.,;:!?…。、，！？)\]”’»]+/u; // stays on the line of the mark before it
 
-/** The stand-in of the mark with a number. @param {number} place */
+/** The characters that stand for the mark of a number. @param {number} place */
 export const standIn = (place) => (FIRST + place > LAST ? "" : SIGN + String.fromCharCode(FIRST + place));
 
 /**
@@ -171,7 +171,7 @@ const INLINE = /(?<code>`+)(?<coded>[^`]+?)\k<code>(?!`)|\*\*(?<strong>[^*\n](?:
  * Makes the nodes of a line: text, bold, italics, code, marks.
  * @param {string} text
  * @param {MakeMark} make
- * @param {HTMLElement[]} after gets what marks show below their block
+ * @param {HTMLElement[]} after receives the elements that marks show below their block
  * @param {number} [depth]
  * @returns {Node[]}
  */

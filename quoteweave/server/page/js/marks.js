@@ -1,5 +1,5 @@
 // @ts-check
-/** Citation marks: the buttons in an answer, the card that tells of one, and the words that support a claim. */
+/** Citation marks: the buttons in an answer, the card that describes one, and the words that support a claim. */
 import { quoteUrl } from "./api.js";
 import { byId, h, icon } from "./dom.js";
 import { hasPicture, placeOf, unitsOf } from "./records.js";
@@ -19,7 +19,7 @@ export function nameOf(citation) {
 }
 
 /**
- * Makes the button of a citation; `place` is its place among the answer's citations.
+ * Makes the button of a citation; `place` is its index among the answer's citations.
  * @param {Citation} citation
  * @param {number} place
  */
@@ -28,7 +28,7 @@ export function makeChip(citation, place) {
   return dressChip(chip, citation);
 }
 
-/** Shows on its button what the gate says of a citation. @param {HTMLElement} chip @param {Citation} citation */
+/** Shows the gate's verdict on a citation's button. @param {HTMLElement} chip @param {Citation} citation */
 export function dressChip(chip, citation) {
   chip.classList.remove(...Object.keys(VERDICTS));
   if (citation.verdict) chip.classList.add(citation.verdict);
@@ -39,7 +39,7 @@ export function dressChip(chip, citation) {
 }
 
 /**
- * The quoted words, those that support the claim marked.
+ * The quoted words, in which those that support the claim are marked.
  * @param {string} text
  * @param {{start: number, end: number}[]} spans
  * @returns {(Node | string)[]}
@@ -70,14 +70,14 @@ export function excerpt(citation) {
   return markedWords(`…${points.slice(cut).join("")}`, moved);
 }
 
-/** What the gate found of a citation, in a line; null where it was not asked. @param {Citation} citation */
+/** The gate's verdict on a citation in a line; null if it was not checked. @param {Citation} citation */
 export function verdictLine(citation) {
   if (!citation.verdict) return null;
   const reason = citation.reason ? [": ", h("bdi", { text: citation.reason })] : [];
   return h("p", { class: `verdict-line ${citation.verdict}` }, icon(citation.verdict), VERDICTS[citation.verdict], ...reason);
 }
 
-/** The card that tells of a mark under the pointer or the focus. */
+/** The card that describes the mark under the pointer or the focus. */
 export class Card {
   constructor() {
     this.card = byId("card");

@@ -27,7 +27,7 @@ function adviceFor(problem) {
 }
 
 /**
- * Makes the notice of a problem, with a button to ask again, and one to answer without a model where that may help.
+ * Makes the notice of a problem, with a button to ask again, and one to answer without a model if that may help.
  * @param {import("./api.js").Problem} problem
  * @param {(model?: string) => void} again
  */

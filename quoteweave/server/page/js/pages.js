@@ -1,5 +1,5 @@
 // @ts-check
-/** A document's pages in one column that scrolls; pictures are asked for as they come near and then kept. */
+/** A document's pages in one column that scrolls; pictures are requested when they come near, and then kept. */
 import { h, motion } from "./dom.js";
 import { Sheet } from "./sheet.js";
 
@@ -7,7 +7,7 @@ import { Sheet } from "./sheet.js";
 /** @typedef {import("./records.js").Region} Region */
 
 const POINT = 96 / 72; // CSS pixels
-const WIDEST = 860; // of a page whose zoom is left to us, in CSS pixels
+const WIDEST = 860; // greatest width of a page with automatic zoom, in CSS pixels
 
 export class PagesView {
   /**
@@ -29,19 +29,19 @@ export class PagesView {
     this.resized = new ResizeObserver(() => this.layout());
     this.element.addEventListener("scroll", () => this.#look(), { passive: true });
     this.width = 0;
-    /** What was opened, until the reader moves: pages that change size must not push it away. @type {Region | null} */
+    /** The region that was opened, until the reader moves; it is kept in view when pages change size. @type {Region | null} */
     this.goal = null;
     for (const event of ["wheel", "pointerdown", "touchmove", "keydown"]) this.element.addEventListener(event, () => (this.goal = null), { passive: true });
   }
 
-  /** Begins to load what is near; called when the view is in the page. */
+  /** Begins to load pages that are near; called when this view is in the document. */
   watch() {
     this.layout();
     this.resized.observe(this.element);
     this.sheets.forEach((sheet) => this.near.observe(sheet.element));
   }
 
-  /** Stops loading, and forgets nothing. */
+  /** Stops loading; what was loaded is kept. */
   rest() {
     this.resized.disconnect();
     this.near.disconnect();
@@ -58,7 +58,7 @@ export class PagesView {
     this.layout(true);
   }
 
-  /** Sets the width of each page for the zoom and the room there is. @param {boolean} [force] */
+  /** Sets the width of each page by the zoom and the available space. @param {boolean} [force] */
   layout(force = false) {
     const style = getComputedStyle(this.element);
     const room = this.element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -88,7 +88,7 @@ export class PagesView {
     this.layout(true);
   }
 
-  /** What stands at the middle of the view, to be there again after the pages changed size. */
+  /** What is in the middle of the view, to scroll back to it after the pages have changed size. */
   #hold() {
     const middle = this.element.scrollTop + this.element.clientHeight / 2;
     const sheet = this.sheets[this.#pageAt(middle)];
@@ -103,7 +103,7 @@ export class PagesView {
     this.element.scrollTop = offsetTop + held.share * offsetHeight - this.element.clientHeight / 2;
   }
 
-  /** The page at a height, by halving. @param {number} height @returns {number} */
+  /** The page at a height, by binary search. @param {number} height @returns {number} */
   #pageAt(height) {
     let [low, high] = [0, this.count - 1];
     while (low < high) {
@@ -121,14 +121,14 @@ export class PagesView {
     this.onPage(page);
   }
 
-  /** Shows a page from its top. @param {number} page */
+  /** Scrolls to the top of a page. @param {number} page */
   goTo(page) {
     this.goal = null;
     const at = Math.max(0, Math.min(page, this.count - 1));
     this.element.scrollTo({ top: this.sheets[at].element.offsetTop - 12, behavior: Math.abs(at - this.current) > 2 ? "auto" : motion() });
   }
 
-  /** Takes all marks away. */
+  /** Removes all marks. */
   clear() {
     this.sheets.forEach((sheet) => sheet.clear());
   }
@@ -154,9 +154,9 @@ export class PagesView {
     return undefined;
   }
 
-  /** Scrolls to a region: centred, or its top where it is higher than the view. @param {Region} region @param {ScrollBehavior} behavior */
+  /** Scrolls to a region: centred, or to its top if it is higher than the view. @param {Region} region @param {ScrollBehavior} behavior */
   #bring(region, behavior) {
-    const { paper } = this.sheets[region.page]; // placed within the view, as its sheet is
+    const { paper } = this.sheets[region.page]; // its offset is relative to the view, like that of its sheet
     const box = region.words_fraction.length ? hull(region.words_fraction) : region.bbox_fraction;
     const [top, bottom] = [box[1], box[3]].map((share) => paper.offsetTop + share * paper.offsetHeight);
     const [left, right] = [box[0], box[2]].map((share) => paper.offsetLeft + share * paper.offsetWidth);
@@ -168,7 +168,7 @@ export class PagesView {
   }
 }
 
-/** The smallest box around boxes. @param {import("./records.js").Box[]} boxes @returns {import("./records.js").Box} */
+/** The smallest box that encloses all boxes. @param {import("./records.js").Box[]} boxes @returns {import("./records.js").Box} */
 function hull(boxes) {
   const side = (/** @type {number} */ at, /** @type {(...values: number[]) => number} */ pick) => pick(...boxes.map((box) => box[at]));
   return [side(0, Math.min), side(1, Math.min), side(2, Math.max), side(3, Math.max)];

@@ -1,5 +1,5 @@
 // @ts-check
-/** Writes an answer's text with its marks and images in place, again and again while it arrives. */
+/** Writes an answer's text with its marks and images in place, and updates it while the answer arrives. */
 import { h } from "./dom.js";
 import { SIGN, makeBlock, readBlocks, standIn } from "./markdown.js";
 import { makeChip, pictureUrl } from "./marks.js";
@@ -24,10 +24,10 @@ function marksOf(citations) {
   return marks;
 }
 
-/** What an image's mark says of its image. @param {Citation} citation */
+/** The summary of an image that its mark gives. @param {Citation} citation */
 const summaryOf = (citation) => /^!\[([\s\S]*)\]\(/.exec(citation.mark)?.[1].replace(/\s+/g, " ").trim() || `Image ${citation.number}`;
 
-/** An element whose content follows a text with citations. What did not change is left as it is, images above all. */
+/** An element that shows a text with citations, and is updated with it. Unchanged parts, above all images, are kept. */
 export class Prose {
   /**
    * @param {string} collection
@@ -81,7 +81,7 @@ export class Prose {
   }
 }
 
-/** Puts a stand-in where each mark is, for the reader of Markdown. @param {string} text @param {Mark[]} marks */
+/** Replaces each mark by characters that stand for it, for `readBlocks`. @param {string} text @param {Mark[]} marks */
 function withStandIns(text, marks) {
   const unit = unitsOf(text);
   let at = 0;

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The records on the wire, as the core of quoteweave declares them; for type checkers and readers only.
+ * The records of the HTTP API, as `quoteweave.core` declares them; for type checkers and readers only.
  * Offsets count characters as Python does: code points, not UTF-16 units.
  *
  * @typedef {[number, number, number, number]} Box left, top, right, bottom
@@ -34,7 +34,7 @@
  *   evidence?: "words" | "element" | null, section?: string | null, earlier?: boolean, gone?: boolean}} Place
  */
 
-/** Whether a citation has a picture of its own to show; a table of a file without pages has words alone. @param {Citation} citation */
+/** Whether a citation has a picture of its own to show; a table in a file without pages has only words. @param {Citation} citation */
 export const hasPicture = (citation) => citation.kind === "image" && citation.has_picture !== false;
 
 /** All text of a quote, as `Quote.all_text` gives it. @param {Quote} quote */
@@ -43,8 +43,8 @@ export function wordsOf(quote) {
 }
 
 /**
- * The place of a quote in its document: `page 3`, `page 21 (23 in the file)` where the label printed on it is another
- * than its number in the file, or its heading where there are no pages; as `place_of` of `core.records`.
+ * The place of a quote in its document: `page 3`; `page 21 (23 in the file)` if the label printed on the page differs
+ * from its number in the file; or its heading if there are no pages. The same as `place_of` of `core.records`.
  * @param {{page_label?: string, page: number, section?: string | null, has_pages: boolean}} quote
  */
 export function placeOf(quote) {
@@ -70,7 +70,7 @@ export function unitsOf(text) {
  * The place of a citation, for the viewer.
  * @param {Citation} citation
  * @param {string} collection
- * @param {boolean} earlier whether it was cited earlier, so that its document may have changed since
+ * @param {boolean} earlier whether it was cited on an earlier visit, so that its document may have changed since
  * @returns {Place}
  */
 export function placeOfCitation(citation, collection, earlier) {

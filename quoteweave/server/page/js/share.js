@@ -5,7 +5,7 @@ import { placeOf } from "./records.js";
 
 /** @typedef {import("./turn.js").Turn} Turn */
 
-/** The page of a quote that stays the same. @param {string} collection @param {string} id */
+/** The permanent address of a quote. @param {string} collection @param {string} id */
 export const lasting = (collection, id) => `${location.origin}/c/${encodeURIComponent(collection)}/q/${encodeURIComponent(id).replaceAll("%3A", ":")}`;
 
 /** An answer as Markdown, with its sources and their links. @param {Turn} turn */

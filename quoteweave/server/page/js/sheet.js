@@ -1,5 +1,5 @@
 // @ts-check
-/** One page of a document: its picture, asked for when it comes near, and the regions marked on it. */
+/** One page of a document: its picture, requested when the page comes near, and the regions marked on it. */
 import { call, pageUrl } from "./api.js";
 import { h } from "./dom.js";
 import { wordsOf } from "./records.js";
@@ -23,7 +23,7 @@ export class Sheet {
     this.element = h("article", { class: "sheet", "aria-label": `Page ${number + 1}` }, h("p", { class: "number", "aria-hidden": "true" }, this.label), this.paper);
   }
 
-  /** @param {[number, number]} size of the page in points @param {boolean} [known] whether it is this page's own */
+  /** @param {[number, number]} size of the page in points @param {boolean} [known] whether it is this page's own size */
   setSize(size, known = true) {
     if (this.known && !known) return;
     this.size = size;
@@ -31,7 +31,7 @@ export class Sheet {
     this.paper.style.aspectRatio = `${size[0]} / ${size[1]}`;
   }
 
-  /** Asks for the page's picture, once. Resolves when it is drawn; false where it cannot be. @returns {Promise<boolean>} */
+  /** Requests the page's picture, once. Resolves to true when it is drawn, to false if it cannot be. @returns {Promise<boolean>} */
   load() {
     this.rendered ??= this.#draw();
     return this.rendered;
@@ -46,14 +46,14 @@ export class Sheet {
       await this.#showText();
       return false;
     }
-    // Of a page that no citation told the size of.
+    // No citation gave the size of this page, so that its picture's size is taken.
     if (!this.known) this.setSize([image.naturalWidth, image.naturalHeight]);
     this.paper.prepend(image);
     image.classList.add("rendered");
     return true;
   }
 
-  /** Shows a page that cannot be drawn as the text that was read of it. */
+  /** Shows the text of a page that cannot be drawn. */
   async #showText() {
     const failed = h("div", { class: "failed", tabindex: "0" }, h("p", { class: "small", text: "The picture of this page cannot be shown. This is the text that was read of it:" }));
     try {
@@ -65,14 +65,14 @@ export class Sheet {
     this.paper.prepend(failed);
   }
 
-  /** Takes all marks away. */
+  /** Removes all marks. */
   clear() {
     this.marking += 1;
     this.paper.querySelectorAll(".region, .word").forEach((mark) => mark.remove());
   }
 
   /**
-   * Marks a region once the page's picture is drawn: its element lightly, its words darker where they are known.
+   * Marks a region once the page's picture is drawn: its element lightly, and its words, if they are known, darker.
    * Positions are percentages of the picture, whatever its size.
    * @param {Region} region
    * @param {"text" | "image"} kind
@@ -82,7 +82,8 @@ export class Sheet {
     const marking = this.marking;
     const drawn = await this.load();
     if (!drawn || marking !== this.marking) return;
-    // A fill would change the colours that an image is read by: images are framed, from inside where no page is around.
+    // Images get a frame, as a fill would change the colours by which they are read. If the image reaches an edge of
+    // the page, the frame is drawn inside it.
     const [left, top, right, bottom] = region.bbox_fraction;
     const frame = Math.min(left, top, 1 - right, 1 - bottom) < 0.01 ? "image inside" : "image";
     const look = kind === "image" ? frame : region.words_fraction.length ? "" : "alone";
@@ -92,7 +93,7 @@ export class Sheet {
   }
 }
 
-/** Places an element by a box of fractions. @param {HTMLElement} element @param {import("./records.js").Box} box */
+/** Sets an element's position by a box in fractions of the page. @param {HTMLElement} element @param {import("./records.js").Box} box */
 export function placed(element, [left, top, right, bottom]) {
   element.style.left = `${left * 100}%`;
   element.style.top = `${top * 100}%`;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The list of quotes that an answer was made from, each with the way to its page. */
+/** The list of quotes that an answer was made from, each with a button that opens its page. */
 import { quoteUrl } from "./api.js";
 import { h, icon } from "./dom.js";
 import { placeOf, wordsOf } from "./records.js";
@@ -15,7 +15,7 @@ export function makeSources(turn) {
   const title = answer.status === "abstained" ? "Quotes that were considered" : "Sources";
   const list = h("ol");
   const details = h("details", { class: "sources" }, h("summary", {}, `${title} `, h("span", { class: "count", text: String(hits.length) })), list);
-  // Its images are asked for when it is opened first.
+  // The list is filled when it is first opened, so that its images are not requested before.
   details.addEventListener("toggle", () => list.childElementCount || list.append(...hits.map((each) => entry(turn, each, cited))));
   return details;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the whole page shares: the collection, its documents, those that are asked, and the reader's settings. */
+/** The state that the whole page shares: the collection, its documents, the chosen ones, and the reader's settings. */
 
 const KEY = "quoteweave.settings";
 
@@ -25,7 +25,7 @@ export function change(changed) {
   try {
     localStorage.setItem(KEY, JSON.stringify(settings));
   } catch {
-    // A browser that keeps nothing still shows the page.
+    // The browser may refuse to store settings; the page still works.
   }
   applyTheme();
 }
@@ -43,13 +43,13 @@ export const open = {
   documents: [],
   /** Files that could not be read. @type {{name: string, reason: string}[]} */
   failures: [],
-  /** Whether `documents` are known by now. */
+  /** Whether `documents` were read already. */
   listed: false,
-  /** The contents of all documents: another value where one was added, changed or removed. */
+  /** Identifies the contents of all documents; it changes when one is added, changed or removed. */
   contents: "",
-  /** Names of the documents that are asked; all where it is empty. @type {Set<string>} */
+  /** Names of the documents that questions are asked of; if empty, all of them. @type {Set<string>} */
   chosen: new Set(),
-  /** Whether files may be added and removed with the key that is used. */
+  /** Whether the current key may add and remove files. */
   writable: true,
   /** Whether the server keeps conversations. */
   keeps: true,
@@ -61,10 +61,10 @@ const listeners = new Set();
 /** Calls `listener` whenever the documents, or the choice among them, change. @param {() => void} listener */
 export const onDocuments = (listener) => listeners.add(listener);
 
-/** Tells everybody that the documents, or the choice among them, changed. */
+/** Calls all listeners after the documents, or the choice among them, have changed. */
 export const documentsChanged = () => listeners.forEach((listener) => listener());
 
-/** Forgets the documents, as those of another collection are not known yet. */
+/** Forgets the documents; called when another collection is opened, whose documents are not known yet. */
 export function forgetDocuments() {
   Object.assign(open, { documents: [], failures: [], listed: false });
   open.chosen.clear();

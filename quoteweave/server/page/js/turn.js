@@ -1,5 +1,5 @@
 // @ts-check
-/** One question with its answer: shown while it is written, and after. */
+/** One question with its answer, which is shown while it is written and afterwards. */
 import { Problem, base, stream } from "./api.js";
 import { h, icon, motion, say } from "./dom.js";
 import { VERDICTS, dressChip, makeChip } from "./marks.js";
@@ -35,9 +35,9 @@ export class Turn {
     this.notes = [];
     /** The conversation that keeps the answer. @type {string | null} */
     this.conversation = null;
-    /** Whether it was answered on an earlier visit: its documents may have changed since. */
+    /** Whether it was answered on an earlier visit, so that its documents may have changed since. */
     this.earlier = false;
-    /** The contents of the documents when it was asked: another value now where they have changed since. */
+    /** `open.contents` when the question was asked; if that differs now, the documents have changed. */
     this.contents = open.contents;
     this.drawing = 0;
     this.prose = new Prose(around.collection, (place, chip) => around.show(this, place, chip));
@@ -55,7 +55,7 @@ export class Turn {
   }
 
   /**
-   * Asks the question and shows the answer as it comes. Never raises: what goes wrong is shown.
+   * Asks the question and shows the answer as it comes. Never throws: errors are shown.
    * @param {Record<string, unknown>} body of the request
    * @param {AbortSignal} signal
    */
@@ -70,7 +70,7 @@ export class Turn {
       for await (const { type, data } of stream(`${base(this.around.collection)}/answers`, { method: "POST", body, signal, opened })) {
         if (type === "answer") this.#keep(kept);
         this.#take(type, data);
-        if (type === "answer") break; // it is the last event: a connection that stays open is nothing to wait for
+        if (type === "answer") break; // the last event; do not wait for the connection to close
       }
       if (!this.answer) throw new Problem({ title: "The answer is not complete", detail: "The server ended before the answer was checked. What had arrived is shown." });
     } catch (error) {
@@ -81,7 +81,7 @@ export class Turn {
     }
   }
 
-  /** Says which conversation keeps the answer before it is shown: the next question belongs there. @param {string | null} conversation */
+  /** Sets the conversation before the answer is shown, as the next question belongs to it. @param {string | null} conversation */
   #keep(conversation) {
     this.conversation = conversation;
     this.around.kept(this);
@@ -161,7 +161,7 @@ export class Turn {
     say(spoken(answer));
   }
 
-  /** Shows on marks that were drawn before it was known what the gate found. */
+  /** Shows the gate's verdicts on marks that were drawn before these were known. */
   #dress() {
     for (const chip of this.prose.element.querySelectorAll(".chip")) {
       const citation = this.citations[Number(/** @type {HTMLElement} */ (chip).dataset.citation)];

@@ -1,11 +1,11 @@
 // @ts-check
-/** Adds files to the collection, and shows how they are read page by page. */
+/** Adds files to the collection, and shows the progress of reading them, page by page. */
 import { Problem, base, call } from "./api.js";
 import { counted, follow, readDocuments } from "./documents.js";
 import { h, say, toast, tool } from "./dom.js";
 import { open } from "./state.js";
 
-const SHOWN_MS = 10_000; // how long it stays in the list that files are ready
+const SHOWN_MS = 10_000; // how long the list shows that files are ready
 
 export class Uploads {
   constructor() {
@@ -25,7 +25,7 @@ export class Uploads {
     this.onAdd = () => {};
   }
 
-  /** Adds files; what goes wrong is shown beside them. @param {File[]} files */
+  /** Adds files; errors are shown beside them. @param {File[]} files */
   async add(files) {
     this.onAdd();
     const row = this.#row(files.length === 1 ? files[0].name : counted(files.length, "file"));
@@ -41,7 +41,7 @@ export class Uploads {
     await readDocuments().catch((error) => toast(error.message));
   }
 
-  /** Shows the files that are being read already, as after the page was loaded again. */
+  /** Shows the files that are already being read, for example after the page was reloaded. */
   async resume() {
     const { jobs } = await call(`/v1/jobs?${new URLSearchParams({ collection: open.collection, limit: "20" })}`);
     for (const job of jobs) {
@@ -82,7 +82,7 @@ export class Uploads {
   }
 }
 
-/** What is being added, and how far it is. */
+/** A row of the list: files that are being added, and their progress. */
 class Row {
   /** @param {string} name @param {() => void} drop */
   constructor(name, drop) {
@@ -100,7 +100,7 @@ class Row {
     if (pages) Object.assign(this.bar, { max: pages, value: page ?? 0 });
     const of = document && document !== this.name ? `${document}, ` : "";
     this.state.textContent = pages ? `${of}page ${page ?? 0} of ${pages}` : (told.waiting ?? told.step ?? "Waiting");
-    if (done > this.done) readDocuments().catch(() => {}); // what is ready can be asked already
+    if (done > this.done) readDocuments().catch(() => {}); // documents that are ready can be asked already
     this.done = done ?? this.done;
   }
 

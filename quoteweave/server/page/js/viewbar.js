@@ -1,5 +1,5 @@
 // @ts-check
-/** The bar above a document's pages: its name, the page, the size of the pages, search. */
+/** The bar above a document's pages: its name, the page number, zoom and search. */
 import { h, tool } from "./dom.js";
 
 const ZOOMS = [["auto", "Auto"], ["page", "Whole page"], ["width", "Full width"], ["75", "75 %"], ["100", "100 %"], ["125", "125 %"], ["150", "150 %"], ["200", "200 %"]];
@@ -25,7 +25,7 @@ export class ViewBar {
       tool("close", "Close", acts.close, { class: "tool sheet-only" }));
   }
 
-  /** Says which document is open. @param {string} name @param {boolean} hasPages @param {number} [count] pages */
+  /** Shows which document is open. @param {string} name @param {boolean} hasPages @param {number} [count] pages */
   of(name, hasPages, count = 1) {
     this.name.textContent = name;
     this.name.title = name;
@@ -34,7 +34,7 @@ export class ViewBar {
     this.pager.hidden = this.zooming.hidden = !hasPages;
   }
 
-  /** Says which page is looked at. @param {number} page from 0 */
+  /** Shows which page is in view. @param {number} page from 0 */
   tell(page) {
     this.page.value = String(page + 1);
     this.previous.disabled = page <= 0;
@@ -48,7 +48,7 @@ export class ViewBar {
     this.tell(page - 1);
   }
 
-  /** The size after the next step. @param {number} by */
+  /** The zoom after the next step. @param {number} by */
   stepped(by) {
     const steps = ZOOMS.map(([value]) => value).slice(3);
     const at = steps.indexOf(this.select.value);

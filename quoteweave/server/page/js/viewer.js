@@ -59,7 +59,7 @@ export class Viewer {
   }
 
   /**
-   * Opens a document at a place. What is shown already is not asked for again.
+   * Opens a document at a place. Pages that are shown already are not requested again.
    * @param {Place} place
    * @param {{claim?: import("./evidence.js").Claim | null, from?: HTMLElement | null, keepFind?: boolean}} [more]
    */
@@ -103,7 +103,7 @@ export class Viewer {
   /** @param {Place} place @returns {Promise<View>} */
   async #viewOf(place) {
     const content = listed(place)?.content ?? "";
-    const key = [place.collection, place.document, content].join("\n"); // another view where the file has changed
+    const key = [place.collection, place.document, content].join("\n"); // a changed file gets a new view
     const kept = this.views.get(key);
     if (kept) {
       this.views.delete(key);
@@ -134,7 +134,7 @@ export class Viewer {
     view.watch();
   }
 
-  /** Shows a quote as it was cited, as its document is not what it was: on its pages the box would be a wrong one. @param {Place} place @param {import("./evidence.js").Claim | null} claim */
+  /** Shows a quote as it was cited, without its page, if the document has changed so that the box would be wrong. @param {Place} place @param {import("./evidence.js").Claim | null} claim */
   #showKept(place, claim) {
     const words = h("blockquote", { dir: "auto" }, ...markedWords(place.quoted ?? "", place.spans ?? []));
     this.#showInstead(place, h("div", { class: "notice kept" }, h("h3", { text: "The document has changed, or was removed" }), h("p", { text: "This is what it said when it was cited:" }), words));
@@ -234,7 +234,7 @@ export class Viewer {
 const found = new Map();
 let contents = "";
 
-/** A place with its regions, asked for where it has none yet. @param {Place} place @returns {Promise<Place>} */
+/** A place with its regions, which are requested if it has none yet. @param {Place} place @returns {Promise<Place>} */
 async function located(place) {
   const known = place.regions.length > 0 || !place.has_pages;
   if (place.gone || !place.quote_id || (known && !place.earlier)) return place;
@@ -252,7 +252,7 @@ async function located(place) {
   }
 }
 
-/** The document of a place, where it is among those of the collection that is open. @param {Place} place */
+/** The document of a place, if it belongs to the open collection. @param {Place} place */
 function listed(place) {
   return place.collection === open.collection ? open.documents.find((each) => each.name === place.document) : undefined;
 }
@@ -261,6 +261,6 @@ function listed(place) {
 async function pagesOf(place) {
   const document = listed(place);
   if (document) return document.pages;
-  const page = await call(pageUrl(place.collection, place.document, place.page)); // of another collection
+  const page = await call(pageUrl(place.collection, place.document, place.page)); // the place is in another collection
   return page.pages;
 }

@@ -1,10 +1,10 @@
 // @ts-check
-/** What is shown before the first question: what this page does, and questions to begin with. */
+/** The text shown before the first question: what this page does, and questions to begin with. */
 import { base, call } from "./api.js";
 import { h, icon } from "./dom.js";
 import { onDocuments, open } from "./state.js";
 
-/** Makes what is shown before the first question. @param {(question: string) => void} ask */
+/** Makes the element that is shown before the first question. @param {(question: string) => void} ask */
 export function makeWelcome(ask) {
   const title = h("h2", {}, "Ask, and see ", h("mark", { text: "where it says so" }));
   const words = h("p");

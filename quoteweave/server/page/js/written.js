@@ -52,7 +52,7 @@ export class WrittenView {
     this.text.append(element);
   }
 
-  /** Takes the mark away. */
+  /** Removes the mark. */
   clear() {
     for (const { quote, element } of this.quotes.values()) {
       if (!element.classList.contains("cited-quote")) continue;
@@ -68,7 +68,7 @@ export class WrittenView {
     const found = this.quotes.get(place.quote_id ?? "");
     if (!found) return;
     found.element.classList.add("cited-quote");
-    // What is marked counts characters of `quoted`, which may be shorter than all that is shown of the quote.
+    // Spans count characters of `quoted`, which may be shorter than the text that is shown of the quote.
     if (place.quoted) write(found.quote, found.element, markedWords(place.quoted, place.spans ?? []));
     found.element.scrollIntoView({ block: "center", behavior: motion() });
   }
@@ -86,7 +86,7 @@ function write(quote, element, words) {
 }
 
 /**
- * Sets a table, whose words have a line for each row and bars between the cells.
+ * Makes a table of words that have a line for each row and bars between the cells.
  * @param {(Node | string)[]} words
  */
 function tableOf(words) {
