@@ -1,1 +1,1 @@
-"""Asks a running quoteweave server: the same questions, records, events and errors as in one process."""
+"""Clients of a running quoteweave server, with the same calls, records, events and errors as without a server."""

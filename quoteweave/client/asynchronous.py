@@ -38,7 +38,7 @@ from quoteweave.interchange.responses import (
 from quoteweave.pipeline.rag import SourcesEvent, StreamEvent
 
 TIMEOUT_S = 180.0
-"""Seconds that a server may go without sending anything; it gives an answer 120 seconds unless set otherwise."""
+"""Seconds that a server may go without sending anything; by default, a server gives an answer 120 seconds."""
 RETRIES = 2
 ProgressCallback = Callable[[JobProgress], None]
 """Called with the progress of a job."""
@@ -57,15 +57,15 @@ _COLLECTIONS, _JOBS, _CONVERSATIONS = ("v1", "collections"), ("v1", "jobs"), ("v
 class AsyncClient:
     """Asks a running quoteweave server, from asynchronous programs; `Client` has the same methods without `await`.
 
-    `url` is the server's address, with the path below which a proxy shows it; `key` is one of its keys, by default that
-    of QUOTEWEAVE_KEY. `collection` is the collection of calls that name none, by default the server's only one.
-    `timeout_s` is how many seconds the server may go without sending anything; a call ends after five times as much,
-    except for files that are sent and jobs that are waited for. A request that it refuses for the moment
-    (429, 503) is sent again, `max_retries` times at most, when the server says. Nothing has to be closed: connections
-    belong to the event loop.
+    `url` is the server's address, including the path if a proxy shows it below one. `key` is one of the server's keys,
+    by default that of QUOTEWEAVE_KEY. `collection` is used by calls that name none, by default the server's only one.
+    `timeout_s` is how many seconds the server may go without sending anything. A call ends after five times as long,
+    except when it sends files or waits for jobs. A request that the server refuses for the moment (429, 503) is sent
+    again at the time that the server names, at most `max_retries` times. Nothing has to be closed: connections belong
+    to the event loop.
 
     Methods raise what the same call raises without a server (UsageError, QuoteNotFound, CollectionNotFound,
-    EndpointError and the like), and ServerError where the server cannot be reached or refuses.
+    EndpointError and the like), and ServerError if the server cannot be reached or refuses.
 
     >>> client = AsyncClient(server.url)
     >>> answer = asyncio.run(client.answer("How much grain was shipped in May?"))
@@ -119,10 +119,10 @@ class AsyncClient:
     ) -> AnswerResponse:
         """Answer a question, and return its context, the trace and the conversation with the answer.
 
-        `settings` are those that the server lets a request choose, such as `{"model": "extractive", "size": 20}`;
-        `history` is what was said before, as `{"role": "user" or "assistant", "content": …}`, oldest first;
-        `conversation` is the id of a stored one that the question belongs to, or whether to keep this one; None leaves
-        that to the server.
+        `settings` are those that the server lets a request choose, such as `{"model": "extractive", "size": 20}`.
+        `history` is what was said before, as `{"role": "user" or "assistant", "content": …}`, oldest first.
+        `conversation` is the id of the stored conversation that the question belongs to; True or False, to store the
+        answer or not; or None, which leaves that to the server.
         """
         body = _question(question, where, settings) | _turn(history, conversation)
         return await self._connection.read(await self._post(collection, "answers", body), AnswerResponse)
@@ -139,7 +139,7 @@ class AsyncClient:
     ) -> AsyncGenerator[StreamEvent, None]:
         """Yield the events of the answer as they come, as `Rag.stream` does; parameters and errors as for `ask`.
 
-        Whoever stops reading early closes the stream (`contextlib.aclosing`): the server then ends its work too.
+        To stop reading early, close the stream (`contextlib.aclosing`); the server then stops its work, too.
         """
         body = _question(question, where, settings) | _turn(history, conversation) | {"stream": True}
         answered = False
@@ -234,11 +234,11 @@ class AsyncClient:
     ) -> Added:
         """Send files, and what can be read below folders, to be added; a document of the same name is replaced.
 
-        A document is named by its path below the folder that was given, after `folder` and a slash. Each folder is a
-        job. With `wait` they have ended when this returns, and their reports name the documents that could not be read;
-        `progress` is called with how far each is. What of a folder is not sent, as it is no document or hidden, is
-        counted. Raises DocumentError for a file that cannot be sent, and JobFailed, once all have ended, where nothing
-        came of one.
+        A document is named by `folder`, a slash, and its path below the folder that was given. Each folder becomes a
+        job. With `wait`, all jobs have ended when this returns, and their reports name the documents that could not be
+        read; `progress` is called with the progress of each. Files of a folder that are not sent, as they are hidden or
+        no documents, are counted. Raises DocumentError for a file that cannot be sent, and JobFailed, once all jobs
+        have ended, if one of them failed.
         """
         path = await self._path(collection, "documents")
         passed_over = Counter[str]()
@@ -290,13 +290,13 @@ class AsyncClient:
         return await self._connection.read(Call("GET", (*_JOBS, job_id)), Job)
 
     async def cancel_job(self, job_id: str) -> Job:
-        """Cancel a job: at once where it waits, soon where it runs; what it has stored stays."""
+        """Cancel a job: at once if it waits, soon if it runs; what it has stored stays."""
         return await self._connection.read(Call("DELETE", (*_JOBS, job_id)), Job)
 
     async def wait_for_job(self, job_id: str, progress: ProgressCallback | None = None) -> Job:
-        """Return a job once it is done; `progress` is called with how far it is, each time that changes.
+        """Return a job once it is done; `progress` is called each time that its progress changes.
 
-        Raises JobFailed, and ServerUnreachable where the server ends meanwhile; the job goes on when it is back.
+        Raises JobFailed, and ServerUnreachable if the server ends meanwhile; the job goes on when the server is back.
         """
         async with aclosing(self._connection.events(Call("GET", (*_JOBS, job_id, "events"), is_long=True))) as events:
             async for name, data in events:

@@ -1,6 +1,6 @@
-"""A server's address, and requests to it: with its key, again where it asks for that, its problems raised as errors.
+"""A server's address, and requests to it: sent with its key, retried when it asks for that, problems raised as errors.
 
-Its event streams are read here too.
+Event streams are read here as well.
 """
 
 import asyncio
@@ -41,9 +41,9 @@ class ServerEvent(NamedTuple):
 
 
 async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[ServerEvent]:
-    """Yield the events of a stream that comes in parts, cut anywhere; an event that has not ended is left out.
+    """Yield the events of a stream whose parts may be cut anywhere; an incomplete last event is left out.
 
-    Lines end at line feeds and carriage returns alone: the data may hold the other line separators of Unicode.
+    Lines end only at line feeds and carriage returns, as the data may hold Unicode's other line separators.
     """
     unended = b""
     async for part in parts:
@@ -55,7 +55,7 @@ async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[ServerEvent]
 
 
 def _event(block: bytes) -> ServerEvent | None:
-    """The event of a block of lines; None where it is a comment."""
+    """The event of a block of lines; None if it is a comment."""
     fields: dict[bytes, list[bytes]] = {}
     for line in block.splitlines():
         name, _, value = line.partition(b":")
@@ -70,9 +70,9 @@ KEY_VARIABLE = "QUOTEWEAVE_KEY"
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """The address of a server, with the path below which a proxy shows it, and the key that is sent there.
+    """The address of a server, including the path if a proxy shows it below one, and the key that is sent there.
 
-    Raises UsageError for what is no such address, and for a key that no request could carry.
+    Raises UsageError for a malformed address, and for a key that no request could carry.
 
     >>> ServerAddress("https://docs.example/ask/").of("v1", "collections", "ports & harbours")
     'https://docs.example/ask/v1/collections/ports%20%26%20harbours'
@@ -86,10 +86,10 @@ class ServerAddress:
             raise UsageError(f"{self.shown} is no address of a server; it must look like http://localhost:8321.")
         if self.key is None:
             return
-        # A header cannot carry other characters, and the complaint of the HTTP library would quote the key.
+        # A header cannot carry other characters, and the HTTP library's own error would show the key.
         if not (self.key.isascii() and self.key.isprintable()):
             raise UsageError("The server's key contains a line break or a character outside ASCII; copy it again.")
-        # Both are sent in the same header, so that one of them would be missing there.
+        # A key and a user name are sent in the same header, which can only hold one of them.
         if urlsplit(self.url).username is not None:
             raise UsageError(
                 f"The address of {self.shown} holds a user name, and there is a key ({KEY_VARIABLE}) too; a request "
@@ -104,9 +104,9 @@ class ServerAddress:
         return f"{scheme}://{rest.rpartition('@')[2]}".rstrip("/") if found else bare.rpartition("@")[2]
 
     def of(self, *segments: str) -> str:
-        """The address of what lies below these segments of a path. Raises UsageError for `.` and `..`.
+        """The address of the path with these segments. Raises UsageError for `.` and `..`.
 
-        They would be taken out of the path on the way, and another thing asked for, or removed.
+        These would be resolved on the way, so that something else would be requested, or removed.
         """
         if any(segment in (".", "..") for segment in segments):
             raise UsageError(f"{'/'.join(segments)!r} holds a part that is no name: '.' or '..'")
@@ -114,15 +114,15 @@ class ServerAddress:
 
 
 def server_address(url: str, key: str | None) -> ServerAddress:
-    """Return the address with the key given, or that of QUOTEWEAVE_KEY as it is now. Raises UsageError."""
+    """Return the address with the key given, or else the current one of QUOTEWEAVE_KEY. Raises UsageError."""
     return ServerAddress(url.strip(), (key or os.environ.get(KEY_VARIABLE) or "").strip() or None)
 
 
 MAX_PAUSE_S = 60.0
-"""Longest pause in seconds for which a request is sent again; a server that asks for more is not waited for."""
+"""Longest pause in seconds before a request is sent again; if a server asks for a longer one, the call fails."""
 _CONNECT_S = 10.0
 TIMEOUTS_OF_A_CALL = 5
-"""In how many times its `timeout_s` a call must have ended, as with the endpoints of models."""
+"""A call must end within `timeout_s` times this number, as with the endpoints of models."""
 _MAX_DETAIL_CHARACTERS = 2000
 _GATEWAY = frozenset({502, 503, 504})
 _CHECK = "Check that the server runs, and the address and port."
@@ -139,19 +139,19 @@ class Call:
     json: object = None
     params: Mapping[str, str] = field(default_factory=dict)
     form: Callable[[], Mapping[str, object]] | None = None
-    """Makes the fields and files of a form, as httpx takes them; called anew where the request is sent again."""
+    """Makes the fields and files of a form, as httpx takes them; called again if the request is sent again."""
     is_long: bool = False
-    """Whether it may take any time, as long as the server sends something or takes what is sent."""
+    """Whether the call may take any time, as long as the server keeps sending or reading."""
 
 
 class ServerConnection:
     """Sends requests to one server.
 
-    The HTTP connections belong to the event loop and stay open; nothing is to be closed. `timeout_s` is how long the
-    server may go without sending anything, in seconds. A call that is not long ends after five times as much, so that
-    no server holds it by a byte now and then; the time that the caller spends on an event does not count. Where the
-    server answers 429 or 503 and says when to ask again (Retry-After), that is done up to `max_retries` times. The key
-    goes to the origin of the address alone.
+    The HTTP connections belong to the event loop and stay open; nothing has to be closed. `timeout_s` is how long the
+    server may go without sending anything, in seconds. Unless `Call.is_long`, a call ends after five times as long, so
+    that a server cannot keep it waiting by sending a byte now and then; time that the caller spends on an event does
+    not count. If the server answers 429 or 503 with Retry-After, the request is sent again, at most `max_retries`
+    times. The key is sent only to the origin of the address.
     """
 
     def __init__(self, address: ServerAddress, timeout_s: float, max_retries: int) -> None:
@@ -173,7 +173,7 @@ class ServerConnection:
     async def events(self, call: Call) -> AsyncGenerator[ServerEvent, None]:
         """Yield the events of a response as they come; raises as `read` does.
 
-        Whoever stops reading early closes the generator, and with it the connection, by which the server ends its work.
+        To stop reading early, close the generator; this closes the connection, so that the server stops its work.
         """
         started = time.monotonic()
         response = await self._send(call, stream=True)
@@ -198,7 +198,7 @@ class ServerConnection:
             raise self.bad_response(f"{place}: {self._clean(first['msg'])}") from None
 
     def bad_response(self, problem: str) -> ServerBadResponse:
-        """Return the error for a response that no server of this version gives."""
+        """Return the error for a response that is not what a server of this version sends."""
         return ServerBadResponse(
             f"{self.address.shown} answered something that is not a quoteweave server's: {problem}. Check the address "
             "(without /v1), and that server and client are of one version."
@@ -209,7 +209,7 @@ class ServerConnection:
         return ServerUnreachable(f"{self.address.shown} ended its response early. Ask again, or look into its log.")
 
     def error(self, problem: Problem) -> QuoteweaveError:
-        """Return the error that a problem of the server tells."""
+        """Return a problem of the server as an error."""
         detail = self._redactor.clean(problem.detail[:_MAX_DETAIL_CHARACTERS])
         if problem.status == HTTPStatus.UNAUTHORIZED:
             sent = f"no key was sent; pass one, or set {KEY_VARIABLE}" if self.address.key is None else "check the key"
@@ -217,7 +217,7 @@ class ServerConnection:
         return error_of_problem(problem.model_copy(update={"detail": detail}))
 
     async def _send(self, call: Call, *, stream: bool = False) -> "Response":
-        """Return a response that tells no error, its body unread with `stream`."""
+        """Return a successful response; with `stream`, its body is not read yet."""
         from quoteweave.endpoints.http_client import shared_client
 
         client = await shared_client(self.address.url)
@@ -257,7 +257,7 @@ class ServerConnection:
 
     @asynccontextmanager
     async def _faults(self) -> AsyncIterator[None]:
-        """Raise what goes wrong on the way as errors for users."""
+        """Raise errors of the HTTP library as errors for users."""
         import httpx2
 
         from quoteweave.endpoints.http_client import ResponseTooLarge
@@ -283,7 +283,7 @@ class ServerConnection:
             raise ServerUnreachable(f"No answer from {self.address.shown}: {reason}. {_CHECK}") from None
 
     def _error(self, response: "Response") -> QuoteweaveError:
-        """Return the error that a response tells."""
+        """Return the error that a response describes."""
         status, kind = response.status_code, response.headers.get("content-type", "")
         problem = self._problem(response) if kind.startswith(MEDIA_TYPE) else None
         if problem is None:
@@ -299,7 +299,7 @@ class ServerConnection:
             return None
 
     def _foreign(self, response: "Response", kind: str) -> QuoteweaveError:
-        """Return the error of a response that is no problem of ours, such as that of a proxy in between."""
+        """Return the error of a response that is not in the server's form, such as one of a proxy in between."""
         status, shown = response.status_code, self.address.shown
         if response.is_redirect or 300 <= status < 400:
             location = self._clean(without_credentials(response.headers.get("location", "")).partition("?")[0])
@@ -314,14 +314,14 @@ class ServerConnection:
         return self.bad_response(f"status {status}, {self._clean(kind) or 'without a type'}")
 
     def _clean(self, text: str) -> str:
-        """What a server said on one line, without the secrets of the address."""
+        """A server's words on one line, without the secrets of the address."""
         return one_line(self._redactor.clean(text))
 
 
 async def within(events: AsyncIterator[ServerEvent], left: float | None) -> AsyncGenerator[ServerEvent, None]:
-    """Yield events, waited for `left` seconds in all (None: any time). Raises TimeoutError."""
+    """Yield events, waiting at most `left` seconds for all of them together (None: any time). Raises TimeoutError."""
     while True:
-        if left is not None and left <= 0:  # what has come already is never waited for
+        if left is not None and left <= 0:  # asyncio's timeout would still let an event pass that has come already
             raise TimeoutError
         started = time.monotonic()
         try:
@@ -334,6 +334,6 @@ async def within(events: AsyncIterator[ServerEvent], left: float | None) -> Asyn
 
 
 def _pause(response: "Response") -> float | None:
-    """Seconds after which the server wants to be asked again; None where it does not, or not soon."""
+    """Seconds after which the server wants to be asked again; None if it does not ask for that, or not soon."""
     pause = None if response.status_code not in (429, 503) else retry_after_s(response.headers.get("retry-after", ""))
     return None if pause is None or pause > MAX_PAUSE_S else pause

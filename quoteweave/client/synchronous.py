@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 def _waiting(
     method: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, Result]],
 ) -> Callable[Concatenate["Client", P], Result]:
-    """Return a method of `Client` that waits for the result of this one of `AsyncClient`."""
+    """Make a method of `Client` that waits for the result of a method of `AsyncClient`."""
 
     @wraps(method)
     def call(self: "Client", /, *args: P.args, **kwargs: P.kwargs) -> Result:
@@ -26,7 +26,7 @@ def _waiting(
 def _iterating(
     method: Callable[Concatenate[AsyncClient, P], AsyncGenerator[Result, None]],
 ) -> Callable[Concatenate["Client", P], Generator[Result, None, None]]:
-    """Return a method of `Client` that yields what this one of `AsyncClient` yields."""
+    """Make a method of `Client` that yields what a method of `AsyncClient` yields."""
 
     @wraps(method)
     def call(self: "Client", /, *args: P.args, **kwargs: P.kwargs) -> Generator[Result, None, None]:
@@ -50,8 +50,8 @@ def _iterating(
 class Client:
     """Asks a running quoteweave server: the same records, events and errors as from `Rag` and `Collection`.
 
-    Parameters and errors are those of `AsyncClient`, whose methods these are; `progress` is called from another thread,
-    and a stream is closed early by `contextlib.closing`. Threads may share a client.
+    Methods, parameters and errors are those of `AsyncClient`. `progress` is called from another thread, and
+    `contextlib.closing` closes a stream early. Threads may share a client.
 
     >>> client = Client(server.url)
     >>> client.answer("How much grain was shipped in May?").citations[0].document

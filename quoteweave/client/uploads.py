@@ -1,4 +1,4 @@
-"""Files as they are sent to a server: below folders, named, and opened one at a time."""
+"""Files to be sent to a server: found below folders, named by their paths, and opened one at a time."""
 
 import json
 import os
@@ -16,11 +16,11 @@ from quoteweave.documents.discovery import FoundFile, find_files
 from quoteweave.interchange.responses import Job
 
 MAX_FILES = 500
-"""Files of one request; a server takes a thousand."""
+"""Files of one request, at most; a server takes a thousand."""
 
 
 class FileToSend:
-    """A file that is opened when it is read, and closed at its end, as a process may have few open at a time."""
+    """A file that is opened when it is read and closed at its end, as a process may have only few files open."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._size = path, path.stat().st_size
@@ -36,11 +36,11 @@ class FileToSend:
         return data
 
     def tell(self) -> int:
-        """Where it is read: before it is sent, at its beginning."""
+        """The position in the file, which is only asked before the file is sent, and so is always 0."""
         return 0
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to its beginning, or tell its size in bytes: all that a form needs before it is sent."""
+        """Go to the beginning, or return the size in bytes; a form needs nothing else before it is sent."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -48,7 +48,7 @@ class FileToSend:
 
 
 class Added(Record):
-    """What became of files that were sent to a server."""
+    """The result of sending files to a server."""
 
     jobs: tuple[Job, ...] = Field(description="those that add them, one for each folder; none where all were there")
     unchanged: tuple[str, ...] = Field(description="names of documents that had the same content already")
@@ -61,10 +61,10 @@ Form = Callable[[], Mapping[str, object]]
 def upload_forms(
     paths: Sequence[Path | str], folder: str, metadata: Mapping[str, str], passed_over: Counter[str]
 ) -> list[Form]:
-    """Return what makes the forms of an upload: one for each folder, as a form has one folder for its files.
+    """Return functions that make the forms of an upload, one for each folder, as all files of a form have one folder.
 
-    `passed_over` counts what is not sent. Raises UsageError for a path that does not exist and where there is no file,
-    DocumentError for what cannot be read.
+    `passed_over` counts what is not sent. Raises UsageError for a path that does not exist and if there is no file at
+    all, DocumentError for what cannot be read.
     """
     found = find_files([Path(path) for path in paths], passed_over)
     if not found:
