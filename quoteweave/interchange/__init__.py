@@ -1,1 +1,1 @@
-"""Answers and citations in the forms that other systems read, and theirs in ours."""
+"""Converts answers and citations to the forms of other systems, and theirs to ours."""

@@ -25,7 +25,7 @@ from quoteweave.interchange.cited_text import (
 from quoteweave.interchange.quotes import QuoteUrls, quote_text, quote_title
 
 MAX_PICTURE_PIXELS = 1_568 * 1_568
-"""Larger pictures are shrunk before they are sent, as Claude would shrink them."""
+"""Width and height in pixels; larger pictures are shrunk before they are sent, as Claude would shrink them."""
 
 
 class CitationsConfig(TypedDict):
@@ -92,10 +92,10 @@ def search_result_blocks(
 ) -> list[ContentBlock]:
     """Make the content blocks that give Claude the quotes of a context, for a user's message or a tool's result.
 
-    One search result for each page, pages and quotes in the order of the context. `source` is the URL that shows the
-    page at its first quote, or the document's name without `urls`. Image quotes give their words, and after all
-    search results those with `pictures`, by quote id, give their image after a line that names it. Raises UnfitPicture
-    for a picture that is damaged or no PNG, JPEG, WebP or GIF.
+    There is one search result for each page, with pages and quotes in the order of the context. `source` is the URL
+    that shows the page at its first quote, or without `urls` the document's name. Image quotes give their words; those
+    that have a picture in `pictures`, by quote id, also give it after all search results, below a line that names it.
+    Raises UnfitPicture for a picture that is damaged or no PNG, JPEG, WebP or GIF.
     """
     blocks: list[ContentBlock] = [_search_result(page, urls) for page in _pages(context)]
     for hit in context.images:
@@ -108,8 +108,8 @@ def search_result_blocks(
 def message_content(answer: Answer, context: Context, *, first_result: int = 0) -> list[CitedText]:
     """Write an answer as the text blocks of a message of Claude's, which cites the blocks of `search_result_blocks`.
 
-    The marks are taken out: each becomes a citation of the block that ends where it stood. `first_result` is the number
-    of search results that stand before those of this context in the request.
+    The marks are taken out: each becomes a citation of the block that ends where the mark was. `first_result` is the
+    number of search results that come before those of this context in the request.
     """
     locations = _locations(context, first_result)
     blocks: list[CitedText] = []
@@ -123,7 +123,7 @@ def message_content(answer: Answer, context: Context, *, first_result: int = 0) 
 def cited_quotes(context: Context, result: int, start: int, end: int) -> list[tuple[Kind, int, Quote]]:
     """Return the quotes that a citation names: blocks `start` to `end`, exclusive, of the search result `result`.
 
-    Indexes count from 0, those of results among the results of this context. Empty where they name none.
+    Indexes count from 0, and `result` counts only the results of this context. Empty if they name no quote.
     """
     pages = _pages(context)
     if not (0 <= result < len(pages) and 0 <= start < end <= len(pages[result])):
@@ -135,7 +135,7 @@ _Numbered = tuple[Kind, int, Hit]
 
 
 def _pages(context: Context) -> list[list[_Numbered]]:
-    """The quotes with their numbers, together where they are of one page."""
+    """The quotes with their numbers, grouped by page."""
     pages: dict[tuple[str, int], list[_Numbered]] = {}
     given: list[tuple[Kind, Sequence[Hit]]] = [("text", context.texts), ("image", context.images)]
     for kind, hits in given:
@@ -184,9 +184,9 @@ class ClaudeReader:
     """Reads the events of one streamed message as the events of an answer.
 
     `context` is the one whose `search_result_blocks` were sent, and `first_result` the number of search results that
-    stood before them in the request. What looks like a mark in Claude's text is changed to parentheses, and pictures
-    that it cites are shown after the sentence. The answer is `answered`, whatever it says: `Answer.citations` shows
-    whether it cites anything.
+    came before them in the request. If Claude's text has something that looks like a mark, its brackets become
+    parentheses. Pictures that it cites are shown after the sentence. The status is always `answered`;
+    `Answer.citations` shows whether the answer cites anything.
     """
 
     def __init__(
@@ -251,7 +251,7 @@ class ClaudeReader:
             result = location.search_result_index - self._first
             found = cited_quotes(self._context, result, location.start_block_index, location.end_block_index)
         self._foreign += not found
-        # Of several quotes it is not said which words are whose.
+        # If a citation names several quotes, it does not say which words come from which.
         words = location.cited_text if len(found) == 1 else ""
         return [CitedSource(kind=kind, number=number, words=words) for kind, number, _ in found]
 
@@ -317,7 +317,7 @@ class _Usage(ReadPart):
     output_tokens: int | None = None
 
     def over(self, before: "_Usage") -> "_Usage":
-        """These counts, and those known before where this has none."""
+        """These counts, completed by earlier ones where this has none."""
         return _Usage.model_validate(before.model_dump() | self.model_dump(exclude_none=True))
 
 

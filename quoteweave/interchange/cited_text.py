@@ -1,8 +1,8 @@
-"""Writes what another system wrote, and the sources that it cites, as text with this project's marks.
+"""Converts the text of another system, and the sources that it cites, to text with this project's marks.
 
-Other systems cite beside their text; an answer cites in it, by `[1]` and `![summary](image1)`. What looks like a mark
-in their text is none: `[1]` becomes `(1)`. A mark stands before the stop that ends the cited words (`Grain was shipped
-[1].`), and after code that it would otherwise stand in, as no mark is read there.
+Other systems keep citations apart from their text; an answer has them in it, as `[1]` and `![summary](image1)`. If
+their text has something that looks like a mark, it is changed: `[1]` becomes `(1)`. A mark is put before the full stop
+after the cited words (`Grain was shipped [1].`). It is never put into code, where no mark is read, but after it.
 """
 
 import copy
@@ -24,7 +24,7 @@ from quoteweave.interchange.quotes import QuoteUrls, image_summary
 
 
 class ReadPart(BaseModel):
-    """What is read of an object of another system; all else in it is passed over."""
+    """The parts that are read of an object of another system; all other fields are ignored."""
 
     model_config = ConfigDict(from_attributes=True, extra="ignore")
 
@@ -56,20 +56,20 @@ class CitedSource(Record):
 
 
 class CitedTextWriter:
-    """Writes text and citations, in order, as text with marks; how the text was cut into parts changes nothing."""
+    """Writes text and citations, in order, as text with marks. The result does not depend on how the text is cut."""
 
     def __init__(self, context: Context) -> None:
         self.written: list[CitedSource] = []
         """The sources of the marks written, in order."""
         self._context = context
-        self._reader = MarkReader()  # of all that was fed: the foreign text and the marks
-        self._fed, self._line = 0, ""  # characters, and what was fed of the last line
-        self._own: set[int] = set()  # where the marks begin in what was fed
-        self._tail = ""  # a stop and whitespace, which a mark may come before
+        self._reader = MarkReader()  # reads all that was fed: the other system's text and our marks
+        self._fed, self._line = 0, ""  # number of characters fed, and the last line so far
+        self._own: set[int] = set()  # positions at which our marks begin
+        self._tail = ""  # a full stop and whitespace at the end, held back as a mark may have to be put before them
         self._pending: list[CitedSource] = []
         self._fresh = False  # whether there is text since the last mark
-        self._after_mark = False  # in what was fed
-        self._mark_shown = False  # whether the last token returned is a mark of ours
+        self._after_mark = False  # whether a mark was fed last
+        self._mark_shown = False  # whether one of our marks was returned last
 
     def text(self, text: str) -> str:
         """Take the next text; return what is certain to be written."""
@@ -83,7 +83,7 @@ class CitedTextWriter:
         out = ""
         given = [source for source in sources if source not in self._pending]
         if given and not self._fresh:
-            # Nothing but a stop since the last mark: what is cited next stands behind it.
+            # Only a full stop came since the last mark, so that the next mark is put after it.
             out, self._tail = self._write(self._tail), ""
         self._pending += given
         return out + self._settle()
@@ -96,12 +96,12 @@ class CitedTextWriter:
             out += self._feed("\n") if self._ends_with_fence() else ""
             ahead = copy.copy(self._reader)
             if not any(isinstance(token, Mark) for token in ahead.end(" [1]")[-1:]):
-                out += self._feed("\n```\n")  # fenced code was never closed
+                out += self._feed("\n```\n")  # close fenced code that was never closed
             out += self._write_marks()
         return out + self._shown(self._reader.end())
 
     def _write(self, text: str) -> str:
-        """Feed text, and each mark that waits as soon as it stands in no code."""
+        """Feed text, and each waiting mark as soon as it would not be within code."""
         out, at = "", 0
         while self._pending and at < len(text):
             out += self._feed(text[at])
@@ -119,7 +119,7 @@ class CitedTextWriter:
         return "" if ahead.may_extend_with("[") else self._write_marks()
 
     def _ends_with_fence(self) -> bool:
-        """Whether the last line begins or ends fenced code, and must hold nothing else."""
+        """Whether the last line begins or ends fenced code, so that nothing may be added to it."""
         return self._line.lstrip(" ").startswith("```")
 
     def _write_marks(self) -> str:
@@ -145,8 +145,8 @@ class CitedTextWriter:
     def _feed(self, text: str) -> str:
         if not text:
             return ""
-        # `[1](…` would be a link, and a word is kept apart from a mark that waited for the end of code.
-        # What looks like a mark will begin with a parenthesis.
+        # A space after the mark, as `[1](…` would be a link, and a word must not touch the mark. Text that looks like a
+        # mark, and so begins with a bracket, will begin with a parenthesis.
         text = f" {text}" if self._after_mark and (text[0] in "([" or text[0].isalnum()) else text
         self._after_mark = False
         self._fed, self._line = self._fed + len(text), (self._line + text).rpartition("\n")[2]
@@ -168,9 +168,9 @@ class CitedTextWriter:
 
 
 class CitedEvents:
-    """Turns what another system writes and cites, in order, into the events of an answer.
+    """Turns the text and citations of another system, in order, into the events of an answer.
 
-    Citations have what the answer will have of them: the quoted words, and with `urls` where the quote is shown.
+    Citations are as complete as in the answer: they have the quoted words and, with `urls`, the URLs of their quotes.
     """
 
     def __init__(self, context: Context, urls: QuoteUrls | None = None) -> None:
@@ -181,7 +181,7 @@ class CitedEvents:
 
     @property
     def text(self) -> str:
-        """All that was written, with its marks."""
+        """All text written so far, with its marks."""
         return "".join(self._parts)
 
     @property
@@ -190,11 +190,11 @@ class CitedEvents:
         return self._writer.written
 
     def write(self, text: str) -> Iterator[Event]:
-        """Take the next text; yield what is certain of it."""
+        """Take the next text; yield the events of the part that is certain."""
         yield from self._add(self._writer.text(text))
 
     def cite(self, sources: Iterable[CitedSource]) -> Iterator[Event]:
-        """Cite these sources for the text taken since the last ones; yield what is certain."""
+        """Cite these sources for the text taken since the last ones; yield the events of the part that is certain."""
         yield from self._add(self._writer.cite(sources))
 
     def end(self) -> Iterator[Event]:
@@ -222,7 +222,7 @@ class CitedEvents:
 
 
 class Statement(Record):
-    """Text of an answer without marks, and what is cited where it ends."""
+    """Text of an answer without marks, and the citations at its end."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -231,8 +231,8 @@ class Statement(Record):
 def statements(answer: Answer) -> list[Statement]:
     """Split an answer's text at its marks, which are taken out with the space before them.
 
-    Every statement but the last has citations, and no text is empty: a mark that follows another adds to what is cited
-    there, and one that begins the text cites a space.
+    Every statement but the last has citations, and no text is empty: consecutive marks belong to one statement, and a
+    mark at the beginning of the text gets a statement that is a space.
     """
     split: list[Statement] = []
     at = 0
@@ -247,7 +247,7 @@ def statements(answer: Answer) -> list[Statement]:
 
 
 def with_evidence(answer: Answer, context: Context, sources: Sequence[CitedSource]) -> Answer:
-    """Return the answer with the quoted words of its citations; `sources` are those of its citations, in order."""
+    """Return the answer with quoted words added to its citations; `sources` are those of the citations, in order."""
     changed = [
         add_evidence(citation, quote, source)
         for citation, source in zip(answer.citations, sources, strict=True)
@@ -257,7 +257,7 @@ def with_evidence(answer: Answer, context: Context, sources: Sequence[CitedSourc
 
 
 def add_evidence(citation: Citation, quote: Quote, source: CitedSource) -> Citation:
-    """Add the quote's words to a citation, and the span of the cited ones where they are part of it, found once."""
+    """Add the quote's words to a citation, and the span of the cited words if they occur in the quote exactly once."""
     text, cited = text_of(quote), source.words.strip()
     found = bool(cited) and cited != text.strip() and text.count(cited) == 1
     start = text.find(cited) if found else 0
@@ -274,7 +274,7 @@ def foreign_warning(number: int) -> str:
 
 
 def _merged(sources: Iterable[CitedSource]) -> list[CitedSource]:
-    """The sources of each quote once; one that is cited with different words is cited as a whole."""
+    """The sources with each quote once; a quote that is cited with different words is cited as a whole."""
     merged: dict[tuple[Kind, int], CitedSource] = {}
     for source in sources:
         key = (source.kind, source.number)

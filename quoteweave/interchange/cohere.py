@@ -1,7 +1,7 @@
 """Cohere's chat API, version 2: quotes as `documents`, and the citations of a response as an answer.
 
-A document's id is its quote's, which the response's citations name. Responses are read as the SDK's objects or as their
-JSON. Offsets count characters of the text that they stand in.
+A document has its quote's id, by which the response's citations name it. Responses are read as the SDK's objects or as
+their JSON. Offsets count characters of the text item to which they belong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from quoteweave.interchange.cited_text import (
 )
 from quoteweave.interchange.quotes import QuoteUrls, quote_text, quote_title
 
-# A stop or the end of a line, after which something follows: Cohere cites a sentence before it writes the next.
+# The end of a sentence or line that is followed by more text: Cohere cites a sentence before it writes the next.
 _SENTENCE_END = lazy_regex(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")
 
 
@@ -71,7 +71,7 @@ class CohereMessage(TypedDict):
 
 
 def documents(context: Context, *, urls: QuoteUrls | None = None) -> list[CohereDocument]:
-    """Make the `documents` of a chat request: a quote each, with its title, its words, and its URL where `urls` say."""
+    """Make the `documents` of a chat request: one for each quote, with title, words and, given `urls`, its URL."""
     return [_document(hit.quote, urls) for hit in context.hits]
 
 
@@ -90,11 +90,12 @@ def response_message(answer: Answer, context: Context, *, urls: QuoteUrls | None
 def read_response(
     response: object, question: str, context: Context, *, model: str, urls: QuoteUrls | None = None
 ) -> Answer:
-    """Read a response to a request with the `documents` of this context as an answer, its marks where citations end.
+    """Read a response to a request with the `documents` of this context as an answer, with marks where citations end.
 
-    Responses do not name their `model`. What looks like a mark in the text is changed to parentheses. A citation whose
-    offsets and text disagree is placed by its text, where that occurs once, and is otherwise left out with a warning,
-    as are citations of other sources. Raises EndpointBadResponse for what is no response, and for one without text.
+    `model` has to be given, as responses do not name it. If the text has something that looks like a mark, its brackets
+    become parentheses. A citation whose offsets and text disagree is placed by its text if that occurs exactly once;
+    otherwise it is left out with a warning, as are citations of other sources. Raises EndpointBadResponse for what is
+    no response, and for one without text.
     """
     read = read_part(_Response, response, "a response of Cohere's chat API")
     answer = _answer(read, question, context, model)
@@ -104,16 +105,16 @@ def read_response(
 class CohereReader:
     """Reads the events of one streamed response as the events of an answer; see `read_response`.
 
-    Text is given a sentence at a time, with those citations in it that have come by then. Cohere may cite text later:
-    in its mode `ACCURATE`, when all is written. From the first such citation on, text is given without marks, and all
-    of them stand in the answer, which is the last event.
+    Text is yielded one sentence at a time, with the citations that have come by then. Cohere may cite text later: in
+    its mode `ACCURATE`, only when all text is written. From the first such citation on, text is yielded without marks;
+    the answer, which is the last event, has all of them.
     """
 
     def __init__(self, question: str, context: Context, *, model: str, urls: QuoteUrls | None = None) -> None:
         self._question, self._context, self._model, self._urls = question, context, model, urls
         self._events = CitedEvents(context, urls)
         self._contents: dict[int, _Content] = {}
-        self._given: dict[int, int] = {}  # characters of each content that were given
+        self._given: dict[int, int] = {}  # how many characters of each content were yielded
         self._citations: list[_Citation] = []
         self._late = False
 
@@ -153,7 +154,7 @@ class CohereReader:
         return content.text or "" if content.type == "text" else ""
 
     def _give(self, index: int, end: int | None = None) -> Iterator[Event]:
-        """Give the text of this content up to `end`, and the citations that end there."""
+        """Yield the text of this content up to `end`, with the citations that end in it."""
         text, start = self._text(index), self._given.get(index, 0)
         at, end = start, len(text) if end is None else end
         for cited, sources in [] if self._late else _placed(self._citations, index, text, self._context):
@@ -168,7 +169,7 @@ class CohereReader:
         for index in sorted(self._contents):
             yield from self._give(index)
         yield from self._events.end()
-        # Indexes of the content count reasoning too.
+        # Items of reasoning are filled in, as indexes of the content count them, too.
         content = [
             self._contents.get(index, _Content(type="thinking")) for index in range(max(self._contents, default=-1) + 1)
         ]
@@ -209,7 +210,7 @@ def _answer(read: "_Response", question: str, context: Context, model: str) -> A
 
 
 def _citation(start: int, text: str, sources: list[CohereSource]) -> CohereCitation:
-    """A citation of the end of `text`, from `start`."""
+    """A citation of `text` from `start` to its end."""
     return {
         "start": start,
         "end": len(text),
@@ -238,7 +239,7 @@ def _placed(
 
 
 def _end_of(citation: "_Citation", text: str) -> int | None:
-    """Where the cited text ends; None where that cannot be known."""
+    """Where the cited text ends; None if that cannot be known."""
     end, cited = citation.end_in(text), citation.text
     if end is not None:
         return end
@@ -268,11 +269,11 @@ class _Citation(ReadPart):
     type: str | None = None
 
     def is_of_text(self) -> bool:
-        """Whether it is of the answer's text, not of reasoning."""
+        """Whether it cites the answer's text, and not reasoning."""
         return self.type in (None, "TEXT_CONTENT")
 
     def end_in(self, text: str) -> int | None:
-        """Where it ends in this text by its offsets; None where its words do not stand there."""
+        """Where it ends in this text by its offsets; None if its words are not there."""
         start, end = self.start, self.end
         fits = start is not None and end is not None and 0 <= start <= end <= len(text)
         return end if fits and self.text in (None, text[start:end]) else None
@@ -284,7 +285,7 @@ class _Content(ReadPart):
     thinking: str | None = None
 
     def joined(self, more: "_Content") -> "_Content":
-        """This content and the text that follows; what has no text yet says what the content is."""
+        """This content with the text that follows; the first part, which has no text yet, gives the type."""
         return _Content(type=more.type or self.type, text=(self.text or "") + (more.text or ""))
 
 

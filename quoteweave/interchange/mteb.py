@@ -1,4 +1,4 @@
-"""mteb: a retriever of ours as a model that `mteb.evaluate` runs, and scores of ours in mteb's form of results.
+"""mteb: a retriever of ours as a model that `mteb.evaluate` can run, and our scores in the form of mteb's results.
 
 Written for mteb 2.26 (its `SearchProtocol`, `ModelMeta` and `TaskResult`), which the extra `mteb` installs.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Items that are encoded and written at once.
 ITEMS_AT_ONCE = 2048
-# Our figures that mteb defines alike; its map and mrr are cut at a rank, where ours are not.
+# Our figures that mteb defines in the same way; its map and mrr are cut at a rank, and ours are not.
 FIGURES = ("ndcg", "recall", "precision", "hit_rate")
 MAIN_FIGURE = "ndcg@10"
 
@@ -35,12 +35,12 @@ Row = Mapping[str, Any]
 
 
 class MtebRetriever:
-    """A model of the catalogue, or of a checkpoint, as mteb's `SearchProtocol` has it; named as `--retriever` names it.
+    """A model of the catalogue, or of a checkpoint, as mteb's `SearchProtocol`; its name is that of `--retriever`.
 
-    Items are ranked by the inner product of their vectors with the question's, by MaxSim where they have many, all of
-    them and exactly, with the prefixes and lengths of the model's row; mteb's own prompts are not added. A document is
-    its title and text; models that read pictures get its picture. Its parameters are those of mteb's protocol, all
-    keyword-only; what they say of the task is not used. Raises UsageError for a retriever that is no model.
+    All items are ranked exactly, by the inner product of their vector with the question's, or by MaxSim if they have
+    many vectors. Prefixes and lengths are those of the model's row; mteb's own prompts are not added. A document is its
+    title and text; models that read pictures get its picture. The methods' parameters are those of mteb's protocol, all
+    keyword-only; those that describe the task are ignored. Raises UsageError for a retriever that is no model.
 
     >>> MtebRetriever("bge").name
     'bge'
@@ -60,7 +60,7 @@ class MtebRetriever:
 
     @property
     def mteb_model_meta(self) -> Any:
-        """What mteb records of the model, as its `ModelMeta`. Raises MissingExtra without mteb."""
+        """The model's description for mteb, a `ModelMeta`. Raises MissingExtra without mteb."""
         row = cast("ModelRow", getattr(self._encoder, "row"))  # noqa: B009  # all encoders on this machine have one
         meta = import_required("mteb.models.model_meta", "mteb")
         return meta.ModelMeta(
@@ -97,7 +97,7 @@ class MtebRetriever:
         encode_kwargs: object,  # noqa: ARG002
         num_proc: int | None,  # noqa: ARG002
     ) -> None:
-        """Encode a corpus; it takes the place of the one before. Raises UsageError for a row that it cannot read."""
+        """Encode a corpus, which replaces the one before. Raises UsageError for a row that it cannot read."""
         self._ids, self._index = [], None
         if self._folder is not None:
             self._folder.remove()
@@ -122,7 +122,7 @@ class MtebRetriever:
         top_ranked: Mapping[str, Sequence[str]] | None = None,
         num_proc: int | None,  # noqa: ARG002
     ) -> dict[str, dict[str, float]]:
-        """The best `top_k` documents of each question with their scores; of `top_ranked` alone where it is given."""
+        """The best `top_k` documents of each question with their scores; if `top_ranked` is given, only from that."""
         rows = list(queries)
         if self._index is None or not rows:
             return {str(row["id"]): {} for row in rows}
@@ -172,7 +172,7 @@ class MtebRetriever:
 
 
 def _text(row: Row, other: str) -> str:
-    """The row's text after its title, or before its instruction, as mteb joins them."""
+    """The row's text joined with its title or instruction as mteb joins them: title first, instruction last."""
     text = row.get("text")
     if not isinstance(text, str):
         raise UsageError(f"row {row['id']!r} has no text that is a string; only tasks of single texts can be run")
@@ -183,10 +183,10 @@ def _text(row: Row, other: str) -> str:
 def mteb_result(
     scores: Scores, *, task: str, revision: str, split: str = "test", languages: Sequence[str] = ("eng-Latn",)
 ) -> dict[str, object]:
-    """Figures of rankings in the form of mteb's `TaskResult`, with those that mteb defines alike.
+    """Figures of rankings in the form of mteb's `TaskResult`: those that mteb defines in the same way.
 
-    `task` and `revision` are mteb's name of the dataset and the revision that was scored. No version of mteb is named,
-    as it computed nothing. Raises UsageError where there is no nDCG at 10, mteb's main figure of retrieval.
+    `task` is mteb's name of the dataset, and `revision` the revision that was scored. No version of mteb is named, as
+    mteb computed nothing. Raises UsageError if there is no nDCG at 10, mteb's main figure of retrieval.
     """
     values = {name: estimate.value for name, estimate in scores.figures.items() if estimate.value is not None}
     if MAIN_FIGURE not in values:

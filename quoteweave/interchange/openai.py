@@ -1,7 +1,7 @@
 """OpenAI's chat completions and Responses: an answer's citations as annotations, and hits as file search results.
 
-An annotation (`url_citation`) covers the mark in the text as `shown_text` gives it; offsets count characters. Answers
-need the URLs of their citations: `quotes.QuoteUrls.answer` fills them. Made for the API of openai 3.x.
+An annotation (`url_citation`) covers the mark in the text that `shown_text` returns; offsets count characters. The
+citations of answers need URLs, which `quotes.QuoteUrls.answer` fills in. Made for the API of openai 3.x.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from quoteweave.interchange.quotes import QuoteUrls, citation_title, quote_text
 from quoteweave.interchange.shown_text import ShownText, shown_text
 
 MAX_ATTRIBUTE_CHARACTERS = 512
-"""Most characters of an attribute's value that the API allows."""
+"""Characters of an attribute's value that the API allows, at most."""
 
 
 class UrlCitation(TypedDict):
@@ -140,7 +140,7 @@ def typed_citations(citations: Iterable[Citation]) -> list[dict[str, object]]:
 def sources_list(citations: Iterable[Citation]) -> str:
     """The cited quotes as a list of links, for clients that show no annotations; empty without citations.
 
-    It begins with an empty line, to be put after the text.
+    It begins with an empty line, so that it can be added to the text.
     """
     sources = {(citation.kind, citation.number): citation for citation in citations}
     lines = [
@@ -162,10 +162,10 @@ def file_search_call(call_id: str, queries: Sequence[str], hits: Sequence[Hit], 
 
 
 def file_search_results(hits: Sequence[Hit], urls: QuoteUrls) -> list[FileSearchResult]:
-    """Write hits as results of a file search: a quote each, named by its document's id.
+    """Write hits as results of a file search, one for each quote, named by its document's id.
 
-    The API's scores lie between 0 and 1. Where those of these hits do not, they are left out, and stand in the
-    attributes alone, with the rank.
+    The API's scores lie between 0 and 1. If those of the hits do not, they are only given in the attributes, with the
+    rank.
     """
     comparable = all(0 <= hit.score <= 1 for hit in hits)
     return [_file_search_result(hit, urls, score=hit.score if comparable else None) for hit in hits]
@@ -183,7 +183,7 @@ def _file_search_result(hit: Hit, urls: QuoteUrls, *, score: float | None) -> Fi
 
 
 def _attributes(quote: Quote, urls: QuoteUrls) -> dict[str, str | float | bool]:
-    """What is known of a quote; a text that is too long for the API is left out, as a URL that is cut leads nowhere."""
+    """Attributes of a quote. Values too long for the API are left out and not cut, as a cut URL leads nowhere."""
     known: dict[str, str | float | None] = {
         "quote_id": quote.id,
         "page": float(quote.page),

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details: which problem tells which error, and the error that a problem tells."""
+"""Errors as RFC 9457 problem details: converts errors to problems, and problems back to errors."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -10,9 +10,9 @@ from quoteweave.core.records import Record
 
 MEDIA_TYPE = "application/problem+json"
 BASE = "urn:quoteweave:problem:"
-"""What the URI of each kind of problem begins with; the kind follows."""
+"""The beginning of the URI of each kind of problem; the kind follows."""
 EMPTY_QUESTION = "question-empty"
-"""The kind that an empty question is, whether it is found in the body of a request or later."""
+"""The kind of problem of an empty question, whether it is found in the body of a request or later."""
 # The first class that an error is an instance of decides.
 _OF_ERRORS: Sequence[tuple[type[errors.QuoteweaveError], HTTPStatus, str]] = (
     (errors.QuestionEmpty, HTTPStatus.UNPROCESSABLE_ENTITY, EMPTY_QUESTION),
@@ -58,7 +58,7 @@ TITLES = {
     "no-such-conversation": "There is no such conversation",
     "state": "A file of the server cannot be used",
     "internal": "The server made a mistake",
-    # What only a server can say; no error of the package stands behind it.
+    # Problems that only a server has; no error of the package corresponds to them.
     "refused-key": "The key is not accepted",
     "missing-key": "A key is needed",
     "missing-scope": "The key may not do that",
@@ -84,7 +84,7 @@ TITLES = {
     "no-such-file": "There is no such file",
     "no-picture": "There is no picture",
 }
-"""What each kind of problem is in words; a server tells no kind that has no row here."""
+"""The title of each kind of problem; a server uses no other kinds."""
 
 
 class Problem(Record):
@@ -108,14 +108,14 @@ class Problem(Record):
 
     @property
     def kind(self) -> str:
-        """The last part of its type, such as `no-such-quote`; that of another server's type is its type."""
+        """The last part of its type, such as `no-such-quote`; for another server's type, the whole type."""
         return self.type.removeprefix(BASE)
 
 
 def problem_of_error(error: BaseException) -> Problem:
-    """Return the problem that an error is; of an unexpected error it says nothing but that there was one.
+    """Return an error as a problem; for an unexpected error, the problem only says that there was one.
 
-    What only whoever runs the server can do about it is left to the server's log (`QuoteweaveError.remedy`).
+    What only the operator of the server can do about it (`QuoteweaveError.remedy`) is left to the server's log.
     """
     for kind, status, name in _OF_ERRORS:
         if isinstance(error, kind):
@@ -129,8 +129,8 @@ def problem_of_error(error: BaseException) -> Problem:
     return Problem(type=BASE + "internal", title=TITLES["internal"], status=status.value, detail=detail)
 
 
-# What a client raises where the class of the table would say something else of the caller's own machine, or where no
-# error of the package stands behind the problem.
+# The errors that a client raises for problems. The table's own class is replaced where it would say something wrong
+# about the caller's machine, and kinds are added to which no error of the package corresponds.
 _RAISED: Mapping[str, type[errors.QuoteweaveError]] = {
     **{name: kind for kind, _, name in reversed(_OF_ERRORS)},
     "missing-extra": errors.ServerError,
@@ -144,7 +144,7 @@ _RAISED_BY_STATUS: Mapping[int, type[errors.QuoteweaveError]] = {
 
 
 def error_class(status: int, kind: str = "") -> type[errors.QuoteweaveError]:
-    """Return the class of the error that a response of this status tells; `kind` is its problem's, if it has one."""
+    """Return the class of error for a response of this status; `kind` is that of its problem, if it has one."""
     found = _RAISED.get(kind) or _RAISED_BY_STATUS.get(status)
     if found is not None:
         return found
@@ -152,7 +152,7 @@ def error_class(status: int, kind: str = "") -> type[errors.QuoteweaveError]:
 
 
 def error_of_problem(problem: Problem) -> errors.QuoteweaveError:
-    """Return the error that a problem tells: of the class that it has where no server stands between."""
+    """Return a problem as an error, of the class that the same call raises without a server."""
     error = error_class(problem.status, problem.kind)(problem.detail)
     if problem.request_id is not None:
         error.add_note(f"The server's log names the request {problem.request_id}.")

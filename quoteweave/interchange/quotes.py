@@ -48,22 +48,22 @@ def citation_title(citation: Citation) -> str:
 
 
 def quote_text(quote: Quote) -> str:
-    """All text of a quote; of one without any, what it is and where, since an empty text is refused by many systems."""
+    """All text of a quote; if it has none, its kind and place, since many systems refuse an empty text."""
     words = quote.all_text()
     return words if words.strip() else f"{quote.layout.capitalize()} without readable text ({quote_title(quote)})."
 
 
 def image_summary(quote: Quote) -> str:
-    """What an image mark says of an image quote: its caption, else its title, on one line without brackets."""
+    """The summary of an image quote in its mark: its caption, else its title, on one line without brackets."""
     line = " ".join((quote.caption or "").split()) or f"{quote.layout.capitalize()}, {quote_title(quote)}"
     plain = escape_marks(line).translate(str.maketrans("[]", "()"))
     return clip(plain, MAX_SUMMARY_CHARACTERS)
 
 
 def excerpt(citation: Citation) -> str:
-    """The cited words on one line: those that support the claim where they are known, else the beginning of the quote.
+    """The cited words on one line: those that support the claim if they are known, else the beginning of the quote.
 
-    Empty where the citation does not carry the quote's words.
+    Empty if the citation does not carry the quote's words.
     """
     quoted = citation.quoted or ""
     words = " … ".join(quoted[span.start : span.end] for span in citation.spans) or quoted
@@ -76,7 +76,7 @@ E = TypeVar("E", bound=Record)
 class QuoteUrls(Record):
     """Makes the URLs under which a server shows one collection's quotes.
 
-    Names and ids are percent-encoded; a colon stays as it is, since a path may hold it and every quote's id has two.
+    Names and ids are percent-encoded, except for colons, since a path may hold them and every quote's id has two.
 
     >>> urls = QuoteUrls(base_url="https://docs.example/", collection="ports & harbours")
     >>> urls.quote("3f2a:0:1")
@@ -99,7 +99,7 @@ class QuoteUrls(Record):
         return f"{self._base}/v1/collections/{_segment(self.collection)}/quotes/{_segment(quote_id)}/image"
 
     def image_of(self, quote: Quote) -> str | None:
-        """The URL of the picture of an image quote; None for a text, and for a table of a file without pages."""
+        """The URL of the picture of an image quote; None for a text quote, and for a table in a file without pages."""
         return self.image(quote.id) if quote.kind == "image" and quote.has_picture else None
 
     def page(self, document: str, number: int) -> str:
@@ -107,7 +107,7 @@ class QuoteUrls(Record):
         return f"{self._base}/v1/collections/{_segment(self.collection)}/pages/{percent_encode(document)}/{number}"
 
     def citation(self, citation: Citation) -> Citation:
-        """Return the citation with `url`, and with `image_url` where it cites an image quote that has a picture."""
+        """Return the citation with `url` and, if it cites an image quote that has a picture, `image_url`."""
         picture = self.image(citation.quote_id) if citation.kind == "image" and citation.has_picture else None
         return citation.model_copy(update={"url": self.quote(citation.quote_id), "image_url": picture})
 

@@ -1,7 +1,7 @@
-"""An answer as text alone, as systems show it that know no image marks: images as Markdown images by their URL.
+"""An answer as plain text for systems that do not know image marks, with Markdown images in their place.
 
-`[1]` stays as it is, `![summary](image2)` becomes `![summary](https://…)`, or `(Image: summary)` where the image has no
-URL. Offsets count characters (Unicode code points) of that text, so that its part from a citation's `start` to its
+`[1]` stays as it is; `![summary](image2)` becomes `![summary](https://…)`, or `(Image: summary)` if the image has no
+URL. Offsets count characters (Unicode code points) of that text, so that the text from a citation's `start` to its
 `end` is the citation's `mark`.
 """
 
@@ -24,13 +24,13 @@ class ShownText(Record):
 class ShownTextStream:
     """Turns the events of an answer into the parts of the text that is shown.
 
-    The texts of the parts make up the whole text, and their citations are all of its citations. A part with citations
-    of a mark that was sent before has no text.
+    All parts together have the whole text and all of its citations. If a mark was sent before its citation came, the
+    citation comes in a part without text.
     """
 
     def __init__(self) -> None:
         self._length = 0
-        self._held = ""  # an image mark, whose URL comes with its citation
+        self._held = ""  # an image mark, held until its citation brings the URL
 
     def take(self, event: object) -> list[ShownText]:
         """Take the next event; return what it adds. Events that add no text or citation release what was held."""
@@ -77,7 +77,7 @@ def joined(parts: Iterable[ShownText]) -> ShownText:
 
 
 def shown_image(citation: Citation) -> str:
-    """The image of an image citation in Markdown, or its summary in words where it has no URL."""
+    """The image of an image citation in Markdown, or its summary in words if it has no URL."""
     if citation.image_url is not None:
         return f"{citation.mark[: citation.mark.rindex('](')]}]({citation.image_url})"
     summary = parse_marks(citation.mark)[0].summary or citation.document

@@ -4,11 +4,11 @@ Protocol: UI message stream `v1` (header `x-vercel-ai-ui-message-stream: v1`), o
 one JSON part each, ended by `[DONE]`. Only parts and fields that both versions accept are sent, as their schemas are
 strict.
 
-The answer's text comes as text parts with `[1]` in place. A shown image ends a text part, and is a `file` part in place
-of its mark, or in words where it can be seen nowhere; otherwise the texts joined are the answer's. Each cited quote is
-one `source-url`, or `source-document` where it has no URL. Our own records come as `data-sources` (the quotes found),
-`data-citation` (one for each citation, sent again under its id where the check of the answer changed it) and
-`data-answer`. In `data-citation`, `shown` says where a text mark stands: its text part, and the characters in it.
+The answer's text comes as text parts that contain marks such as `[1]`. A shown image ends a text part and is a `file`
+part in place of its mark, or words if it has no URL; apart from that, the text parts joined are the answer's text.
+Each cited quote is one `source-url`, or `source-document` if it has no URL. Our own records come as `data-sources` (the
+quotes found), `data-citation` (one for each citation, sent again under its id if the check of the answer changed it)
+and `data-answer`. In `data-citation`, `shown` gives the place of a text mark: its text part and the characters in it.
 """
 
 import json
@@ -27,7 +27,7 @@ HEADERS: Mapping[str, str] = {
     "x-vercel-ai-ui-message-stream": "v1",
     "x-accel-buffering": "no",
 }
-"""Headers of the response; the last keeps proxies from holding the stream back."""
+"""Headers of the response; the last one stops proxies from buffering the stream."""
 DONE = "data: [DONE]\n\n"
 
 Part = dict[str, object]
@@ -36,18 +36,18 @@ Part = dict[str, object]
 class UiMessageStream:
     """Turns the events of one answer into parts. Begin with `start`, and end with `finish` or `fail`.
 
-    Where `urls` are given, citations that have none get them.
+    If `urls` are given, citations without URLs get them.
     """
 
     def __init__(self, message_id: str, *, urls: QuoteUrls | None = None) -> None:
         self._message_id, self._urls = message_id, urls
         self._open: tuple[str, str] | None = None  # kind and id of the part that is being written
-        self._written = 0  # parts begun
-        self._media_types: dict[str, str] = {}  # of images, by quote
+        self._written = 0  # number of parts begun
+        self._media_types: dict[str, str] = {}  # media types of images, by quote id
         self._sources: set[str] = set()
-        self._cited: dict[str, tuple[Citation, Part | None]] = {}  # and where its mark is shown
+        self._cited: dict[str, tuple[Citation, Part | None]] = {}  # citations, and where their marks are shown
         self._held = ""  # an image mark, until its citation says whether there is an image to show
-        self._length = 0  # of the text part that is being written, in characters
+        self._length = 0  # characters of the text part that is being written
 
     def start(self) -> list[Part]:
         """Return the parts that begin the message."""
@@ -119,7 +119,7 @@ class UiMessageStream:
         yield _data_citation(citation, shown)
 
     def _changed(self, answer: Answer) -> Iterator[Part]:
-        """The citations of the answer that differ from those sent; the client replaces what has the same id."""
+        """The citations of the answer that differ from those sent; the client replaces parts with the same id."""
         for citation in answer.citations:
             sent, shown = self._cited.get(_key(citation), (None, None))
             if sent != citation:
@@ -153,7 +153,7 @@ async def ui_message_stream(
 ) -> AsyncIterator[str]:
     """Yield the body of the response: the parts of all events, and `[DONE]`.
 
-    An error of this project's ends the message with its text. Others pass, so that the server can log them.
+    A QuoteweaveError ends the message with its text. Other errors are raised, so that the server can log them.
     """
     stream = UiMessageStream(message_id, urls=urls)
     for part in stream.start():

@@ -12,7 +12,7 @@ from quoteweave.core.records import Record
 from quoteweave.interchange.quotes import excerpt
 
 ExportFormat = Literal["markdown", "docx", "json"]
-"""The formats in which the server gives a conversation."""
+"""The formats in which the server exports a conversation."""
 _CONTROL = lazy_regex(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -25,14 +25,14 @@ class ExportedTurn(Record):
 
 
 def turns_of(exported: Answer | Sequence[ExportedTurn]) -> list[ExportedTurn]:
-    """The turns of what is exported: an answer by itself is a conversation of one."""
+    """The turns to export: a single answer counts as a conversation of one turn."""
     if isinstance(exported, Answer):
         return [ExportedTurn(question=exported.question, answer=exported)]
     return list(exported)
 
 
 def footnote_words(citation: Citation) -> str:
-    """What a footnote says after the title of its source: what is wrong with the citation, and the cited words."""
+    """The words of a footnote after the title of its source: the gate's objection, if any, and the cited words."""
     reason = f": {citation.reason.rstrip('.')}" if citation.reason else ""
     verdict = f"Not supported by the source{reason}." if citation.verdict == "unsupported" else ""
     words = excerpt(citation)

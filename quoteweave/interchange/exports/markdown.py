@@ -1,7 +1,7 @@
 """Answers and conversations as Markdown, with footnotes (`[^1]`) that link to the cited quotes.
 
-Code in an answer stays as it is; elsewhere what could begin HTML is escaped, since models and documents are not
-trusted. The text is otherwise the answer's, whose lists, tables and bold words are Markdown already.
+Code in an answer stays as it is. Elsewhere characters that could begin HTML are escaped, since models and documents are
+not trusted. All other text is unchanged, as the lists, tables and bold words of answers are Markdown already.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,9 +20,8 @@ _MARKUP = lazy_regex(r"([\\`*_\[\]<>#|~])")
 def to_markdown(exported: Answer | Sequence[ExportedTurn], *, title: str | None = None) -> str:
     """Write an answer, or the turns of a conversation, as one Markdown document.
 
-    Each question is a heading above its answer and the answer's warnings; footnotes stand at the end, one for each
-    quote and the words of it that are cited. Images are linked by their URL, where they have one
-    (`quotes.QuoteUrls.answer`).
+    Each question is a heading above its answer and the answer's warnings. Footnotes are at the end, one for each
+    combination of quote and cited words. Images are linked by their URL, if they have one (`quotes.QuoteUrls.answer`).
     """
     footnotes = _Footnotes()
     parts = [f"# {_line(title)}"] if title else []
@@ -34,7 +33,7 @@ def to_markdown(exported: Answer | Sequence[ExportedTurn], *, title: str | None 
 
 
 class _Footnotes:
-    """Numbers footnotes by what they say, in the order in which they are first referred to."""
+    """Numbers footnotes in the order in which they are first referred to; equal ones share a number."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -70,10 +69,10 @@ def _answer_text(answer: Answer, footnotes: _Footnotes) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of an answer without HTML and without footnotes that are not ours."""
+    """Text of an answer in which HTML, and footnotes that are not ours, have no effect."""
     return _HTML.sub("&lt;", text).replace("[^", r"\[^")
 
 
 def _line(text: str) -> str:
-    """Any text on one line, without effect as Markdown."""
+    """A text on one line, escaped so that nothing in it acts as Markdown."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

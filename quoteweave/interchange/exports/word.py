@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MAX_PICTURE_INCHES = (6.0, 7.5)
-"""Width and height within which an image is shown."""
+"""Greatest width and height of a shown image."""
 
 
 def to_word(
@@ -104,10 +104,10 @@ class _Writer:
             if run.citations and not images:
                 self._refer(paragraph, run.citations)
                 continue
-            # The mark of an image is a word of its sentence; the image, with the footnote, follows the paragraph.
+            # An image's mark is replaced by its summary; the image and the footnote follow the paragraph.
             text = _summary(run.text) if images else run.text
             if following is not None and any(citation.kind == "text" for citation in following.citations):
-                text = text.rstrip()  # the number of a footnote follows its word without a space
+                text = text.rstrip()  # no space before the number of a footnote
             paragraph.add_run(without_control_characters(text)).bold = run.bold or None
             self._refer(paragraph, (citation for citation in images if not citation.has_picture))
 
@@ -146,7 +146,7 @@ class _Writer:
 
 
 def _readable(data: bytes) -> bytes:
-    """The picture as a file that Word reads. Raises UnfitPicture."""
+    """The picture in a format that Word reads. Raises UnfitPicture."""
     with opened(data) as image:
         unpack(image)
         if image.format in ("PNG", "JPEG"):

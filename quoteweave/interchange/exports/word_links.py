@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from docx.oxml.xmlchemy import BaseOxmlElement
     from docx.text.paragraph import Paragraph
 
-# Word wants the two lines that separate notes from the text among the notes.
+# Word requires the two lines that separate notes from the text to be among the notes.
 _EMPTY = f"""<w:footnotes {nsdecls("w", "r")}>
   <w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>
   <w:footnote w:type="continuationSeparator" w:id="0"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>
