@@ -74,8 +74,8 @@ class CheckReport(Record):
 def check(root: Path, on_file: Callable[[int], None] = lambda _: None) -> CheckReport:
     """Verify every file of the collection at `root`; `on_file` gets the number of files left.
 
-    Raises CollectionError only where that is no collection or of another format, or something may not be read: that is
-    no damage, and a repair would replace it.
+    Raises CollectionError only if `root` is no collection or has another format, or if a file may not be read by this
+    user. The latter does not count as damage, as a repair would replace the file.
     """
     require_readable(root)
     return _Check(root, on_file).run()
@@ -99,7 +99,7 @@ class _Check:
         link = find_link(self.root)
         if link is not None:
             self._notes.append(f"{self._place(Path(link))} is a link: nothing is written until it is replaced")
-        if not damaged:  # else nobody knows what should be there
+        if not damaged:  # a damaged catalogue does not say what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
                 damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
@@ -111,7 +111,7 @@ class _Check:
         )
 
     def _visit(self, path: Path) -> Path:
-        """Count a file that is about to be read, and note that it is known; return its path."""
+        """Count a file that is about to be read, and remember it as known; return its path."""
         self._known.add(path)
         self._files += 1
         self._left -= 1
@@ -164,7 +164,7 @@ class _Check:
                     yield Damage(part="vectors", file=self._place(path), what=what, document=document)
 
     def _segments(self, collection: Collection) -> Damages:
-        """The lexical index: its files, and whether they hold the documents of the catalogue."""
+        """Verify the lexical index: its files, and that they hold the documents of the catalogue."""
         indexed: list[str] = []
         rows: list[int] = []
         whole = True
@@ -198,7 +198,7 @@ class _Check:
                     self._visit(path)
             try:
                 self._open_index(collection, state)
-            except (MissingExtra, EndpointError, CollectionLocked) as error:  # which say nothing of its files
+            except (MissingExtra, EndpointError, CollectionLocked) as error:  # the files may still be intact
                 self._notes.append(f"the index {state.name} was not opened: {error}")
             except QuoteweaveError as error:
                 yield Damage(part="index", file=self._place(folder), what=str(error))
@@ -211,13 +211,13 @@ class _Check:
         try:
             unsealed_record(IndexPlan, self._visit(path).read_bytes())
         except FileNotFoundError:
-            if try_read_manifest(state) is not None:  # else that is told, and nothing says how it was built
+            if try_read_manifest(state) is not None:  # a missing manifest is reported already
                 yield Damage(part="index", file=self._place(path), what="it is missing")
         except (OSError, ValueError):
             yield Damage(part="index", file=self._place(path), what="its content is not what was written")
 
     def _open_index(self, collection: Collection, state: IndexState) -> None:
-        """Reads all of an index. Raises CollectionError where it is damaged."""
+        """Read all of an index. Raises CollectionError if it is damaged."""
         manifest = try_read_manifest(state)
         opened = open_generation(collection, state)
         if manifest is not None and manifest.multi_vector:
@@ -248,7 +248,7 @@ class _Check:
                 yield Damage(part="description", file=path.name, what=f"line {line.number} is not what was written")
 
     def _leftovers(self) -> list[str]:
-        """List files that nothing refers to, and note what may look like one."""
+        """List files that nothing refers to, and note files that only seem so."""
         if pages := sum(1 for _ in unfinished_pages(self._folder)):
             kept = pluralize(pages, "page is", "pages are")
             self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
@@ -260,7 +260,7 @@ class _Check:
         owner = self.root / OWNER_NAME
         if is_being_written(self.root):
             self._notes.append("a process is writing now: files that nothing refers to yet may be its own")
-        elif owner.exists():  # of a process that was killed
+        elif owner.exists():  # left by a killed process
             leftovers.append(owner)
         return sorted(map(self._place, leftovers))
 
@@ -269,7 +269,7 @@ class _Check:
 
 
 def check_catalogue(path: Path) -> Damages:
-    """Find damage of the catalogue at `path`: its bytes, SQLite's structures, its rows, and their records."""
+    """Find damage in the catalogue at `path`: in its bytes, SQLite's structures, its rows, and their records."""
     name = path.name
     try:
         verify_catalog(path, anew=True)

@@ -24,9 +24,9 @@ from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import words
 
 _MIN_NAME_CHARACTERS = 4  # shorter names are searched for in quotation marks
-_MIN_WORD_BYTES = 6  # shorter words turn up by chance
+_MIN_WORD_BYTES = 6  # shorter words occur by chance
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _MIN_WORD_BYTES)
-# What files of these formats say themselves: SQLite, numpy, Parquet and Milvus, and our own JSON and indexes.
+# Words that the file formats themselves contain: SQLite, numpy, Parquet, Milvus, and our own JSON and indexes.
 _OF_FORMATS = frozenset(
     """
     active arrow1 autoincrement autoindex binary candidates capacity cascade catalog changes chapter checked checkpoint
@@ -59,16 +59,16 @@ class _Wanted:
     forms: tuple[bytes, ...]
     """The name in every encoding, and the hash of the file that was removed."""
     rare: frozenset[bytes]
-    """Words of the removed file that neither documents of the collection have nor what is kept of them."""
+    """Words of the removed file that occur neither in documents of the collection nor in what is stored about them."""
     longer: tuple[bytes, ...]
-    """Names of documents, folders and files of the collection, and keys of what it stores, that contain the name."""
+    """Names of documents, folders and files of the collection, and keys of stored data, that contain the name."""
     mentioned: bool
-    """Whether a document of the collection names it."""
+    """Whether a document of the collection mentions the name."""
     words: frozenset[bytes]
-    """The first bytes of the compressed words of each page that is in the collection."""
+    """The first bytes of the compressed words of each page in the collection."""
 
     def found_in(self, data: bytes | mmap.mmap) -> str | None:
-        """Say what of it is in the bytes; None where nothing is."""
+        """Say which of it occurs in the bytes; None if nothing does."""
         held: bytes | mmap.mmap = data
         if any(data.find(longer) >= 0 for longer in self.longer):
             held = bytes(data)
@@ -84,10 +84,10 @@ class _Wanted:
 def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str | None = None) -> RemovalCheck:
     """Search the folder of a collection for traces of a document that was removed.
 
-    `texts` and `content` (SHA-256, in hexadecimal) are those of the file, where the user still has it: its words are
-    then searched for too. A name of fewer than four characters is searched for in quotation marks, as it stands in
-    files of JSON. Connections of this process to the collection must be closed. Raises UsageError while the document is
-    in the collection, and CollectionError where that, or any folder or file of it, cannot be read.
+    If the user still has the file, `texts` are its texts and `content` is its SHA-256 in hexadecimal; its words are
+    then searched for, too. A name of fewer than four characters is searched for in quotation marks, as JSON files have
+    it. Connections of this process to the collection must be closed. Raises UsageError while the document is in the
+    collection, and CollectionError if the collection, or any folder or file of it, cannot be read.
     """
     require_readable(root)
     folder = CollectionFolder(root)
@@ -98,7 +98,7 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         same = [document.name for document in collection.documents() if document.content == content]
         wanted = _wanted(folder, collection, name, texts, None if same else content, mentioned=bool(mentions))
         traces = [*_in_catalogue(collection, name), *_in_milvus(folder, wanted)]
-    # Files that the pages of a document being read refer to are not left over; they are searched like all others.
+    # Files that belong to pages of a document that is still being added are no traces; they are searched like others.
     traces += [f"{path} is referred to by nothing" for path in unreferenced_files(folder)]
     traces += list(_in_segments(folder, wanted))
     verified = _verified(folder)
@@ -140,7 +140,7 @@ def _wanted(
         for _, _, quotes in collection.iter_documents_quotes():
             for quote in quotes:
                 lost -= _words(quote.model_dump_json())
-        # Digits turn up by chance, as sizes of files do.
+        # Digits occur by chance, for example as sizes of files.
         rare = {word.encode() for word in lost if len(word.encode()) >= _MIN_WORD_BYTES and not word.isdigit()}
     with folder.catalog.read() as db:
         heads = heads_of_words(db)
@@ -155,7 +155,7 @@ def _wanted(
 
 
 def _kept_words(folder: CollectionFolder, collection: Collection) -> set[str]:
-    """Words of the catalogue's tables, and of what is kept of documents, failures and indexes that are there."""
+    """Words of the catalogue's tables, and of what is stored of the existing documents, failures and indexes."""
     with folder.catalog.read() as db:
         held = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
     for document in collection.documents():
@@ -169,7 +169,7 @@ def _kept_words(folder: CollectionFolder, collection: Collection) -> set[str]:
 
 
 def _forms(name: str) -> list[bytes]:
-    """A name as it may stand in a file."""
+    """The byte strings as which a name may occur in a file."""
     if len(name) < _MIN_NAME_CHARACTERS:
         return [json.dumps(name).encode(), json.dumps(name, ensure_ascii=False).encode()]
     texts = {form for kind in ("NFC", "NFD") for form in (unicodedata.normalize(kind, name), percent_encoded(name))}
@@ -178,7 +178,7 @@ def _forms(name: str) -> list[bytes]:
 
 
 def _words(text: str) -> set[str]:
-    """Words as they are written, and as the lexical index has them; long ones, that do not turn up by chance."""
+    """Words as they are written and as the lexical index stores them; only long ones, which do not occur by chance."""
     written = {found.decode("utf-8", "replace").lower() for found in _WORD.findall(text.encode())}
     return written | {word for word in words(text) if len(word) >= _MIN_WORD_BYTES and word.isalnum()}
 
@@ -200,14 +200,14 @@ def _in_catalogue(collection: Collection, name: str) -> Iterator[str]:
 
 
 def _verified(folder: CollectionFolder) -> set[Path]:
-    """Copies of files and crops that belong to documents of the collection, and are what their names say."""
+    """Copies of files, and crops, that belong to documents of the collection and whose content fits their names."""
     used = referenced_keys(folder)
     paths = [folder.sources.path(key) for key in used.sources] + [folder.images.path(key) for key in used.images]
     return {path for path in paths if path.is_file() and file_sha256(path) == path.name.partition(".")[0]}
 
 
 def _in_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[str]:
-    """Yield what is left in a file; `own` is one of a document that is still there, whose words may name the other."""
+    """Yield what is left in a file. `own`: it belongs to an existing document, whose words may mention the name."""
     if (found := wanted.found_in(str(path.relative_to(root)).encode("utf-8", "surrogateescape"))) is not None:
         yield f"the path {path} holds {found}"
     if path.name.endswith("-wal") and path.stat().st_size:
@@ -221,7 +221,7 @@ def _in_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[
 
 
 def _in_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
-    """Yield what is left in the lexical index, whose files are read as such: there words stand without spaces."""
+    """Yield what is left in the lexical index, decoded, as its files store words without spaces between them."""
     for path in sorted(folder.segments.root.glob(f"*{SUFFIX}")):
         try:
             held = read_segment(path).vocabulary()
@@ -233,7 +233,7 @@ def _in_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
 
 
 def _in_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
-    """Yield what is left in the embedded Milvus, whose files are read as such: they are compressed."""
+    """Yield what is left in the embedded Milvus, decoded, as its files are compressed."""
     paths = sorted((folder.root / MILVUS_FOLDER).rglob("*.parquet"))
     if not paths:
         return
@@ -255,7 +255,7 @@ def _in_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
 def _in_free_pages(path: Path) -> Iterator[str]:
     """Yield a sentence for each free page of the database that holds anything but zeros.
 
-    Connections of this process to it must be closed: closing the file here would drop their locks.
+    This process must have no connection to the database, as closing the file here would drop its locks.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         size = int.from_bytes(data[16:18], "big")

@@ -33,9 +33,9 @@ _ADD_AGAIN = "add its file again"
 def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None) -> CheckReport:
     """Check the collection at `root`, rebuild what can be rebuilt, and check again.
 
-    Indexes are built from their vectors, crops cut from the stored files, documents read from them again; stored files
-    are copied again where the added folder still holds them. Raises CollectionLocked while another process writes,
-    StorageError where the disk refuses, and what `check` raises.
+    Indexes are rebuilt from their vectors; crops and documents are made again from the stored files; stored files are
+    copied again if the added folder still has them. Raises CollectionLocked while another process writes, StorageError
+    if the disk refuses, and what `check` raises.
     """
     first = check(root, on_file)
     if not first.damaged:
@@ -66,17 +66,17 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
         )
         for damage in damages.values()
     ]
-    # Of documents that could not be read again, the last check says why.
+    # Documents that could not be read again are taken from the last check, which says why.
     damaged = [damage for damage in damaged if damage.repaired or damage.part != "document"]
     return last.model_copy(update={"damaged": (*damaged, *_of(last, "document"), *lost)})
 
 
 def _renew_lexical(root: Path) -> bool:
-    """Make the lexical index anew where another version made it; whether it did."""
+    """Make the lexical index anew if another version made it; return whether it did."""
     with Collection.open(root) as collection:
         if not collection.has_older_segments():
             return False
-        with collection.writer():  # which does so as it begins
+        with collection.writer():  # a writer makes it anew when it begins
             return True
 
 
@@ -85,7 +85,7 @@ def _of(report: CheckReport, part: str) -> list[Damage]:
 
 
 def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
-    """Rebuild the header and the catalogue; return what documents lost."""
+    """Rebuild the header and the catalogue; return which documents were lost, wholly or in part."""
     gone = Salvaged()
     with writer_lock(root):
         if _of(report, "header"):
@@ -146,7 +146,7 @@ def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -
 
 
 def _settings(origin: Origin) -> ParserSettings | None:
-    """The settings that a document was parsed with, if they are usual ones."""
+    """The settings that a document was parsed with, if they are among the usual ones; else None."""
     usual = (ParserSettings(), ParserSettings(ocr=False))
     if not origin.parser:
         return usual[0]
@@ -163,7 +163,7 @@ class _Repair:
         return self._collection.root / damage.file
 
     def documents(self) -> None:
-        """Reads documents again that a damaged catalogue has lost; of others, the catalogue says why that failed."""
+        """Read documents again that a damaged catalogue lost; if that fails, the catalogue records why."""
         failures = {failure.name: failure for failure in self._collection.failures()}
         lost = {name: failure.lost for name, failure in failures.items() if failure.lost is not None}
         for name, read in _read_again(self._collection, lost).items():
@@ -176,7 +176,7 @@ class _Repair:
             sync_indexes(self._collection, self._writer)
 
     def sources(self, damaged: Iterable[Damage]) -> None:
-        """Copies them again from where they were added, if they are there unchanged."""
+        """Copy stored files again from where they were added, if they are still there unchanged."""
         origins = self._collection.origins()
         for damage in damaged:
             name = damage.document or ""
@@ -193,12 +193,13 @@ class _Repair:
                 self._advice[damage.file] = f"{where}; what was made of it is kept; put it there, or {_ADD_AGAIN}"
 
     def pictures(self, damaged: Sequence[Damage]) -> None:
-        """Reads their documents again, which stores the same crops."""
+        """Read the documents of crops again, which stores the same crops."""
         documents: dict[str, list[Damage]] = defaultdict(list)
         before: dict[str, bytes] = {}
         for damage in damaged:
             documents[damage.document or ""].append(damage)
-            # The store leaves a file of the right size as it is, so the damaged one goes first, to return if need be.
+            # The damaged file is removed first, as the store does not replace a file of the right size; it is put back
+            # if the repair fails.
             with suppress(OSError):
                 before[damage.file] = self._path(damage).read_bytes()
             remove_path(self._path(damage))
@@ -218,18 +219,18 @@ class _Repair:
                         self._path(damage).write_bytes(before[damage.file])
 
     def ocr_texts(self, damaged: Iterable[Damage]) -> None:
-        """Drops what OCR read of crops; they are read again when that is asked for."""
+        """Remove damaged OCR texts of crops; the crops are read again when the user asks for it."""
         for damage in damaged:
             remove_path(self._path(damage))
 
     def descriptions(self, damaged: Sequence[Damage]) -> None:
-        """Drops the lines; the pictures are described anew, or keep what their documents say of them."""
+        """Remove damaged lines; the pictures are described again, or keep what their documents say about them."""
         if damaged:
             drop_damaged_descriptions(self._collection.root)
             self._advice[DESCRIPTIONS] = "damaged lines were dropped; quoteweave describe asks for their pictures again"
 
     def vectors(self, damaged: Sequence[Damage]) -> None:
-        """Drops them; the model makes them again when their index is built."""
+        """Remove damaged vectors; the model makes them again when their index is built."""
         fingerprints = set()
         for damage in damaged:
             path = self._path(damage)
@@ -251,9 +252,9 @@ class _Repair:
         return plans[0].spec if plans else states[0].name
 
     def indexes(self, damaged: Sequence[Damage]) -> None:
-        """Builds them again from their vectors, the lexical index from the quotes.
+        """Build indexes again from their vectors, and the lexical index from the quotes.
 
-        One of which nothing says how it was built stays in the catalogue, empty, until it is built or removed.
+        If nothing says how an index was built, it stays in the catalogue, empty, until the user builds or removes it.
         """
         of_words = [damage for damage in damaged if damage.file.partition("/")[0] == LEXICAL_FOLDER]
         if of_words:
@@ -270,7 +271,7 @@ class _Repair:
                     write_plan(state.folder, manifest)
                 continue
             if state.folder != folder:
-                continue  # made again meanwhile, with the vectors that it lacked
+                continue  # it was built again already, when its vectors were repaired
             plan = read_plan(state)
             self._writer.remove_index_files(fingerprint)
             if plan is None:

@@ -21,7 +21,7 @@ from quoteweave.collection.stores.generations import read_plan
 from quoteweave.core.records import Document, Quote
 from quoteweave.maintenance.check import read_pages, read_quotes
 
-# Rows that were lost are not given to others: indexes may still refer to them.
+# Row numbers that are skipped, so that no new quote gets the number of a lost one, to which indexes may still refer.
 _ROWS_LEFT_FREE = 1 << 32
 _UNREADABLE = (sqlite3.Error, ValueError, TypeError, OverflowError)
 
@@ -31,22 +31,22 @@ SalvagedRows = tuple[Row, list[Row], list[Row], Sequence[WordsRow]]
 
 @dataclass(slots=True)
 class Salvaged:
-    """What was lost of a catalogue."""
+    """What a damaged catalogue has lost."""
 
     documents: dict[str, LostDocument] = field(default_factory=dict)
-    """By name, those lost as a whole; their origin as far as it is known, without a parser where it is not."""
+    """Documents that were lost as a whole, by name; their origin is given as far as it is known."""
     words: dict[str, LostDocument] = field(default_factory=dict)
-    """By name, those kept without the words of their pages."""
+    """Names of the documents that were kept without the words of their pages."""
     aside: list[Path] = field(default_factory=list)
-    """Stored files of documents whose names are lost, and what stood in place of the catalogue: where they are now."""
+    """The new places of stored files whose documents' names are lost, and of a folder in place of the catalogue."""
 
 
 def salvage(root: Path) -> Salvaged:
-    """Replaces the catalogue at `root` by one of what is left of it, and of the names of what was lost.
+    """Replace the catalogue at `root` by a new one with what is left of it, and with the names of lost documents.
 
-    Whatever kills this, nothing is lost in silence: the new catalogue lists the lost documents among its failures, and
-    files of nameless ones are set aside before it takes the place of the old one. For the owner of the writer's lock
-    alone. Raises StorageError where the disk refuses.
+    Even if this is killed, nothing is lost without notice: the new catalogue lists the lost documents among its
+    failures, and files whose document's name is lost are moved aside before the new catalogue replaces the old one.
+    Only the owner of the writer's lock may call this. Raises StorageError if the disk refuses.
     """
     folder = CollectionFolder(root)
     path = folder.catalog.path
@@ -63,25 +63,26 @@ def salvage(root: Path) -> Salvaged:
                 _insert(db, left)
             _insert_others(db, folder, kept)
             _insert_lost(db, lost)
-            db.execute(f"PRAGMA user_version = {settled_count(path)}")  # so that it counts as no older copy
+            db.execute(f"PRAGMA user_version = {settled_count(path)}")  # so that it is not taken for an older copy
         new.close()
         for leftover in _beside(made):
             leftover.unlink(missing_ok=True)
         sources = {str(left[0][4]) for left in kept.values()}
         sources |= {found.source for found in (*lost.documents.values(), *_lost_before(folder.catalog))}
         lost.aside = _set_aside(folder, sources)
-        if path.is_dir():  # in the place of the catalogue, and whose content is unknown
+        if path.is_dir():  # a folder in place of the catalogue, with unknown content
             lost.aside.append(_moved_aside(folder, path))
         for old in _beside(path)[1:]:
             old.unlink(missing_ok=True)
         made.replace(path)
-        # Last: without it, a command that writes would believe the old catalogue, and remove what that does not know.
+        # Only now, as without the checksum a writing command would trust the old catalogue, and remove what that does
+        # not list.
         delete_catalog_checksum(path)
     return lost
 
 
 def _lost_before(catalog: Catalog) -> Iterator[LostDocument]:
-    """Documents that the catalogue names as lost itself, as where a repair was killed once it had replaced another."""
+    """Documents that the catalogue itself lists as lost, as after a killed repair that had replaced a catalogue."""
     for name, record, checksum in _all(catalog, "failures", "name"):
         if checksum == row_checksum(record, name):
             with suppress(ValueError):
@@ -90,7 +91,7 @@ def _lost_before(catalog: Catalog) -> Iterator[LostDocument]:
 
 
 def _set_aside(folder: CollectionFolder, known: set[str]) -> list[Path]:
-    """Moves stored files that are of no known document aside, so that they are not removed; where they are now."""
+    """Move stored files of unknown documents aside, so that they are not removed; return their new paths."""
     stored = sorted(path for path in folder.sources.root.rglob("*") if path.is_file())
     return [_moved_aside(folder, path) for path in stored if f"{path.parent.name}/{path.name}" not in known]
 
@@ -98,7 +99,7 @@ def _set_aside(folder: CollectionFolder, known: set[str]) -> list[Path]:
 def _moved_aside(folder: CollectionFolder, path: Path) -> Path:
     aside = folder.root / RECOVERED_FOLDER / path.name
     aside.parent.mkdir(exist_ok=True)
-    if path.is_dir():  # files are named by their content; a folder may not take the place of another
+    if path.is_dir():  # unlike files, which are named by their content, a folder may have the name of another
         numbered = (aside.with_name(f"{path.name}-{at}") for at in count(2))
         aside = next(one for one in chain([aside], numbered) if not one.exists())
     return path.replace(aside)
@@ -119,7 +120,7 @@ def _beside(path: Path) -> list[Path]:
 
 
 def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
-    """Documents whose pages and quotes are whole, and what was lost of those and of others."""
+    """Documents whose pages and quotes are intact, and what was lost of these and of others."""
     kept: dict[str, SalvagedRows] = {}
     lost = Salvaged()
     for key, name, root, path, source, record, checksum in _all(catalog, "documents", "key"):
@@ -165,7 +166,7 @@ def _named_by_quotes(folder: CollectionFolder, known: set[str]) -> dict[str, Los
 
 
 def _all(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: ignore[type-arg]
-    """Rows of a table from its first until it cannot be read, and from its last until then, each once."""
+    """The readable rows of a table, each once: read from both ends until an error."""
     seen = set()
     for direction in ("ASC", "DESC"):
         try:
@@ -190,7 +191,7 @@ def _insert(db: sqlite3.Connection, left: SalvagedRows) -> None:
 
 
 def _insert_others(db: sqlite3.Connection, folder: CollectionFolder, kept: Mapping[str, SalvagedRows]) -> None:
-    """Failures, shards and indexes, as far as they can be read; and numbers that were not given before."""
+    """Insert failures, shards and indexes as far as they can be read, and counters that give no number twice."""
     old, keys = folder.catalog, {left[0][0] for left in kept.values()}
     for name, record, checksum in _all(old, "failures", "name"):
         if checksum == row_checksum(record, name):
@@ -204,7 +205,7 @@ def _insert_others(db: sqlite3.Connection, folder: CollectionFolder, kept: Mappi
     of_indexes = _insert_indexes(db, folder)
     revisions += [revision for revision, _ in of_indexes]
     generations = [0, *(generation for _, generation in of_indexes)]
-    # Beyond all that was given, so that every index is behind and brought up to date.
+    # A revision greater than all before, so that every index counts as out of date and is updated.
     db.execute("UPDATE state SET revision = ?, generation = ?", (max([0, *revisions]) + 1, max(generations)))
     if not db.execute("SELECT * FROM sqlite_sequence").fetchall():
         db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('quotes', 0)")
@@ -212,9 +213,9 @@ def _insert_others(db: sqlite3.Connection, folder: CollectionFolder, kept: Mappi
 
 
 def _insert_indexes(db: sqlite3.Connection, folder: CollectionFolder) -> list[tuple[int, int]]:
-    """Inserts the indexes that the old catalogue names, and those of which only their folders tell.
+    """Insert the indexes that the old catalogue names, and those of which only folders are left.
 
-    Returns revisions and generations that were given.
+    Return the revisions and generations that were used.
     """
     insert, given = "INSERT OR IGNORE INTO indexes VALUES (?, ?, ?, 0)", []
     for fingerprint, name, generation, revision in _all(folder.catalog, "indexes", "fingerprint"):
