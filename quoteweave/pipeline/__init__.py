@@ -1,1 +1,1 @@
-"""Retriever, context and generator composed; examples become runs."""
+"""Composes retrievers, contexts and generators to answer questions, and makes runs over datasets."""

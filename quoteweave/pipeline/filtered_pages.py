@@ -1,4 +1,4 @@
-"""Reads the pages of documents around what a search has found, under the filter of that search."""
+"""Reads the pages around the quotes that a search has found, under the filter of that search."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,16 +10,16 @@ from quoteweave.core.records import BODY_LAYOUTS, Filter, PageWord, Quote
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
 MIN_SENTENCE = 5
-"""Words from which on what ends with a full stop is a sentence, and stands below a document's title."""
+"""A quote with so many words and a full stop at its end is a sentence, and so below a document's title."""
 MAX_TITLE_LINE = 80
-"""Most characters of the first line of a plain text that is its title."""
+"""Characters, at most, of the first line of a plain text if it is the title."""
 _NO_TITLE = lazy_regex(
     r"(?:table of )?contents|inhalt(?:sverzeichnis)?|sommaire|table des mati[èe]res|índice|[(\[].*[)\]]", re.IGNORECASE
 )
 _OF_KINDS = frozenset(
     {"user", "user's", "user’s", "owner's", "owner’s", "operating", "reference", "quick", "start", "review"}
 )
-"""What stands with the nouns for documents in headings that say no more than what a document is: "User Guide"."""
+"""Words that stand beside nouns for documents in headings that only say what kind of document it is: "User Guide"."""
 
 
 class FilteredPages:
@@ -30,7 +30,7 @@ class FilteredPages:
         self._pages: dict[tuple[str, int], list[Quote]] = {}
 
     def of_page(self, document: str, page: int) -> list[Quote]:
-        """Those of a page; none where it does not pass the filter, or its document was removed since the search."""
+        """The quotes of a page; none if it does not pass the filter, or its document was removed since the search."""
         if (document, page) not in self._pages:
             self._pages[document, page] = self._read(document, page) if page >= 0 else []
         return self._pages[document, page]
@@ -43,15 +43,15 @@ class FilteredPages:
             return []
 
     def titles(self, documents: Iterable[str]) -> dict[str, str]:
-        """The title on the first page of each document, as far as headings tell; none of one without.
+        """The title on the first page of each document, as far as headings show it; documents without one are left out.
 
-        In a file without pages of its own that is no heading below a sentence, unless others stand under it.
+        In a file without pages, a heading below a sentence is not the title, unless there are other headings below it.
         """
         found = {one: _title(self.of_page(one, 0)) for one in dict.fromkeys(documents)}
         return {name: title for name, title in found.items() if title}
 
     def words_of_page(self, document: str, page: int) -> list[PageWord]:
-        """The words that stand on a page, without those read by OCR; none where they are not known."""
+        """The words on a page, without those read by OCR; none if they are not known."""
         try:
             found = self._collection.page_words(document, page)
         except UsageError:
@@ -63,7 +63,7 @@ class FilteredPages:
         return [one.name for one in self._collection.documents() if self.where.admits(one)]
 
     def all_titles(self) -> dict[str, str]:
-        """The titles of all documents that pass the filter, read at once, by their headings alone."""
+        """The titles of all documents that pass the filter, read together, and from headings alone."""
         first = self.where.intersect(Filter(layouts=("title",), first_page=0, last_page=0))
         headings: dict[str, list[Quote]] = {}
         for one in self._collection.quotes(first):
@@ -72,14 +72,14 @@ class FilteredPages:
         return {name: title for name, title in found.items() if title}
 
     def after(self, quote: Quote) -> Iterator[Quote]:
-        """Those after a quote on its page and the next."""
+        """The quotes after a quote, on its page and the next."""
         own = self.of_page(quote.document, quote.page)
         yield from own[_position(quote, own) + 1 :]
         if _position(quote, own) < len(own):
             yield from self.of_page(quote.document, quote.page + 1)
 
     def before(self, quote: Quote) -> Iterator[Quote]:
-        """Those before a quote on its page, and then on the page before, the nearest first."""
+        """The quotes before a quote, on its page and then on the page before, the nearest first."""
         own = self.of_page(quote.document, quote.page)
         yield from reversed(own[: _position(quote, own)] if _position(quote, own) < len(own) else [])
         if _position(quote, own) < len(own) and quote.has_pages:
@@ -101,14 +101,14 @@ def _title(quotes: Sequence[Quote]) -> str:
 
 
 def _first_line(quotes: Sequence[Quote]) -> str:
-    """The line with which a text without headings and pages begins, if it is no sentence or salutation; else ""."""
+    """The first line of a text without headings and pages, if it is no sentence or salutation; else ""."""
     first = quotes[0] if quotes else None
     line = "" if first is None or first.has_pages or first.layout == "title" else first.text.partition("\n")[0].strip()
     return line if line[-1:].isalnum() and len(line) <= MAX_TITLE_LINE else ""
 
 
 def _said_first(headings: Iterable[Quote]) -> str:
-    """The first heading that says what a document is about, else the first that says what it is; "" without one."""
+    """The first heading that says what a document is about, else the first that says its kind; "" without one."""
     texts = [" ".join(one.text.split()) for one in headings]
     titles = [one for one in texts if not _NO_TITLE.fullmatch(one)]
     kinds = document_nouns() | _OF_KINDS
@@ -124,5 +124,5 @@ def _is_sentence(quote: Quote) -> bool:
 
 
 def _position(quote: Quote, among: Sequence[Quote]) -> int:
-    """The index of a quote; after the last where it is no longer there."""
+    """The index of a quote; if it is no longer there, the index after the last."""
     return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))

@@ -31,10 +31,10 @@ class Gate:
     'abstained'
 
     Fields:
-        policy: what happens to unsupported sentences. None checks nothing by rule, and withholds nothing
+        policy: what happens to unsupported sentences; with None, nothing is checked by rule, and nothing withheld
         checker: gives a second verdict on each cited sentence; the policy applies to both verdicts
-        calibration: the confidence that an answer needs to be given; None gives every answer
-        check_topic: whether a model is asked only where the words of the retrieved quotes are about the question
+        calibration: the confidence that an answer needs to be given; with None, every answer is given
+        check_topic: whether a model is asked only if the words of the retrieved quotes are about the question
         pages: source of word boxes, such as a collection: each citation then names the words that support it
     """
 
@@ -46,15 +46,16 @@ class Gate:
 
     @property
     def streaming_policy(self) -> Policy | None:
-        """The policy for streaming: an answer whose verdict is known only at its end is held back as a whole."""
+        """The policy for streaming: `refuse`, which holds back the whole answer, if verdicts come only at its end."""
         late = self.calibration is not None or (self.checker is not None and self.policy == "drop")
         return "refuse" if late else self.policy
 
     def check_context(self, question: str, context: Context) -> Answer | None:
-        """Return an abstention where the context is not good enough for the model to be asked, else None.
+        """Return an abstention if the context is not good enough for asking the model, else None.
 
-        Whether the context is on the question's topic is judged as for an answer without a model, and only if the
-        retriever supplies word rarities (`Context.rarity`): else words tell too little, and the model is asked.
+        Whether the context is on the question's topic is judged as for an answer without a model, but only if the
+        retriever supplies word rarities (`Context.rarity`). Without these, words say too little, and the model is
+        asked.
         """
         topical = not (self.check_topic and context.rarity)
         answer = None if topical else ExtractiveGenerator().early_abstention(question, context)
@@ -65,7 +66,7 @@ class Gate:
         return answer and with_price(answer)
 
     async def apply(self, answer: Answer, context: Context) -> Answer:
-        """Check the answer, apply the policy, and add highlights and its price; `context` is what it was written from.
+        """Check the answer, apply the policy, and add highlights and the price; `context` is what it was written from.
 
         An extractive answer only repeats its quotes, and is not checked by rule. Raises ModelNotFound and
         UsageError of the checker.
@@ -87,7 +88,7 @@ NOT_ENOUGH = "What was found does not bear on the question well enough to answer
 
 
 def abstain_before(question: str, context: Context, calibration: Calibration) -> Answer | None:
-    """Return an abstention where confidence in the context is below the threshold, else None."""
+    """Return an abstention if confidence in the context is below the threshold, else None."""
     confidence = calibration.before.confidence(signals_of(question, context))
     least = calibration.before.threshold
     if confidence >= least:
@@ -97,7 +98,7 @@ def abstain_before(question: str, context: Context, calibration: Calibration) ->
 
 
 def abstain_below(answer: Answer, context: Context, calibration: Calibration) -> Answer:
-    """Return the answer, or an abstention where its confidence is below the threshold; `raw` keeps the response.
+    """Return the answer, or an abstention if its confidence is below the threshold; `raw` keeps the response.
 
     `context` must be the one that the answer was written from. Check the answer with the same gate settings as when
     the calibration was fitted.

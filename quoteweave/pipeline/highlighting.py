@@ -24,13 +24,13 @@ from quoteweave.generation.sentences import split_sentences, text_of, unfinished
 _ITEM = lazy_regex(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_regex("“([^“”]+)”")
 MAX_BRIEF_QUOTE = 10_000
-"""Longest quote, in characters, that is searched for highlights within milliseconds."""
+"""Length of a quote in characters up to which highlights are found within milliseconds."""
 
 
 async def highlight_inline_if_short(answer: Answer, context: Context, pages: PageSource) -> Answer:
-    """Call `add_highlights`, in a thread where it may take more than milliseconds."""
-    # The length of this text stands for the time. An extractive answer is only as long as its question lets it be,
-    # though it quotes more words than a question has.
+    """Call `add_highlights`, in a thread if it may take more than milliseconds."""
+    # The time is estimated by the length of a text: that of the answer or of a very long quote. For an extractive
+    # answer it is the question's, which limits the answer's length.
     written = answer.question if answer.is_extractive else answer.text
     longest_quote = max((text_of(hit.quote) for hit in context.hits), key=len, default="")
     measure = longest_quote if len(longest_quote) > MAX_BRIEF_QUOTE else written
@@ -40,9 +40,9 @@ async def highlight_inline_if_short(answer: Answer, context: Context, pages: Pag
 def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answer:
     """Return the answer with quoted words, evidence, spans and regions on each citation; its text is unchanged.
 
-    `context` must be the one that its marks number. A citation that the gate does not support, and one of whose words
-    none are sure, has its element as evidence; of pages that were counted it is the last
-    page as a whole. A document that was changed or removed since loses nothing but boxes.
+    `context` must be the one to which the marks refer. If the gate finds a citation unsupported, or no supporting words
+    are certain, the whole element is its evidence. If the answer counts pages, it is the whole last page. Citations of
+    a document that was changed or removed since only lack boxes.
     """
     found: list[Citation] = []
     located, pages_counted = _QuoteLocations(pages), counts_pages(context)
@@ -50,13 +50,14 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
             continue
-        if pages_counted:  # no word of the page says so
+        if pages_counted:  # no word of the page supports a count of pages
             page = {"quoted": "", "page_size": located.page_size(quote), "evidence": "element"}
             found.append(citation.model_copy(update={**page, "regions": located.whole_page(quote)}))
             continue
         end = context.sentence_ends.get(quote.id, "")
         supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
-        # The quote's own words, and how far the support goes on in the next text; to its sentence's end if not known.
+        # Spans are limited to the quote's own words; `reach` is how far the support continues in the next text, or None
+        # for the end of the sentence if that is not known.
         length, beyond = len(quote.text), len(with_end(quote.text, end)) - len(end)
         spans = [(start, min(last, length) if end else last) for start, last in supporting if start < length or not end]
         reach = max((last for _, last in supporting), default=0) - beyond if end else None
@@ -74,14 +75,14 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
 
 
 def _supporting(claim: str, quote: Quote, end: str) -> list[tuple[int, int]]:
-    """The words of a quote that support a claim, also those of `end`, which the next text adds to its last sentence."""
+    """The words that support a claim, in a quote followed by `end`, the rest of its last sentence in the next text."""
     if not end:
         return find_highlights(claim, quote)
     return find_highlights(claim, quote.model_copy(update={"text": with_end(quote.text, end)}))
 
 
 def quote_regions(quote: Quote, pages: PageSource) -> tuple[Region, ...]:
-    """Return where a quote stands on its page, with no words marked; none where it has no page to show."""
+    """Return where a quote stands on its page, with no words marked; none if it has no page to show."""
     (regions,) = all_quote_regions([quote], pages)
     return regions
 
@@ -93,15 +94,15 @@ def all_quote_regions(quotes: Sequence[Quote], pages: PageSource) -> list[tuple[
 
 
 def evidence_for(claim: str, quote: Quote, pages: PageSource) -> tuple[Span, ...]:
-    """Return the words of a quote that support a claim, with their boxes; none where that is uncertain."""
+    """Return the words of a quote that support a claim, with their boxes; none if that is uncertain."""
     located = _QuoteLocations(pages)
     return tuple(located.span(quote, start, end) for start, end in find_highlights(claim, quote))
 
 
 def _claims_to_highlight(answer: Answer) -> Iterator[tuple[str, Citation]]:
-    """Yield the claim of each citation: its sentence, or all sentences of the list item at whose end it stands.
+    """Yield the claim of each citation: its sentence, or all sentences of the list item that it ends.
 
-    Where places are shown it is what is quoted before its mark.
+    If the answer only shows places, the claim is the quotation before the mark.
     """
     for claim, citations in cited_claims(answer):
         for citation in citations:
@@ -116,7 +117,7 @@ def _line_before(text: str, at: int) -> str:
 
 
 def _item(text: str, claim: Claim) -> str:
-    """All sentences of the item that the claim ends, where only its last has marks; "" for a claim in other text."""
+    """The list item that ends with the claim, if only its last sentence has marks; "" for a claim in other text."""
     line = _line_before(text, claim.marks[0].start)
     item = _ITEM.match(line)
     return "" if item is None or parse_marks(line) else line[item.end() :].strip()
@@ -138,9 +139,9 @@ class _QuoteLocations:
         return Span(start=start, end=end, boxes=boxes, estimated=bool(boxes) and aligned.estimated())
 
     def regions(self, quote: Quote, spans: Sequence[Span], reach: int | None = None) -> tuple[Region, ...]:
-        """The region of the quote; then those of other columns or pages where a supporting sentence begins or ends.
+        """The region of the quote, then those in other columns or pages where a supporting sentence begins or ends.
 
-        `reach`: how many characters of the text after belong to it, at most; None for all of the sentence.
+        `reach` is how many characters of the next text belong to the sentence, at most; None for all of the sentence.
         """
         here = self._region(quote, spans)
         if here is None:
@@ -155,7 +156,7 @@ class _QuoteLocations:
         return () if region is None else (region,)
 
     def _beginning(self, quote: Quote, span: Span) -> Region | None:
-        """The part of the sentence of a span that stands in the text before, where the quote goes on with it."""
+        """The part of a span's sentence in the text before, if the quote continues that sentence."""
         if not may_continue(quote.text):
             return None
         sentences = split_sentences(text_of(quote))
@@ -166,7 +167,7 @@ class _QuoteLocations:
         return None if start is None else self._region(before, (self.span(before, start, len(before.text)),))
 
     def _end(self, quote: Quote, span: Span, reach: int | None) -> Region | None:
-        """The part of the sentence of a span that stands in the text after, which goes on with the quote."""
+        """The part of a span's sentence in the text after, if that continues the quote's last sentence."""
         unfinished = unfinished_sentence(text_of(quote))
         after = self._neighbour(quote, 1) if unfinished is not None and span.end > unfinished else None
         if after is None or not _goes_on(after, quote):
@@ -198,7 +199,7 @@ class _QuoteLocations:
         )
 
     def _neighbour(self, quote: Quote, step: Literal[-1, 1]) -> Quote | None:
-        """The body text before or after a quote: on its page, or the last or first one of the page beside it."""
+        """The body text before or after a quote: on its page, or the last or first one of the neighbouring page."""
         if quote.layout not in BODY_LAYOUTS:
             return None
         try:
@@ -226,7 +227,7 @@ class _QuoteLocations:
     def _read_words(self, document: str, page: int) -> tuple[PageWord, ...]:
         try:
             found = self._pages.page_words(document, page)
-        except (UsageError, CollectionError):  # `check` tells of damage, and the element is still shown
+        except (UsageError, CollectionError):  # `check` reports damage; the element is shown without words
             found = None
         return () if found is None else found.words
 
@@ -238,5 +239,5 @@ class _QuoteLocations:
 
 
 def _goes_on(quote: Quote, before: Quote) -> bool:
-    """Whether a text finishes the sentence of the one before it."""
+    """Whether a text continues the sentence of the text before it."""
     return quote.layout != "list" and continues(quote.text, before.text)

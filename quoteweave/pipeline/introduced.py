@@ -1,7 +1,7 @@
-"""Adds to a context what its texts introduce, and what introduces them: "To install it, run:", and the code after it.
+"""Adds to a context what its texts introduce, and what introduces them: "To install it, run:" introduces code below.
 
 A heading that is the question ("Who can nominate members?") introduces the text under it, and so does a line that asks
-it, as in a list of frequent questions. The titles of the documents found are added, too.
+the question, as in a list of frequent questions. The titles of the documents found are added, too.
 
 A text that ends with a colon is incomplete without the quotes that follow it. A search ranks each quote by itself, so
 it may find one without the other. A list item without the sentence above it may even mean the opposite of what the
@@ -32,24 +32,24 @@ from quoteweave.generation.sentences import opens_item, split_sentences, unfinis
 from quoteweave.pipeline.filtered_pages import FilteredPages
 
 MAX_INTRODUCING = 6
-"""Most texts of a context, the best, for which what they introduce is looked up."""
+"""How many of the best texts of a context are looked up for what they introduce, at most."""
 MAX_LACKING_SHARE = 1 / 3
-"""Most of the words of a question that a line that asks it lacks."""
+"""Share of a question's words, at most, that a line may lack and still count as asking the question."""
 MAX_FOLLOWING = 5
-"""Most quotes that are added of what one text introduces, such as the items of a list; all of them are named."""
+"""Quotes that are added of those that one text introduces, at most; `Context.introduced` has the ids of all of them."""
 MIN_INDENT, SAME_EDGE = 10.0, 2.0
-"""How far the items of a list whose bullets are drawn stand to the right of what introduces them, and how far apart
-their left edges are at most; points."""
-# On a page a footnote may stand between a sentence and what it introduces; its number touches its first word.
+"""For list items whose bullets are drawn and so are no text: how far they stand to the right of what introduces them,
+at least, and how far apart their left edges may be, in points."""
+# A footnote on a page may stand between a sentence and what it introduces; its number touches its first word.
 _FOOTNOTE = lazy_regex(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
 
 def add_introduced(question: str, context: Context, pages: FilteredPages, size: ContextSize) -> Context:
     """Return the context with what its best texts introduce, and with the sentences that introduce its texts.
 
-    What the search did not find stands after its hits, in place of the last ones where the context would outgrow
-    `size`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15; but a sentence
-    that prohibits what it introduces is always added. A filter by kind or layout leaves everything as it is. Raises
+    Added quotes come after the search's hits, and replace the last hits if the context would exceed `size`, so that a
+    context of 15 quotes still has 15. At most half of the quotes of a kind are added, except that a sentence which
+    prohibits what it introduces is always added. With a filter by kind or layout, the context is not changed. Raises
     CollectionError for a damaged collection.
     """
     where = pages.where
@@ -71,7 +71,7 @@ def add_introduced(question: str, context: Context, pages: FilteredPages, size: 
 
 
 def _cut_sections(context: Context, pages: FilteredPages) -> Iterator[str]:
-    """The ids of texts in whose section, next to them or to others of it, stand items or instructions not found."""
+    """The ids of texts whose section has adjoining items or instructions that were not found."""
     present = {hit.quote.id for hit in context.texts}
     for quote in (hit.quote for hit in context.texts if hit.quote.section):
         for beside in (pages.before(quote), pages.after(quote)):
@@ -91,7 +91,7 @@ def _may_be_step(quote: Quote) -> bool:
 
 
 def _sentence_ends(context: Context, pages: FilteredPages) -> Iterator[tuple[str, str]]:
-    """The ids of texts that end within a sentence, as at the foot of a page, each with what the next one adds to it."""
+    """The ids of texts that end within a sentence, as at the foot of a page, each with its rest from the next text."""
     for quote in (hit.quote for hit in context.texts):
         if quote.layout == "paragraph" and unfinished_sentence(quote.text) is not None:
             after = next((one for one in pages.after(quote) if one.layout in BODY_LAYOUTS), None)
@@ -106,9 +106,9 @@ class _IntroducingTexts:
     """Texts of a context that introduce something, and texts that introduce those of the context."""
 
     texts: Sequence[Quote]
-    """Those for which what they introduce is looked up."""
+    """Texts of the context that introduce something, which is looked up."""
     denying: Sequence[Quote]
-    """Those that prohibit what they introduce, which is of the context."""
+    """Texts that prohibit a text of the context which they introduce."""
 
 
 def _introducing_texts(question: str, context: Context, pages: FilteredPages) -> _IntroducingTexts:
@@ -127,7 +127,7 @@ def _introducing_texts(question: str, context: Context, pages: FilteredPages) ->
 def _missing(
     context: Context, introducing: _IntroducingTexts, introduced: Mapping[str, Sequence[Quote]]
 ) -> list[Quote]:
-    """What the context lacks: texts that prohibit, then each text that introduces something, with what that is."""
+    """What the context lacks: texts that prohibit, then each text that introduces something and what it introduces."""
     wanted = [*introducing.denying]
     for one in introducing.texts:
         if one.id in introduced:
@@ -137,9 +137,9 @@ def _missing(
 
 
 def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: Set[str]) -> dict[str, tuple[Hit, ...]]:
-    """Return the context's texts and images with those missing after them, in place of the last, as far as they fit.
+    """Return the context's texts and images followed by the missing quotes, which replace the last ones if needed.
 
-    At most half of the quotes of a kind are such. All texts that `must` be there are.
+    At most half of the quotes of a kind are missing ones. All texts in `must` are included.
     """
     texts, images = ([one for one in missing if one.kind == kind] for kind in ("text", "image"))
     most_texts = max(sum(one.id in must for one in missing), size.texts // 2)
@@ -150,7 +150,7 @@ def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: 
 
 
 def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
-    """Whether a quote is a heading with the very words that the question is about, or a line that asks the question."""
+    """Whether a quote is a heading with exactly the words of the question's subject, or a line that asks it."""
     subject = asked - frozenset(name_words(quote.document)) or asked
     if quote.layout == "title":
         return bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
@@ -161,7 +161,7 @@ def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
 
 
 def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: Container[str]) -> tuple[Hit, ...]:
-    """The hits with these quotes after them; where there is no room, without the last hits that are not in `must`."""
+    """The hits followed by these quotes; if there is no room, without the last hits that are not in `must`."""
     over = max(0, len(found) + len(added) - most)
     dropped = sorted(range(len(found)), key=lambda at: (found[at].quote.id in must, -at))[:over]
     lowest = found[-1].score if found else 0.0
@@ -179,7 +179,7 @@ def _introducers_of(quote: Quote, pages: FilteredPages) -> Iterator[Quote]:
 
 
 def _introducer_of(quote: Quote, pages: FilteredPages) -> Quote | None:
-    """The text that introduces a quote, by the rules of `_introduced_by`; None where there is none."""
+    """The text that introduces a quote, by the rules of `_introduced_by`; None if there is none."""
     if quote.layout in ENDS_OF_INTRODUCED:
         return None
     for one in pages.before(quote):
@@ -200,7 +200,7 @@ def _introducer_of(quote: Quote, pages: FilteredPages) -> Quote | None:
 
 
 def _introduced_by(quote: Quote, pages: FilteredPages) -> list[Quote]:
-    """The quote after a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
+    """The quote after a text, or the items of a list; if it introduces something itself ("Filename:"), that too."""
     found: list[Quote] = []
     for one in pages.after(quote):
         if one.layout in ENDS_OF_INTRODUCED:
@@ -208,7 +208,7 @@ def _introduced_by(quote: Quote, pages: FilteredPages) -> list[Quote]:
         if not found and (one.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(one.text)):
             continue
         if quote.has_pages and one.page != quote.page and one.layout != "list":
-            break  # at the top of a page may stand a caption, or what goes on from elsewhere
+            break  # the top of a page may have a caption, or a text that continues another
         is_item = found and (found[-1].layout == one.layout == "list" or _are_items(quote, found[-1], one))
         if found and not introduces(found[-1].text) and not is_item:
             break
@@ -217,12 +217,12 @@ def _introduced_by(quote: Quote, pages: FilteredPages) -> list[Quote]:
 
 
 def _are_items(introducing: Quote, one: Quote, other: Quote) -> bool:
-    """Whether two paragraphs are indented alike below what introduces them, as items are whose bullets are drawn."""
+    """Whether two paragraphs are indented alike below what introduces them, like list items whose bullets are drawn."""
     indented = introducing.has_pages and one.bbox[0] - introducing.bbox[0] >= MIN_INDENT
     return indented and introducing.page == one.page and _are_beneath_one_another(one, other)
 
 
 def _are_beneath_one_another(one: Quote, other: Quote) -> bool:
-    """Whether two paragraphs of a page have one left edge."""
+    """Whether two paragraphs of a page have the same left edge."""
     on_page = one.has_pages and one.page == other.page and one.layout == other.layout == "paragraph"
     return on_page and abs(one.bbox[0] - other.bbox[0]) <= SAME_EDGE

@@ -1,4 +1,4 @@
-"""Questions to begin with: made of what documents say, and kept where the answer cites the place they were made of."""
+"""Questions to begin with: made from what documents say, and kept if the answer cites the place they were made from."""
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,7 +11,8 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import STOP_WORDS
 
 MAX_READ, MAX_DOCUMENTS, MAX_TRIED, MAX_OF_A_KIND = 24, 6, 24, 3
-"""Most documents that are read, and that candidates are made of; candidates that are asked, and of one kind in one."""
+"""At most: documents that are read; documents from which candidates are made; candidates that are asked; and
+candidates of one kind from one document."""
 _DEFINITION = lazy_regex(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
 _HOW_TO = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
 _QUESTION = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why|Which) [\w ,’'-]{3,60}\?)")
@@ -22,10 +23,10 @@ _ROW = lazy_regex(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
 def opening_questions(collection: Collection, ask: Callable[[str], Answer], most: int) -> tuple[str, ...]:
     """Return at most `most` questions in English, each of which `ask` answers.
 
-    They are of the first documents that suggest any, in turn, and made of sentences that say what something is, of
-    headings that ask or say how to do something, and of tables with a column for a year. One is kept where its answer
-    cites the quote that it was made of, or the page of the heading. There are none for documents that have nothing of
-    the kind. Raises what `ask` raises.
+    They are taken in turn from the first documents that suggest any. They are made from sentences that say what
+    something is, from headings that ask or say how to do something, and from tables with a column for a year. A
+    question is kept if its answer cites the quote that it was made from, or the page of the heading. There are none if
+    the documents have nothing of the kind. Raises what `ask` raises.
     """
     documents = collection.documents()[:MAX_READ]
     found = (list(_candidates(collection.document_quotes(document.name))) for document in documents)
@@ -36,7 +37,7 @@ def opening_questions(collection: Collection, ask: Callable[[str], Answer], most
 
 
 def _answers(answer: Answer, quote: Quote) -> bool:
-    """Whether an answer cites the quote; of a heading, something on its page."""
+    """Whether an answer cites the quote or, for a heading, anything on its page."""
     place = (quote.document, quote.page) if quote.layout == "title" else None
     found = any(place == (cited.document, cited.page) or cited.quote_id == quote.id for cited in answer.citations)
     return answer.status == "answered" and found
@@ -54,11 +55,11 @@ def _candidates(quotes: Sequence[Quote]) -> Iterator[tuple[str, Quote]]:
 
 def _of_definition(quote: Quote, known: AbstractSet[str]) -> tuple[str, Quote] | None:
     match = _DEFINITION.match(quote.text) if quote.layout == "paragraph" else None
-    # "There is a", "This is a": what is meant stands elsewhere.
+    # "There is a" and "This is a" do not name what they define.
     if match is None or set(match[2].casefold().split()) & STOP_WORDS:
         return None
     first, space, rest = match[2].partition(" ")
-    # A word that the document also has in small letters is no name.
+    # The first word becomes lower case if the document also has it so, as it is no name then.
     term = f"{first.lower() if first.lower() in known else first}{space}{rest}"
     return f"What {match[3]} {(match[1] or '').lower()}{term}?", quote
 
@@ -73,7 +74,7 @@ def _of_heading(quote: Quote) -> tuple[str, Quote] | None:
 
 
 def _of_table(quote: Quote) -> tuple[str, Quote] | None:
-    """Ask for the figure of a table's first row in its last column that is a year."""
+    """Ask for the figure in a table's first row, in the last column that is a year."""
     rows = [line.split(" | ") for line in quote.text.splitlines()[:2]] if quote.layout == "table" else []
     if len(rows) < 2 or len(rows[0]) != len(rows[1]) or not _ROW.fullmatch(rows[1][0]):
         return None

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 T = TypeVar("T")
-# Part of every key: changes when the same page would be drawn, or the same quote cut, in another way.
+# Part of every key; it has to change when pages are drawn, or quotes cut out, in another way.
 DRAWING = f"1, {DPI:g} dpi, margin {MARGIN:g}"
 
 
 class CollectionPictures:
     """The pictures of one collection; implements `core.protocols.ImageProvider`. Only `ocr_text` is thread-safe.
 
-    A page is drawn once for quotes that follow each other, as they do in a document; no more than one is kept. `note`
-    gets a line when OCR first reads a crop.
+    Only the last page drawn is kept, so that it is drawn once for consecutive quotes on it. `note` gets a line when OCR
+    first reads a crop.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class CollectionPictures:
         self._announced = False
         self._reading = Lock()
         self._revision = -1
-        self._keys: dict[str, str | None] = {}  # by document
+        self._keys: dict[str, str | None] = {}  # by the document's name
         self._drawn: tuple[str, Raster] | None = None
 
     def crop_key(self, quote: Quote) -> str | None:
-        """Changes whenever the crop does: the stored crop's key, or a hash of the page's key and the quote's box.
+        """A key that changes with the crop: the stored crop's key, or a hash of the page's key and the quote's box.
 
-        None where there is neither: a Markdown file's text, or a document that was imported without its file. Raises
-        UsageError for a document that is not in the collection.
+        None if there is neither, as for the text of a Markdown file or a document that was imported without its file.
+        Raises UsageError for a document that is not in the collection.
         """
         if quote.image is not None:
             return quote.image
@@ -66,9 +66,9 @@ class CollectionPictures:
         return None if page is None else _hash(page, *map(repr, quote.bbox))
 
     def crop(self, quote: Quote) -> "Image":
-        """The quote's stored crop or, where none was stored, the quote cut out of its page, in RGB.
+        """The quote's stored crop or, if none was stored, the quote cut out of its page, in RGB.
 
-        Raises DocumentError, which names the quote and the file, for a crop that is missing, damaged or cannot be had.
+        Raises DocumentError, which names the quote and the file, for a crop that is missing, damaged or cannot be made.
         """
         from PIL import Image
 
@@ -79,18 +79,18 @@ class CollectionPictures:
         return self._of_crop(quote, _drawn)
 
     def _of_crop(self, quote: Quote, read: Callable[[Path], T]) -> T:
-        """What is read of a quote's stored crop. Raises DocumentError, which names the quote and the file."""
+        """Return what `read` makes of a quote's stored crop. Raises DocumentError, which names quote and file."""
         try:
             return read(self._collection.images.verified(quote.image or ""))
         except UsageError:
             raise  # a language that OCR does not know is not the crop's fault
-        except Exception as error:  # Pillow's readers raise whatever a file makes Python raise
+        except Exception as error:  # Pillow may raise any kind of error for a damaged file
             why, remedy = (error.summary, error.remedy) if isinstance(error, QuoteweaveError) else (str(error), None)
             what = f"the crop of quote {quote.id} of {quote.document!r} cannot be read"
             raise DocumentError(f"{what}: {why}", remedy=remedy) from error
 
     def page_key(self, document: str, page: int) -> str | None:
-        """Changes whenever the page's picture does; None where the document has no pages of its own.
+        """A key that changes with the page's picture; None if the document has no pages of its own.
 
         Raises UsageError for a document that is not in the collection.
         """
@@ -105,11 +105,11 @@ class CollectionPictures:
             return Image.fromarray(self._page(document, page).pixels)
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
-        """What OCR reads on the crop of an image quote: read once, then kept in the collection if that can be written.
+        """The text that OCR reads on the crop of an image quote; it is kept in the collection if that can be written.
 
-        None where OCR was off when its document was added, where another tool parsed that, for a quote without a crop,
-        and without `read` for one that was not read before. For any number of threads. Raises DocumentError, which
-        names the quote and the file, for a crop that is damaged or gone.
+        None if OCR was off when the quote's document was added, if another tool parsed the document, if the quote has
+        no crop, and, without `read`, if the crop was not read before. Any number of threads may call it. Raises
+        DocumentError, which names the quote and the file, for a crop that is damaged or missing.
         """
         if quote.ocr_text is not None or quote.image is None:
             return quote.ocr_text
@@ -121,7 +121,7 @@ class CollectionPictures:
             if text is None and read:
                 self._announce()
                 text = self._read(quote, language)
-                with suppress(StorageError):  # whoever may only read the collection reads the crop again
+                with suppress(StorageError):  # in a read-only collection the crop is read again each time
                     self._keep(quote, quote.image, language, text)
         return text
 
@@ -129,11 +129,11 @@ class CollectionPictures:
         self._collection.ocr_texts.put(image, language, text)
         try:
             self._collection.quote(quote.id)
-        except QuoteNotFound:  # removed while it was read: nothing of it may stay
+        except QuoteNotFound:  # removed meanwhile, so that its text must go, too
             self._collection.ocr_texts.drop(image, language)
 
     def unread(self) -> list[Quote]:
-        """Image quotes of the collection whose crops OCR did not read yet, one of each crop."""
+        """Image quotes of the collection whose crops OCR has not read yet, one for each crop."""
         languages = {document.name: document.ocr_language for document in self._collection.documents()}
         quotes = {
             (quote.image, language): quote
@@ -164,7 +164,7 @@ class CollectionPictures:
         return picture
 
     def _document_key(self, name: str) -> str | None:
-        """Looked up once, until the collection changes."""
+        """A key that changes with the pictures of a document's pages; cached until the collection changes."""
         revision = self._collection.revision()
         if revision != self._revision:
             self._keys, self._revision = {}, revision
@@ -175,7 +175,7 @@ class CollectionPictures:
     def _content_key(self, document: Document) -> str | None:
         if document.format not in PAGED_FORMATS:
             return None
-        # Without its password an encrypted file has pages that cannot be drawn, and with it other ones.
+        # The pages of an encrypted file can be drawn only with its password, so that the key depends on it.
         unlocked = "unlocked" if self._unlocks(document) else ""
         return _hash(DRAWING, document.format, document.content, unlocked)
 
@@ -191,7 +191,7 @@ class CollectionPictures:
         except EncryptedDocument:
             return False
         except (CollectionError, DocumentError):
-            return True  # gone or damaged, which drawing it will tell
+            return True  # the file is missing or damaged; drawing it will report that
 
     @contextmanager
     def _name_source_in_errors(self, what: str, document: str) -> Iterator[None]:
@@ -203,7 +203,7 @@ class CollectionPictures:
             raise DocumentError(f"{what} of {document!r} cannot be shown: {why}", remedy=error.remedy) from error
 
     def _describe_error(self, error: QuoteweaveError, document: str) -> str:
-        """Return what happened, without the stored file's internal name and the document, which is named already."""
+        """Return the error's words without the stored file's internal name and without the document, named already."""
         copy = re.escape(self._collection.document(document).content)
         return re.sub(rf"'{copy}[^']*'", "its file", error.summary).replace(f", the file of {document!r},", "")
 

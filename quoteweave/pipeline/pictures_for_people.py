@@ -14,19 +14,19 @@ from quoteweave.documents.layout.page import encode_image
 from quoteweave.documents.parser import PAGED_FORMATS, draw_within_limits, render_document_page
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
-# The colour of a box drawn on a page, and its line in pixels.
+# The colour of a box drawn on a page, and its line width in pixels.
 MARK = (217, 72, 15)
 LINE = 3
 # The colour of words that support a claim.
 FILL = (255, 214, 102)
-# What is shown around a quote that is cut out of its page, in points.
+# The margin around a quote that is cut out of its page, in points.
 MARGIN = 2.0
 
 
 def page_picture(collection: Collection, document: str, page: int, *, password: str | None = None) -> Raster | None:
     """Render a page; None for documents that have no pages of their own, such as Markdown.
 
-    Raises UsageError for an unknown document, DocumentError where its file cannot be drawn.
+    Raises UsageError for an unknown document, DocumentError if its file cannot be drawn.
     """
     found = collection.document(document)
     if found.format not in set(Format):  # imported without its file
@@ -36,10 +36,10 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
 
 
 def _is_untried(collection: Collection, document: Document, page: int) -> bool:
-    """Whether a page may take this process with it, because it was never read within the limits.
+    """Whether drawing a page may crash this process or exhaust its memory, as it was never read within the limits.
 
-    So may those that another tool has read, and those of which there is nothing. A scan that OCR has not read is an
-    image quote.
+    This holds for pages that another tool has read, and for pages without any quote. (A scan that OCR has not read has
+    an image quote.)
     """
     if page >= document.pages:
         return False
@@ -103,9 +103,8 @@ class PagePicture(Record):
 def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PagePicture], list[str]]:
     """Return the pages that an answer cites, in the order of its citations, for `render_answers`.
 
-    A page on which a cited sentence goes on is one too.
-
-    With them a sentence on each document whose file is missing or damaged: its pages are shown as their text.
+    Pages on which a cited sentence continues are included. Also returns a sentence for each document whose file is
+    missing or damaged, and whose pages are therefore shown as text.
     """
     places = dict.fromkeys(
         (citation.document, page)

@@ -1,4 +1,4 @@
-"""Named settings of published experiments, pinned in `presets.toml`: what a configuration file could have held."""
+"""Named settings of published experiments, fixed in `presets.toml`, as a configuration file could have them."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from quoteweave.core.messages import similar_names
 from quoteweave.core.records import Record
 
 PresetKind = Literal["answers", "retrieval", "judge", "papers", "post_hoc"]
-"""What a preset is for: `run` (and training data for it), `eval retrieval`, `eval judge`, `run` over CiteME, or `run`
-with citations that are set after the answer is written."""
+"""What a preset is for, in this order: `run` (and training data for it), `eval retrieval`, `eval judge`, `run` over
+CiteME, and `run` with citations that are set after the answer is written."""
 
 
 class Preset(Record):
@@ -55,14 +55,14 @@ def load_preset(name: str, *kinds: PresetKind) -> Preset:
 
 
 class PresetSettings(Record):
-    """Settings that a preset may fill; what is given beside it takes precedence.
+    """Settings that a preset may fill; settings that are given as well take precedence.
 
     A record takes those of the preset's settings that are its fields. Raises UsageError for an unknown preset, and for
-    one of a kind that does not fit.
+    one of a kind that the record does not take.
     """
 
     PRESET_KINDS: ClassVar[tuple[PresetKind, ...]]
-    """Kinds of presets that the record takes."""
+    """The kinds of presets that the record takes."""
 
     preset: str | None = Field(
         default=None,

@@ -9,14 +9,14 @@ from quoteweave.endpoints.prices import chat_price
 def with_price(answer: Answer) -> Answer:
     """Return the answer with the price of its tokens by the table of prices; extracted answers are free.
 
-    A text that a folder of saved calls supplied has the price that it had when it was written; other saved calls are
-    not counted (see `add_spending`). Raises UsageError where the user's own table of prices cannot be read.
+    If the answer's text comes from a folder of saved calls, its price is that of writing it. Other saved calls are not
+    counted (see `add_spending`). Raises UsageError if the user's own table of prices cannot be read.
     """
     return answer.model_copy(update={"price_usd": price_of(answer.model, answer.usage)})
 
 
 def price_of(model: str, usage: Usage) -> float | None:
-    """Return what a model's tokens cost in US dollars; None where that is not known. Raises as `with_price`."""
+    """Return the cost of a model's tokens in US dollars; None if it is not known. Raises what `with_price` raises."""
     price = FREE if model == EXTRACTIVE else chat_price(model)
     if price == FREE:
         return 0.0
@@ -31,8 +31,8 @@ def price_of(model: str, usage: Usage) -> float | None:
 def add_spending(answer: Answer, spending: Spending) -> Answer:
     """Return the answer with the tokens and cost of further model calls added to its usage and price.
 
-    `spending` is what `record_spending` recorded, which includes every chat model that is made by its name, but no
-    call that a folder of saved calls answered. Tokens are None where an endpoint did not count them.
+    `spending` is what `record_spending` recorded: the calls of every chat model that is made by its name, except calls
+    that a folder of saved calls answered. Tokens are None if an endpoint did not count them.
     """
     if not spending.calls:
         return answer

@@ -1,4 +1,4 @@
-"""Answers questions: searches, puts the quotes before a generator, and checks what it writes."""
+"""Answers questions: searches, gives the quotes to a generator, and checks what it writes."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -58,19 +58,19 @@ class SourcesEvent(RetrievedContext):
 
 
 StreamEvent = SourcesEvent | Event | ImageEvent
-"""What `Rag.stream` yields: each has its `type`, and the last is the `AnswerEvent`."""
+"""The events that `Rag.stream` yields. Each has a `type`, and the last is the `AnswerEvent`."""
 
 
 class Rag:
     """Answers questions over a collection, from what a retriever, or a `Search` of several steps, finds.
 
-    A retriever is searched as by `Search(retriever, collection=retriever.collection)`, so that contexts know the
-    structure of documents; one without that attribute gives its ranking alone.
+    A retriever is used as `Search(retriever, collection=retriever.collection)`, so that contexts have the structure of
+    documents; if it has no such attribute, contexts are its ranking alone.
 
     `where` applies to every question; a question may narrow it further with a filter of its own. `gate` checks answers;
-    a policy stands for a gate with that policy alone. Sentences whose numbers, dates or quoted words are not in the
-    quotes that they cite are reported or dropped, or the answer is refused; None checks nothing. Quotes are cut to the
-    `window`, with a warning.
+    a policy stands for a gate with only that policy. If numbers, dates or quoted words of a sentence are not in the
+    quotes that it cites, the sentence is reported or dropped, or the answer is refused; with None, nothing is checked.
+    Quotes are cut to the `window`, with a warning.
 
     >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), where=Filter(kind="text"), gate="drop")
     >>> rag.answer("How much grain was shipped in May?").text.splitlines()[0]
@@ -117,10 +117,10 @@ class Rag:
     def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
         """Yield the sources, then the answer's events (`StreamEvent`) as they come; raises as `answer`.
 
-        An empty question and an unknown document are told when this is called; what a search raises, before the first
-        event; what a model raises, also later. An image that the answer shows follows its citation.
+        Errors of an empty question and an unknown document are raised by this call, those of the search before the
+        first event, and those of a model possibly later. An image that the answer shows follows its citation.
 
-        Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
+        To stop reading early, close the stream (`contextlib.aclosing`), so that the model stops, too.
         """
         self._search.check(question, self._where.intersect(where))
         return self._stream(question, where)
@@ -186,25 +186,25 @@ class Rag:
 
 @dataclass(frozen=True, slots=True)
 class _PreparedQuestion:
-    """A question with the context that the generator gets."""
+    """A question with the context for the generator."""
 
     query: Query
     context: Context
     trace: Trace
     early_abstention: Answer | None
-    """Where the generator is not asked."""
+    """An abstention, if the generator need not be asked; else None."""
     started: float
     cut_quotes: int
-    """How many were cut to the window."""
+    """How many quotes were cut to the window."""
     spending: Spending
     """Tokens and price of the model calls of the search."""
     unread: UnreadNote | None
 
     def complete(self, answer: Answer) -> Answer:
-        """Add the time that the answer took, what its search cost, and what of the documents it may lack.
+        """Add the time that the answer took, the cost of its search, and a warning on what it may lack.
 
-        Files that could not be read are told of where nothing was found that answers, or where the question names one:
-        before every answer the note would soon be overread.
+        Files that could not be read are only mentioned if nothing answers the question, or if the question names one of
+        them: readers would soon ignore a note that comes with every answer.
         """
         cut = pluralize(self.cut_quotes, "quote was", "quotes were")
         warnings = (f"{cut} cut to what the model can read.",) if self.cut_quotes else ()
@@ -215,7 +215,7 @@ class _PreparedQuestion:
 
 
 def _end(answer: Answer, sentence_filter: StreamingFilter | None) -> list[Event]:
-    """Return the last events; where the filter refuses the answer, those of the refusal in place of what remains."""
+    """Return the last events; if the filter refuses the answer, the events of the refusal replace what remains."""
     if sentence_filter is None:
         return [AnswerEvent(answer=answer)]
     remaining = list(sentence_filter.end())

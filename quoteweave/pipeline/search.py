@@ -36,10 +36,10 @@ from quoteweave.pipeline.whole_document.document_structure import structure_cont
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
-# How many candidates of each kind are put before a reranker unless asked otherwise.
+# How many candidates of each kind a reranker gets by default.
 POOL = 40
 MAX_DEFINING = 100
-"""Texts among which those are looked for that say what something is."""
+"""Among so many texts, at most, those that say what something is are looked for."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -110,9 +110,9 @@ class Search:
         explain: bool = False,
         collection: Collection | None = None,
     ) -> None:
-        """`explain`: whether a trace says why its hits rank where they do (`reasons`).
+        """With `explain`, a trace says why its hits have their ranks (`reasons`).
 
-        `collection`: from it a context gets a document's structure and the quotes that its texts introduce, and quotes
+        With a `collection`, contexts get documents' structure and the quotes that their texts introduce, and quotes
         that repeat the words of another are dropped; without it, a context is the ranking as it is.
         """
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
@@ -144,9 +144,9 @@ class Search:
     async def context(self, query: Query, size: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
         """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
-        What the best texts introduce is among them (`pipeline.introduced`). A question that asks what
-        one document consists of gets that document's structure, and the quotes that show it (`document_structure`).
-        Raises what `find` does.
+        They include what the best texts introduce (`pipeline.introduced`). If a question asks what one document
+        consists of, the context has that document's structure and the quotes that show it (`document_structure`).
+        Raises what `find` raises.
         """
         (context,), trace = await self.contexts(query, (size,), where=where)
         return RetrievedContext(context=context, trace=trace)
@@ -156,7 +156,7 @@ class Search:
     ) -> tuple[list[Context], Trace]:
         """Return a context of each size, as `context` does, from one search for the largest. Raises as `context`.
 
-        Where the question asks what a document consists of, each has all that shows it, whatever its size.
+        If the question asks what a document consists of, each context has all quotes that show it, whatever its size.
         """
         check_question(query.text)
         await wait_for_turn()
@@ -186,7 +186,7 @@ class Search:
     async def _filled(
         self, state: "_SearchState", size: ContextSize, ranked: Sequence[Sequence[Hit]], where: Filter
     ) -> Context:
-        """Return the context of one size, of ranked texts and images."""
+        """Return the context of one size from ranked texts and images."""
         texts, images = tuple(ranked[0][: size.texts]), tuple(ranked[1][: size.images])
         told = state.explanation
         context = Context(
@@ -215,18 +215,18 @@ class Search:
         self, state: "_SearchState", wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
     ) -> list[Sequence[Hit]]:
         """Return the `k` best hits of each filter, `distinct` ones if wanted; an empty list where `k` is 0."""
-        # Filters that are searched together differ in the kind of quotes alone.
+        # One filter's warnings are enough, as filters that are searched together differ only in the kind of quotes.
         self._note_warnings(state, wanted[0][1])
         with state.timed("search"):
-            # In one call: with many questions at once, each filter would otherwise queue up again, and the first
-            # question would be searched no sooner than the last.
+            # All filters are searched in one call. Otherwise each filter would queue up again, and with many questions
+            # at once even the first would have to wait for all others.
             pools = await self._run(state.query, self._pools, state.expansion.clauses, wanted, distinct=distinct)
         ranked = [
             await self._best(state, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
         if self._explains is not None:
             of_kinds = [(hits, where) for hits, (k, where) in zip(ranked, wanted, strict=True) if k]
-            # How the question is read does not depend on the kind of quotes; reasons are those of each hit.
+            # How the question was read is the same for both kinds of quotes; only reasons are needed for each hit.
             for hits, where in of_kinds if self._explain else of_kinds[:1]:
                 await self._run(state.query, self._take_explanation, self._explains, state, hits, where)
         if self._explain:
@@ -238,7 +238,7 @@ class Search:
             state.add_note(note)
 
     def unread_note(self, question: str, where: Filter | None) -> "UnreadNote | None":
-        """The note on files that could not be read, which searches have too; None where all were read."""
+        """The note on files that could not be read, which searches give as well; None if all were read."""
         note = self._collection.unread_files_note(where) if self._collection else None
         if self._collection is None or note is None:
             return None
@@ -246,7 +246,7 @@ class Search:
         return UnreadNote(note, any(name.casefold() in question.casefold() for name in names))
 
     async def _run(self, query: Query, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function that searches: here where that takes little time, else in a thread."""
+        """Call a function that searches, in a thread unless it takes little time."""
         if isinstance(self._retriever, RunsInline) and self._retriever.runs_inline:
             return await run_inline_if_short("search", query.text, function, *args, **kwargs)
         return await run_in_pool("search", function, *args, **kwargs)
@@ -278,7 +278,7 @@ class Search:
         ]
 
     def _pool_of(self, queries: Sequence[Query], most: int, where: Filter | None, *, distinct: bool) -> Sequence[Hit]:
-        """Return the best hits; if they must be `distinct`, search deeper to replace those that only repeat others."""
+        """Return the best hits; if `distinct`, search deeper to replace hits that only repeat others."""
         depth = most
         while True:
             rankings = self._retriever.search(queries, depth, where=where)
@@ -319,10 +319,10 @@ class UnreadNote(NamedTuple):
 
 
 def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with those first that say what the question asks for.
+    """Return the hits with those first that say what the thing is that the question asks for.
 
-    In a manual each section has the name of its subject, so that a search by words cannot tell the one that says what
-    it is. They get the score of the first hit.
+    In a manual, each section has the name of its subject, so that a search by words cannot find the one that defines
+    it. These hits get the score of the first hit.
     """
     terms = question_terms(question)
     field = frozenset(words(field_of_term(question)))
@@ -338,7 +338,7 @@ def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
 def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
     """Drop hits whose text equals that of a higher-ranked hit of the same document and kind.
 
-    Of equal quotes on one page the smallest is kept, at the best rank: a picture, rather than the whole page.
+    Of equal quotes on one page, the smallest is kept, at the best rank: for example a picture and not the whole page.
     """
     kept: dict[tuple[str, ...], Hit] = {}
     for hit in hits:
@@ -360,7 +360,7 @@ class _SearchState:
         self.interpretation: list[str] = []
         self.reasons: dict[str, tuple[Reason, ...]] = {}
         self.explanation = Explanation()
-        """The last one; its reasons are those of some hits alone."""
+        """The last explanation; its reasons are only those of the hits that were explained last."""
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 

@@ -1,8 +1,8 @@
 """Declares all settings of retrieval, chat model, gate and window, once.
 
-Command-line options, the keys of TOML files and the records of runs are these fields: a field's description is its
-help text, its default the default everywhere, and its bounds are checked wherever a value comes from. Fields marked
-`exclude` do not change what a run is, and are no part of its record.
+These fields are the command-line options, the keys of TOML files and the records of runs: a field's description is its
+help text, its default applies everywhere, and its bounds are checked wherever a value comes from. Fields marked
+`exclude` do not change the result of a run, and are not part of its record.
 """
 
 import os
@@ -63,7 +63,7 @@ class ResourceSettings(Record):
 
     @property
     def retry_options(self) -> RetryOptions:
-        """Timeouts and retries for endpoints, without those that are not set: each client has its own defaults."""
+        """Timeouts and retries for endpoints, only those that are set, as each client has its own defaults."""
         found = RetryOptions()
         if self.timeout_s is not None:
             found["timeout_s"] = self.timeout_s
@@ -118,7 +118,7 @@ class RetrievalSettings(PresetSettings, ResourceSettings):
     @model_validator(mode="before")
     @classmethod
     def _name_retriever(cls, given: object) -> object:
-        """Refuse a preset of retrievers alone: it would run a model that nobody named."""
+        """Refuse a preset of retrieval without a retriever, as such a preset names none."""
         if isinstance(given, Mapping) and isinstance(given.get("preset"), str) and given.get("retriever") is None:
             preset = load_preset(given["preset"], *cls.PRESET_KINDS)
             if preset.kind == "retrieval":
@@ -137,14 +137,14 @@ class RetrievalSettings(PresetSettings, ResourceSettings):
         suffixes = {"of_text": preset.text_suffixes, "of_pictures": preset.picture_suffixes}
         if not any(suffixes.values()):
             return given
-        # With all retrievers, which take longer to import than all settings.
+        # Imported here, as this imports all retrievers, which takes longer than importing all settings.
         from quoteweave.retrievers.make_retriever import with_published_suffixes
 
         return tuple(with_published_suffixes(text, **suffixes) for text in given)
 
 
 class ChatSettings(ResourceSettings):
-    """Settings of the chat model. Without a model's name nothing is sent."""
+    """Settings of the chat model. Without the name of a model, nothing is sent."""
 
     model: str | None = Field(
         default=None,
@@ -192,10 +192,10 @@ class ChatSettings(ResourceSettings):
     extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
 
     def with_environment(self) -> Self:
-        """Return settings with the model and address of QUOTEWEAVE_MODEL and OPENAI_BASE_URL where none is set.
+        """Return settings with the model and address of QUOTEWEAVE_MODEL and OPENAI_BASE_URL if none are set.
 
-        OPENAI_API_KEY is left to the client, which knows where it may be sent: an address may come from a file of
-        somebody else's. Raises UsageError for an invalid address.
+        OPENAI_API_KEY is left to the client, which decides where it may be sent, as an address may come from somebody
+        else's file. Raises UsageError for an invalid address.
         """
         values = {
             "model": self.model or os.environ.get("QUOTEWEAVE_MODEL") or None,
@@ -203,7 +203,7 @@ class ChatSettings(ResourceSettings):
         }
         try:
             urlsplit(values["base_url"] or "")
-        except ValueError:  # a bracket left open
+        except ValueError:  # such as an unclosed bracket
             raise UsageError("base_url is no URL; it must look like http://localhost:8000/v1") from None
         return self.model_copy(update=values)
 
@@ -224,13 +224,13 @@ class ChatSettings(ResourceSettings):
 
     @property
     def destination(self) -> str | None:
-        """The host and port that questions and quotes are sent to; None when nothing leaves the machine's own code."""
+        """The host and port to which questions and quotes are sent; None if there is no model or it runs in-process."""
         if self.model is None or self.checkpoint is not None:
             return None
         return urlsplit(self.base_url).netloc.rpartition("@")[2] if self.base_url else "api.openai.com"
 
     def check_address(self) -> None:
-        """Raises UsageError where the endpoint cannot be asked: without address and key, or with a malformed one."""
+        """Raise UsageError if the endpoint cannot be asked: without address and key, or with a malformed one."""
         if self.destination is not None and self.model is not None:
             from quoteweave.endpoints.address import openai_address
 
@@ -297,7 +297,7 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
 
     @property
     def reading_window(self) -> Window | None:
-        """The context window of the model; None where it is not set."""
+        """The context window of the model; None if it is not set."""
         if self.window is None:
             return None
         shown = self.images and self.model is not None

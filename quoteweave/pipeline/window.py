@@ -11,11 +11,11 @@ from quoteweave.generation.prompt_messages import source_of
 from quoteweave.generation.prompt_pictures import PictureLimits
 
 PROMPT_TOKENS = 1_000
-"""Instructions, question, and the names and places of quotes."""
+"""Tokens that are reserved for instructions, the question, and the names and places of quotes."""
 
 
 class Window(Record):
-    """The context window of a model, and what of it is reserved.
+    """The context window of a model, and how much of it is reserved.
 
     >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), window=Window(tokens=8192, answer=1024))
     >>> rag.answer("What went by rail?").text.splitlines()[0]
@@ -31,9 +31,9 @@ class Window(Record):
 def fit_to_window(context: Context, window: Window | None, question: str = "") -> tuple[Context, int]:
     """Cut quotes so that the context fits the window; return the context and how many quotes were cut.
 
-    The rule: there is one greatest length, the same for all quotes, and what is longer is cut to it; it is the greatest
-    with which all of them fit. Quotes that are shown as pictures, within the limits, take no words, but the tokens
-    of pictures of the greatest size. Without a window nothing is cut.
+    All quotes are cut to the same length, the greatest with which all of them fit; shorter ones are not cut. A quote
+    that is shown as a picture, within the limits, counts as a picture of the greatest size and not by its words.
+    Without a window, nothing is cut.
     """
     if window is None:
         return context, 0
@@ -54,7 +54,7 @@ def fit_to_window(context: Context, window: Window | None, question: str = "") -
 
 
 def _size(words: str) -> int:
-    """Estimate the tokens of words in a prompt, where the indentation of each further line takes a token."""
+    """Estimate the tokens of words in a prompt, in which the indentation of each further line takes a token."""
     return estimate_tokens(words) + max(0, len(words.splitlines()) - 1)
 
 
@@ -68,7 +68,7 @@ def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
 def _cut(hit: Hit, tokens: int) -> Hit:
     words = hit.quote.all_text()
     low, high = 0, len(words)
-    while low < high:  # the longest beginning of so many tokens
+    while low < high:  # binary search for the longest beginning of at most so many tokens
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _size(words[:middle]) <= tokens else (low, middle - 1)
     quote: Quote = hit.quote.model_copy(

@@ -1,8 +1,7 @@
 """Parses the light markup of an answer's text: paragraphs, bullet lines, tables, fenced code, bold, and marks.
 
-All else is literal.
-
-Images are set after the paragraph whose mark shows them, so that no sentence is cut in two.
+All other characters are literal. Images are put after the paragraph whose mark shows them, so that no sentence is cut
+in two.
 """
 
 import itertools
@@ -19,7 +18,7 @@ _BULLET = lazy_regex(r"[-*•][ \t]+")
 _RULE = lazy_regex(r"\|(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?")
 _FENCE = lazy_regex(r" {0,3}```")
 _BOLD = lazy_regex(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
-# Marks are hidden behind this while lines and bold are looked for: what a mark says is no markup.
+# Replaces marks while lines and bold text are looked for, as the summary within a mark is no markup.
 _MASK = "\ufffc"
 
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", "\n")
@@ -70,7 +69,7 @@ class _Text:
             if block.type == "image" and block.citation.has_picture
         }
         self.marks: defaultdict[Span, list[Citation | UnresolvedMark]] = defaultdict(list)
-        # Marks that were taken out have spans in what the model wrote, not in what is shown.
+        # Marks that were taken out are skipped: their positions refer to the model's text, not to the shown text.
         standing = [mark for mark in answer.unresolved if answer.text[mark.start : mark.end] == mark.mark]
         named: tuple[Citation | UnresolvedMark, ...] = (*answer.citations, *standing)
         for mark in named:
@@ -89,7 +88,7 @@ class _Text:
         return found
 
     def _stretches(self) -> Iterator[tuple[bool, int, int]]:
-        """The code between fences, and the text around it; a fence that is never closed ends with the text."""
+        """The stretches of fenced code and of other text; code that is never closed extends to the end."""
         fenced, begin, at = False, 0, 0
         for line in self.masked.split("\n"):
             if _FENCE.match(line):
@@ -108,7 +107,7 @@ class _Text:
                 after_blank = True
                 continue
             continues = bool(groups) and groups[-1][0] == bool(bullet) and bool(bullet or not after_blank)
-            # The picture of a bullet follows it, and not the whole list.
+            # A list is split after an item that shows a picture, so that the picture follows the item and not the list.
             continues = continues and not (bullet and self._shown_within(*groups[-1][1][-1]))
             if continues:
                 groups[-1][1].append((start, stop))
@@ -132,7 +131,7 @@ class _Text:
         return Passage(bulleted=bulleted, lines=tuple(filter(self._has_text, lines)), figures=tuple(shown))
 
     def _is_table(self, spans: list[Span]) -> bool:
-        """Return whether these lines are a Markdown table: all begin with a bar, and the second is its rule."""
+        """Whether these lines are a Markdown table: all begin with a bar, and the second separates the header."""
         texts = [self.masked[start:end] for start, end in spans]
         return len(texts) > 1 and all(line.startswith("|") for line in texts) and _RULE.fullmatch(texts[1]) is not None
 
@@ -148,7 +147,7 @@ class _Text:
         return tuple(cells)
 
     def _has_text(self, line: tuple[Run, ...]) -> bool:
-        """Return False for a line that has nothing but shown images and the punctuation around them."""
+        """Whether a line has more than shown images and the punctuation around them."""
         for run in line:
             if run.is_mark and not all((c.start, c.end) in self.images for c in run.citations):
                 return True
@@ -166,7 +165,7 @@ class _Text:
 
     def _plain(self, start: int, end: int, *, bold: bool) -> Iterator[Run]:
         for place in self._marks_within(start, end):
-            # Behind a sentence the mark and the figure that follows are one citation; within one it is a word of it.
+            # After a sentence, an image's mark is left out, as the figure below shows it; within one, it is kept.
             is_shown_below = place in self.images and self._ends_a_sentence(place[0])
             if place[0] > start:
                 before = self.text[start : place[0]]

@@ -1,7 +1,7 @@
 """Renders answers as one self-contained HTML page: the text, and beside it the cited pages with marked boxes.
 
-The page asks nothing of the network: style, script and pictures stand in the file, and its Content-Security-Policy
-lets nothing else run. All text of questions, documents and models is escaped, and no address is made of it.
+The page makes no network requests: style, script and pictures are in the file, and its Content-Security-Policy allows
+nothing else. All text of questions, documents and models is escaped, and never becomes an address.
 """
 
 from collections.abc import Sequence
@@ -40,10 +40,10 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def render_answers(views: Sequence[AnswerView], title: str, *, wording: Wording | None = None) -> str:
     """Render several answers as one HTML document, to be written as UTF-8; each stands beside its cited pages.
 
-    A missing picture, or one of another format than PNG, JPEG and WebP, is never an error: an image without its crop
-    is cut out of the page's picture, a page without picture is shown as text, and else a plain note says so.
-    `wording` is that of answers to questions unless another is given.
-    Raises ValueError where an answer cites what its context does not have.
+    A missing picture, or one that is no PNG, JPEG or WebP, is never an error: an image quote without its crop is cut
+    out of the page's picture, a page without picture is shown as text, and if neither is possible, a note says so. The
+    default `wording` is for answers to questions. Raises ValueError if an answer cites a quote that its context does
+    not have.
     """
     from markupsafe import Markup
 
@@ -61,7 +61,7 @@ def render_answers(views: Sequence[AnswerView], title: str, *, wording: Wording 
         pictures=pictures.all(),
         words=VERDICT_WORDS,
         policy=_policy(style, script),
-        # These two alone go in unescaped: files of ours, and numbers.
+        # Only these two are inserted unescaped: they consist of files of this package, and numbers.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
     )
@@ -79,7 +79,7 @@ def _template() -> "Template":
 
 
 def prepare_page() -> None:
-    """Compile the page's template; else the first page waits for it."""
+    """Compile the page's template ahead of the first page, which would otherwise wait for it."""
     _template()
 
 

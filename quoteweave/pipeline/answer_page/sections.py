@@ -22,7 +22,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
     "unsupported": "not supported",
     "unchecked": "not checked",
 }
-"""A verdict as people read it."""
+"""The words for each verdict that people read."""
 _MAX_SENTENCE_CHARACTERS = 160
 _FIRST: Sequence[Verdict] = ("unsupported", "supported", "unchecked")
 
@@ -36,7 +36,7 @@ class CitationVerdict(Record):
 
     @property
     def words(self) -> str:
-        """The verdict as people read it."""
+        """The words for the verdict that people read."""
         return VERDICT_WORDS[self.verdict]
 
 
@@ -50,13 +50,13 @@ class CheckedCitation(Record):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The overall verdict: `unsupported` where any verdict is, else `supported` where any is."""
+        """The overall verdict: `unsupported` if any verdict is, else `supported` if any is."""
         found = {finding.verdict for finding in self.findings}
         return next((verdict for verdict in _FIRST if verdict in found), None)
 
     @property
     def words(self) -> str:
-        """The verdict as people read it; empty where nobody was asked."""
+        """The words for the verdict that people read; empty if the citation was not checked."""
         return VERDICT_WORDS[self.verdict] if self.verdict else ""
 
 
@@ -75,7 +75,7 @@ def checked_citations(answer: Answer) -> tuple[CheckedCitation, ...]:
 
 
 def tally(citations: Sequence[CheckedCitation]) -> list[tuple[Verdict, int]]:
-    """Count the citations by verdict, in a fixed order and without verdicts that none has."""
+    """Count the citations by verdict, in a fixed order, without verdicts that no citation has."""
     counts = Counter(one.verdict for one in citations)
     return [(verdict, counts[verdict]) for verdict in VERDICT_WORDS if counts[verdict]]
 
@@ -110,7 +110,7 @@ class AnswerView(Record):
 
 
 class Wording(Record):
-    """What a page calls what it shows."""
+    """The words that a page uses for what it shows."""
 
     part: str = Field(default="question", description="each of its sections is one of these")
     text: str = Field(default="Answer", description="what stands beside the pages")
@@ -124,7 +124,7 @@ class Wording(Record):
 
 
 class Picture(Record):
-    """A page's picture, which stands in the file once and is drawn from there wherever it is needed."""
+    """A page's picture, which is in the file once and is used wherever it is needed."""
 
     id: str
     page: Page
@@ -132,7 +132,7 @@ class Picture(Record):
 
 
 class Source(Record):
-    """A quote of the context, as it is listed and as the card of its marks shows it."""
+    """A quote of the context, as the list of sources and the card of its marks show it."""
 
     id: str
     kind: Kind
@@ -146,7 +146,7 @@ class Source(Record):
 
     @property
     def view_box(self) -> str:
-        """What of its page's picture to show, in points: left, top, width and height."""
+        """The part of the page's picture to show, in points: left, top, width and height."""
         x1, y1, x2, y2 = self.quote.bbox
         if self.picture:
             x1, y1, x2, y2 = intersection(
@@ -183,7 +183,7 @@ class MarkedWords(Record):
 
 
 class Sheet(Record):
-    """A page beside the answer: its picture with boxes, or its quotes as text, each with its source where cited."""
+    """A page beside the answer: its picture with boxes, or its quotes as text, cited ones with their source."""
 
     id: str
     document: str
@@ -196,7 +196,7 @@ class Sheet(Record):
 
     @property
     def place(self) -> str:
-        """What the page is called."""
+        """The name of the page, such as `page 3`."""
         return place_of(self.page.label, self.page.number, None, has_pages=self.has_pages)
 
 
@@ -222,7 +222,7 @@ class Section(Record):
 
     @property
     def withheld(self) -> bool:
-        """Whether the gate let no part of the answer through."""
+        """Whether the gate withheld the whole answer."""
         return self.answer.text == REFUSAL
 
     @property
@@ -242,7 +242,7 @@ class Section(Record):
 
 
 class Pictures:
-    """The page pictures of a file; adding a page again gives the picture it has."""
+    """The page pictures of a file, each of which is added once."""
 
     def __init__(self) -> None:
         self._by_page: dict[tuple[str, int], Picture] = {}
@@ -264,7 +264,7 @@ class Pictures:
 
 
 def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
-    """Arranges one answer; every id in it begins with `name`. Raises ValueError for a citation outside its context."""
+    """Arrange one answer; every id in it begins with `name`. Raises ValueError for a citation outside its context."""
     for page in view.pages:
         pictures.add(page)
     sources = _sources(name, view, pictures)
@@ -326,13 +326,13 @@ def _sheet(name: str, view: PagePicture, pictures: Pictures, sources: list[Sourc
         texts = tuple((q, by_quote.get(q.id)) for q in quotes.values())
         return sheet.model_copy(update={"texts": texts, "has_pages": all(quote.has_pages for quote in quotes.values())})
     boxes = [_marked_box(source, view.page) for source in here]
-    # Small boxes lie above the large ones around them, so that each can be clicked.
+    # Large boxes first, so that small ones within them are on top and can be clicked.
     boxes.sort(key=lambda box: -box.width * box.height)
     return sheet.model_copy(update={"boxes": tuple(boxes)})
 
 
 def _with_words(sheet: Sheet, citations: Sequence[Citation], sources: Sequence[Source]) -> Sheet:
-    """The sheet with the words that support what is cited on it, and those with which a sentence goes on there."""
+    """The sheet with the supporting words of citations on it, including those of a sentence that continues there."""
     targets = {(source.kind, source.number): source.target for source in sources}
     found = [
         MarkedWords(target=targets[one.kind, one.number], box=box, estimated=estimated)

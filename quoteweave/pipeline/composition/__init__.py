@@ -1,1 +1,1 @@
-"""Collections, indexes, searches and answers, each composed from settings by one call."""
+"""Calls that each do one task from settings: adding documents, building indexes, searching, answering."""

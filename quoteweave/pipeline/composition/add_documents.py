@@ -25,12 +25,12 @@ def add_documents(
 ) -> AddReport:
     """Add files and folders to the collection in that folder, which is made if there is none.
 
-    With `encode`, what is new is encoded for the indexes that there are. `add_progress` is called with documents and
-    pages in place of `progress`. Raises UsageError for a path that does not exist or an invalid prefix;
-    CollectionLocked while another process writes; StorageError when the disk refuses; FormatMismatch.
+    With `encode`, new documents are encoded for the existing indexes. `add_progress` is called with documents and pages
+    in place of `progress`. Raises UsageError for a path that does not exist or an invalid prefix; CollectionLocked
+    while another process writes; StorageError when the disk refuses; FormatMismatch.
     """
     options = options or AddOptions()
-    folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor does an invalid prefix
+    folders_among(paths)  # checked first, so that a mistyped path or prefix leaves no empty collection behind
     if options.prefix is not None:
         check_prefix(options.prefix)
     with Collection.open_or_create(collection) as opened:

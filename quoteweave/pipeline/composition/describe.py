@@ -1,8 +1,8 @@
 """Has a vision model describe each image quote's picture once, and stores the descriptions in the collection.
 
-Descriptions stand in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and
-prompt, so that a stopped run goes on, a document that is read anew gets its words back, and nothing is paid twice. They
-go with the last document that shows their picture.
+Descriptions are in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and prompt.
+So a stopped run can go on, a document that is read again gets its descriptions back, and nothing is paid twice. A
+description is removed with the last document that shows its picture.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ REPLY_TOKENS = 250
 MAX_FAILURES = 10
 """Consecutive failures after which the work stops."""
 MAX_PIXELS = 2_000_000
-"""Pixels of a picture that is sent; a larger one is shrunk."""
+"""Pixels of a picture that is sent, at most; a larger one is shrunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,15 @@ class Survey:
     """What remains to be described in a collection, and an estimate of its tokens."""
 
     left: Sequence[Picture]
-    """Those without a description by this model and prompt."""
+    """Pictures without a description by this model and prompt."""
     done: int
     without_crop: int
-    """Image quotes of which no crop is stored."""
+    """How many image quotes have no stored crop."""
     input_tokens: int
-    """Roughly, that describing those left takes."""
+    """Estimated tokens for describing the pictures that are left."""
     output_tokens: int
     cut: bool = False
-    """Whether the last description was not written whole: its picture is among those left."""
+    """Whether the last description was not written completely; its picture is among those left."""
 
 
 class PictureDescriber:
@@ -107,9 +107,9 @@ class PictureDescriber:
         concurrency: int = 8,
         on_done: Callable[[Usage], None] = lambda _: None,
     ) -> dict[str, str]:
-        """Describe each picture and store each description at once; return the reason for each that failed.
+        """Describe each picture, and store each description as soon as it is written; return the reasons for failures.
 
-        Raises EndpointUnreachable after `MAX_FAILURES` failures in a row, StorageError where the disk refuses.
+        Raises EndpointUnreachable after `MAX_FAILURES` failures in a row, StorageError if the disk refuses.
         """
         failed, in_a_row = dict[str, str](), 0
 
@@ -199,7 +199,7 @@ class PendingDescriptions(Record):
 
 
 class DescribeReport(Record):
-    """The result of describing the pictures of a collection."""
+    """The result of describing a collection's pictures."""
 
     model: str = Field(description="which described")
     prompt: str = Field(description="SHA-256")
@@ -222,8 +222,8 @@ class DescribeOptions:
     """How pictures are described.
 
     Fields:
-        limit: pictures at most; None for all
-        concurrency: pictures under way at once
+        limit: how many pictures are described at most; None for all
+        concurrency: how many pictures are described at the same time
         calls: folder that keeps every call
     """
 
@@ -276,7 +276,7 @@ def describe_collection(
 def _describe(
     describer: PictureDescriber, pictures: Sequence[Picture], concurrency: int, spent: list[int], progress: Progress
 ) -> dict[str, str]:
-    """Return the reason for each failure; adds the tokens in and out to `spent`."""
+    """Return the reason for each failure; add the tokens in and out to `spent`."""
     with progress.task("describing", len(pictures)) as task:
 
         def on_done(usage: Usage) -> None:
@@ -310,6 +310,6 @@ def _store(describer: PictureDescriber, collection: Collection) -> tuple[int, li
         return 0, []
     with collection.writer() as writer:
         writer.describe(words)
-        sync_indexes(collection, writer)  # indexes of models are brought up to date afterwards, which reports
+        sync_indexes(collection, writer)  # indexes of models are updated afterwards, with progress
         remaining_traces = writer.finish_removals()
     return sum(map(len, words.values())), list(remaining_traces)

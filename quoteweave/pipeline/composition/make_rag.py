@@ -57,7 +57,7 @@ class SharedLimits:
 def make_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel | None:
     """Make the chat model of the settings, None without a name; the folder `calls` caches every call.
 
-    Raises UsageError where a model on this machine cannot do what is set.
+    Raises UsageError if a model on this machine does not support the settings.
     """
     if settings.model is None:
         return None
@@ -83,10 +83,9 @@ def make_generator(
 ) -> Generator:
     """Make the generator: one that asks `chat` or else the configured model, or the extractive one without a model.
 
-    `fallback`: whether the extractive generator answers where the model's endpoint fails. `scorer`: what scores the
-    extractive generator's sentences.
-    `images` is where pictures come from: a collection's stored crops, or what reads them. Raises UsageError for prompts
-    that cannot be read, and where pictures cannot be shown as is set.
+    With `fallback`, the extractive generator answers if the model's endpoint fails. `scorer` scores the extractive
+    generator's sentences. `images` is where pictures come from: a collection's stored crops, or a function that reads
+    them. Raises UsageError for prompts that cannot be read, and if pictures cannot be shown as the settings say.
     """
     model = chat or make_chat(settings)
     if model is None:
@@ -99,7 +98,7 @@ def make_generator(
 def make_source_generators(
     generator: Generator, settings: ChatSettings, task: Task
 ) -> Callable[[Example, Sequence[str]], Generator] | None:
-    """Return what makes the generator of an example from the order of its sources; None where `generator` will do.
+    """Return a function that makes an example's generator from the order of its sources; None if `generator` is enough.
 
     Raises UsageError for prompts that cannot be read.
     """
@@ -153,7 +152,7 @@ def read_calibration(
 ) -> Calibration | None:
     """Read the configured calibration, if any. Raises UsageError where it is for another retriever or model.
 
-    `own_quotes`: whether quotes are the dataset's own, and nothing is retrieved.
+    `own_quotes` says that quotes are the dataset's own, and nothing is retrieved.
     """
     if settings.abstain is None:
         return None
@@ -175,7 +174,7 @@ def make_gate(
 ) -> Gate:
     """Make the gate of the settings, without the pages on which highlights are placed.
 
-    `check_topic` is the default of the setting of that name. `own_quotes`: as in `read_calibration`. Raises what
+    `check_topic` is the default of the setting of that name. `own_quotes` is as in `read_calibration`. Raises what
     `make_claim_checker` and `read_calibration` raise.
     """
     check_topic = check_topic if settings.check_topic is None else settings.check_topic
@@ -198,9 +197,9 @@ def make_rag(
 ) -> Rag:
     """Make the `Rag` that `quoteweave ask` uses: search, generator and gate over a collection, from settings.
 
-    The model and address of the environment count where none is set. `where` holds for all questions, `limits` for all
-    chat models together; `fallback`: whether the documents' own sentences answer where the model's endpoint fails.
-    Raises UsageError where something cannot be as it is set.
+    If the settings name no model or address, those of the environment are used. `where` applies to all questions,
+    `limits` to all chat models together. With `fallback`, the documents' own sentences answer if the model's endpoint
+    fails. Raises UsageError for settings that cannot be used.
     """
     given = (settings or AnswerSettings()).with_environment()
     return make_rag_without_environment(
@@ -225,7 +224,7 @@ def make_rag_without_environment(
     scorer = make_configured_scorer(settings, fallback=fallback, progress=progress)
     search = make_search(collection, settings, chats=chats, progress=progress, terms=terms)
     generator = make_generator(settings, collection, chats.default, fallback=fallback, scorer=scorer)
-    if limits.calls is None:  # which may hold the answer
+    if limits.calls is None:  # saved calls may hold the answer, which needs no address
         settings.check_address()
     return Rag(
         search,
@@ -238,7 +237,7 @@ def make_rag_without_environment(
 
 
 def make_follow_ups(settings: ChatSettings) -> FollowUps:
-    """Make what rewrites questions that follow others: the configured chat model, or rules where there is none.
+    """Make the rewriter of questions that follow others: by the configured chat model, or by rules if there is none.
 
     Raises UsageError for prompts that cannot be read.
     """
@@ -246,6 +245,6 @@ def make_follow_ups(settings: ChatSettings) -> FollowUps:
 
 
 def make_limited_chat_models(settings: ChatSettings, limits: Limits) -> ChatModels:
-    """Return the configured chat model, and how further ones are made, all within these limits."""
+    """Return the configured chat model, and the means of making further ones, all within these limits."""
     shared, chat = SharedLimits(limits), make_chat(settings)
     return ChatModels(None if chat is None else shared.limit(chat), shared.limit, settings.prompts)

@@ -28,14 +28,14 @@ def terms_fingerprint(terms: Sequence[Terms]) -> dict[str, str]:
 
 
 def resources_of(settings: ResourceSettings, progress: Progress) -> Resources:
-    """Return the resources with which models are made that belong to no collection; progress notes what is sent."""
+    """Return the resources for making models that belong to no collection; progress notes what is sent."""
     return Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
 
 
 def resources_for(
     collection: Collection, settings: ResourceSettings, progress: Progress = NO_PROGRESS, terms: Sequence[Terms] = ()
 ) -> Resources:
-    """Return the resources with which retrievers of a collection are made; progress notes what leaves the machine."""
+    """Return the resources for making retrievers of a collection; progress notes what leaves the machine."""
     return replace(resources_of(settings, progress), pictures=CollectionPictures(collection), terms=tuple(terms))
 
 
@@ -59,7 +59,7 @@ def make_search(
 ) -> Search:
     """Make the configured search.
 
-    `terms` are those of the settings where they have been read already. Raises UsageError.
+    `terms` are those of the settings, if they have been read already. Raises UsageError.
     """
     terms = read_all_terms(settings) if terms is None else terms
     resources = resources_for(collection, settings, progress, terms)

@@ -43,8 +43,8 @@ def build_index(
 ) -> IndexReport | None:
     """Build the index of a single retriever, or bring it up to date; None for one that has no vectors.
 
-    Only what is missing is encoded. `wait`: for another process to end its writing; `replace`: whether one that was
-    made with other settings may be removed.
+    Only what is missing is encoded. With `wait`, waits for another process that is writing. With `replace`, an index
+    that was made with other settings may be removed.
 
     Raises UsageError for a spec that names nothing, MissingExtra, CollectionLocked while another process writes,
     FingerprintMismatch (unless `replace`), ModelError, EndpointError, CollectionError for damage, and StorageError.
@@ -61,7 +61,7 @@ def build_index(
     _note_server(retriever, progress)
     if retriever.encoder_index.plan.view == "ocr_text":
         _read_pictures(CollectionPictures(collection), progress)
-    name = spec.partition("=")[0]  # a path would leave no room for a bar
+    name = spec.partition("=")[0]  # without the path, which would leave no room for a bar
     with progress.task(f"loading {name}", unit="views") as task:
         watch = EmbedProgress(
             lambda views: task.update(total=views, label=f"encoding with {name}"),
@@ -75,7 +75,7 @@ def build_index(
 
 
 def _refresh_all(collection: Collection, wait_s: float | None, progress: Progress) -> None:
-    """Bring the indexes up to date that need no model."""
+    """Update the indexes that need no model."""
     with collection.writer(wait_s) as writer:
         sync_indexes(collection, writer)
         notes = writer.finish_removals()
@@ -180,7 +180,7 @@ def plan_indexes(
 ) -> list[BuildEstimate]:
     """Estimate what the indexes of a retriever will take, from encoding a sample for `seconds`; downloads nothing.
 
-    Raises UsageError where it needs no model, ModelNotFound where only a download would tell of it.
+    Raises UsageError where it needs no model, ModelNotFound for one that is neither here nor in the catalogue.
     """
     made = [
         _make_without_download(resolve_built_spec(part, collection, progress.note), collection, settings)
@@ -193,7 +193,7 @@ def plan_indexes(
 
 
 def _make_without_download(spec: str, collection: Collection, settings: ResourceSettings) -> VectorRetriever | None:
-    """Make the retriever without downloading; None for one without vectors."""
+    """Make the retriever without downloading anything; None for one without vectors."""
     try:
         with downloads_disabled():
             made = make_retriever(spec, collection, resources_for(collection, settings))

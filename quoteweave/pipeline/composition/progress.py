@@ -22,15 +22,15 @@ class Progress(Protocol):
 
     @property
     def watched(self) -> bool:
-        """Whether anybody reads it: notes that take work to make are left out otherwise."""
+        """Whether anybody reads the notes; if not, notes that take work to make are left out."""
         ...
 
     def task(self, label: str, total: int | None = None, *, unit: str = "") -> AbstractContextManager[Task]:
-        """A piece of work, open while it lasts; `total` is its number of steps where that is known."""
+        """Open a task for as long as the work lasts; `total` is its number of steps if that is known."""
         ...
 
     def note(self, message: str) -> None:
-        """A sentence for people: what is sent where, what was left out, what could be done."""
+        """Give a sentence for people: what is sent where, what was left out, what could be done."""
         ...
 
 
@@ -41,17 +41,17 @@ class NoProgress:
 
     @contextmanager
     def task(self, label: str, total: int | None = None, *, unit: str = "") -> Iterator[Task]:  # noqa: ARG002
-        """A task that nobody watches."""
+        """Open a task that reports nothing."""
         yield self
 
     def note(self, message: str) -> None:
-        """Drops the message."""
+        """Ignore the message."""
 
     def advance(self, steps: int = 1) -> None:
-        """Counts nothing."""
+        """Count nothing."""
 
     def update(self, *, total: int | None = None, label: str | None = None) -> None:
-        """Shows nothing."""
+        """Show nothing."""
 
 
 NO_PROGRESS = NoProgress()

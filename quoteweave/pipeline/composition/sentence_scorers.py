@@ -20,7 +20,7 @@ READER = "reader"
 class EncodedSentences:
     """Implements `core.protocols.SentenceScorer` by inner products with the question, or MaxSim, of a text encoder.
 
-    It computes in a thread of its own.
+    It computes in a separate thread.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -88,7 +88,7 @@ def make_sentence_scorer(text: str, *, resources: Resources | None = None) -> Se
 
 
 def _check(text: str, spec: RetrieverSpec) -> None:
-    """Raises UsageError for a model of pictures, and for suffixes that say how an index is made."""
+    """Raise UsageError for a model of pictures, and for suffixes that say how an index is made."""
     row = catalogue().get(spec.name)
     if row is not None and row.reads == "image":
         raise UsageError(f"{spec.name} reads pictures; sentences are ordered by a model of text, such as minilm")

@@ -1,1 +1,1 @@
-"""Questions that follow others, rewritten so that they can be understood alone."""
+"""Rewrites questions that follow others so that they can be understood alone."""

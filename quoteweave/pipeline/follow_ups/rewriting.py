@@ -1,4 +1,4 @@
-"""Rewrite a question that follows others so that it can be understood alone: by a chat model, or else by rule."""
+"""Rewrites a question that follows others so that it can be understood alone, by a chat model or else by rules."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ from quoteweave.pipeline.prices import add_usage, price_of
 from quoteweave.pipeline.search import Trace
 
 MAX_MESSAGES = 8
-"""Messages of a conversation that a model reads, the last ones."""
+"""How many of the last messages of a conversation a model reads."""
 MAX_MESSAGE_CHARACTERS = 1_200
 _QUOTATION_MARKS = "\"'“”„«»` \t"
 
@@ -46,11 +46,11 @@ class StandaloneQuestion(Record):
     price_usd: float | None = Field(default=0.0, ge=0, description="of these tokens; None where it is not known")
 
     def add_usage(self, answer: Answer) -> Answer:
-        """Return the answer to the question with what the rewriting took in its usage and its price."""
+        """Return the answer to the question with the rewriting's tokens and cost added to its usage and price."""
         return answer if self.usage == NO_TOKENS else add_usage(answer, self.usage, self.price_usd)
 
     def annotate(self, trace: Trace) -> Trace:
-        """Return the trace of the search for the question, with how that was rewritten and what went wrong."""
+        """Return the trace of the question's search, with how the question was rewritten and what went wrong."""
         notes = (self.note, *trace.notes) if self.note else trace.notes
         if self.rewritten_by is None:
             return trace.model_copy(update={"notes": notes})
@@ -81,12 +81,12 @@ class FollowUps:
         self.user_prompt = load_prompt("follow_up_user", prompts_folder)
 
     async def rewrite(self, question: str, history: Sequence[Message]) -> StandaloneQuestion:
-        """Return the question so that it stands alone. Where the model fails, the rules rewrite it, and a note says so.
+        """Return the question so that it stands alone. If the model fails, the rules rewrite it, and a note says so.
 
-        A question that follows none, or is too long to be one, stays as it is. Raises BudgetSpent, and UsageError when
-        a prompt does not have the right fields.
+        A question that follows no other, or is too long for a question, stays as it is. Raises BudgetSpent, and
+        UsageError when a prompt does not have the right fields.
         """
-        # In threads: a history may be as long as a book.
+        # Histories are read in threads, as they may be as long as a book.
         if (
             len(question) > MAX_ANALYSED_CHARACTERS
             or not history
@@ -126,7 +126,7 @@ class FollowUps:
 
 
 def read_question(reply: str) -> str | None:
-    """Parse the question from a model's reply: its only line after the reasoning; None where there is none, or more."""
+    """Parse the question from a model's reply: the only line after the reasoning; None if there are none or several."""
     before, closed, after = reply.partition("</think>")
     answer = after if closed else "" if before.lstrip().startswith("<think>") else before
     lines = [line for line in answer.splitlines() if line.strip() and not line.lstrip().startswith("```")]
@@ -150,6 +150,6 @@ def _by_rule(question: str, history: Sequence[Message], note: str | None = None)
 
 
 def _plain(content: str) -> str:
-    """The beginning of a message on one line, without marks, whose numbers would mean nothing."""
+    """The beginning of a message on one line, without marks, as their numbers would mean nothing."""
     text = content[: 2 * MAX_MESSAGE_CHARACTERS]
     return clip(" ".join(strip_marks(text, parse_marks(text)).split()), MAX_MESSAGE_CHARACTERS)

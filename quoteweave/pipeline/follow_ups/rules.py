@@ -1,12 +1,12 @@
-"""Rewrite a follow-up question by rule, so that it can be understood without the questions before it. English alone.
+"""Rewrites an English follow-up question by rules, so that it can be understood without the questions before it.
 
     How much grain was shipped in May?   And in June?          How much grain was shipped in June?
     What is the depth of the north quay? When was it built?    When was the north quay built?
     How many vessel calls were there?    Why?                  Regarding vessel calls, why?
 
-A part of a question takes the place of its counterpart in the question before, a pronoun that of the one noun phrase
-that it can stand for. Where that is not certain, the words of the question before are put beside those of the new one.
-A question that can be understood alone stays as it is, and so does one in another language.
+If the new question is only a part, it replaces its counterpart in the question before. A pronoun is replaced by the one
+noun phrase that it can stand for. If that is not certain, the words of the question before are added to the new one. A
+question that can be understood alone stays as it is, and so does one in another language.
 """
 
 import re
@@ -58,7 +58,8 @@ _EXPLETIVE = lazy_regex(
 )
 _THAT_TIME = lazy_regex(r"\b(?:in |during )?that (?:year|month|quarter|time|period)\b", re.IGNORECASE)
 _COURTESY = lazy_regex(r"\W*(?:thanks?|thank you|ok|okay|hello|hi|good|great|perfect|yes|no)\b[^?]*", re.IGNORECASE)
-# Behind "these" and "those": what is described, and what a question may say of the documents that it is asked of.
+# If one of these words follows "these" or "those", the pronoun does not refer to the question before: words that begin
+# a description, and words for the documents that are asked.
 _NOT_REFERRED = frozenset(
     ["who", "that", "which", "whose", "with", "of", "documents", "reports", "files", "pages", "texts", "papers"]
 )
@@ -68,15 +69,15 @@ _OF_KIND = lazy_regex(
 _KIND = lazy_regex(r"(?:an?\s+)?[a-z][\w'’-]*")
 _REGARDING = lazy_regex(r"Regarding (.+?), ")
 MAX_PART_WORDS = 7
-"""Words of a question that may be part of another one, as `And by rail?`."""
+"""Words, at most, of a question that may be only a part, such as `And by rail?`."""
 MAX_CHARACTERS = 500
-"""Length of a question beyond which it is neither completed nor part of another: it is no follow-up by then."""
+"""Characters of a question, at most, for it to be rewritten: a longer one is no follow-up."""
 MAX_TURNS = 20
-"""Questions before the last that are read, since each may follow the one before it."""
+"""How many earlier questions are read, since each may itself follow the one before it."""
 
 
 def rewrite_by_rule(question: str, before: Sequence[str]) -> str | None:
-    """Return the question so that it stands alone; None where it does already, or it is not known what it refers to.
+    """Return the question so that it stands alone; None if it does already, or if it is unclear what it refers to.
 
     `before` are the questions that were asked before it, oldest first.
     """
@@ -121,7 +122,7 @@ def _is_part(text: str, *, led: bool, asks: bool) -> bool:
 
 
 def _quantity(read: Sequence[Word]) -> bool:
-    """Whether it says "how many", and after it only where or when: "How many in June"."""
+    """Whether it is "how many" or "how much", followed only by a place or time: "How many in June"."""
     asks = [word.low for word in read[:2]] in (["how", "many"], ["how", "much"])
     return asks and len(read) > 3 and read[2].low in PREPOSITIONS and not _has_auxiliary(read)
 
@@ -131,7 +132,7 @@ def _has_auxiliary(read: Iterable[Word]) -> bool:
 
 
 def _bare(asked: str, previous: str) -> str | None:
-    """Complete a question word that stands alone."""
+    """Complete a question that is only a question word."""
     first = read_words(previous)[0]
     if asked.casefold() in ("why", "how", "when", "where", "since when") and first.low in AUXILIARIES:
         return f"{_capitalised(asked)} {_lowered(previous)}"
@@ -139,7 +140,7 @@ def _bare(asked: str, previous: str) -> str | None:
 
 
 def _regarding(asked: str, previous: str, line: str) -> str | None:
-    """Put before a question what the one before it was about."""
+    """Put the topic of the question before in front of a question."""
     known = _REGARDING.match(previous)
     topic = known[1] if known else topic_of(previous)
     end = "?" if line.endswith("?") else ""
@@ -163,7 +164,7 @@ def _complete(part: str, previous: str, line: str) -> str | None:
     if text is not None:
         return text
     if len(words(rest)) > 2 and time is None:
-        return None  # it says enough by itself
+        return None  # so many words can be understood alone
     return f"{previous.rstrip(' ?.!')}, and what about {part}?" if line else None
 
 
@@ -176,7 +177,7 @@ def _split_time(part: str) -> tuple[str, Time | None]:
 
 
 def _with_time(previous: str, time: Time) -> str | None:
-    """Replace the time of a question, or add it; None where it mentions several times."""
+    """Replace the time of a question, or add it; None if the question mentions several times."""
     found = times_in(previous)
     if len(found) > 1:
         return None
@@ -196,7 +197,7 @@ def _with_time(previous: str, time: Time) -> str | None:
 
 
 def _with_place(previous: str, part: str) -> str | None:
-    """Replace what stands after the same preposition, or add the part; None where there are several such places."""
+    """Replace the words after the same preposition, or add the part; None if there are several such places."""
     preposition = read_words(part)[0].low
     read, taken = read_words(previous), times_in(previous)
     spans: list[tuple[int, int]] = []
@@ -222,7 +223,7 @@ def _begins(word: Word, times: Sequence[Time]) -> bool:
 
 
 def _with_name(previous: str, part: str) -> str | None:
-    """Replace the noun phrase that the part corresponds to; None where it is not certain which."""
+    """Replace the noun phrase that the part corresponds to; None if it is not certain which."""
     phrases = noun_phrases(previous)
     heads = [phrase for phrase in phrases if phrase.head == " ".join(words(part)[-1:])]
     names = [phrase for phrase in phrases if phrase.is_name]
@@ -241,9 +242,9 @@ def _with_name(previous: str, part: str) -> str | None:
 
 
 def _with_kind(previous: str, part: str) -> str | None:
-    """Replace the thing of a kind for which something is asked, "for a hotel per night", by one word for another kind.
+    """Replace the kind of thing in a phrase such as "for a hotel per night" by one word for another kind.
 
-    What is counted by ("per night") is said of the first alone. None where there is no such thing, or several.
+    The unit ("per night") belongs to the first kind and is dropped. None if there is no such phrase, or several.
     """
     found = list(_OF_KIND.finditer(previous))
     if len(found) != 1 or sum(word.low == "for" for word in read_words(previous)) != 1 or not _KIND.fullmatch(part):
@@ -263,7 +264,7 @@ def _only_thing(previous: str, phrases: Sequence[NounPhrase]) -> list[NounPhrase
 
 
 def _resolve(question: str, previous: str) -> str | None:
-    """Replace a pronoun that refers to the question before; None where there is none."""
+    """Replace a pronoun that refers to the question before; None if there is none."""
     if _EXPLETIVE.search(question):
         return None
     if (past := _THAT_TIME.search(question)) and len(times := times_in(previous)) == 1:
@@ -298,7 +299,7 @@ def _refers(read: Sequence[Word], at: int, question: str) -> bool:
 
 
 def _is_reference(read: Sequence[Word], at: int) -> bool:
-    """Whether `this`, `that`, `these` and `those` point back, and not at the documents, nor begin a clause."""
+    """Whether `this`, `that`, `these` or `those` refers back, and not to the documents, and does not begin a clause."""
     low, last = read[at].low, at + 1 == len(read) or read[at + 1].role == "end"
     behind = read[at + 1].role if at + 1 < len(read) else "end"
     before = read[at - 1].role if at else "end"
@@ -316,17 +317,17 @@ def _is_possessive(read: Sequence[Word], at: int) -> bool:
 
 
 def _end(read: Sequence[Word], at: int) -> int:
-    """Where the words end that the name replaces: of "those calls", after the noun."""
+    """Where the words that are replaced end: after the pronoun, or after the noun of "those calls"."""
     follows = at + 1 < len(read) and read[at + 1].role == "word"
     return read[at + 1].end if follows and read[at].low in ("that", "these", "those") else read[at].end
 
 
 def _antecedent(read: Sequence[Word], at: int, previous: str) -> str | None:
-    """The one noun phrase of the question before that a pronoun can stand for; None where there are none or several."""
+    """The one noun phrase of the question before that a pronoun can stand for; None if there are none or several."""
     low, phrases = read[at].low, noun_phrases(previous)
     with_noun = at + 1 < len(read) and read[at + 1].role == "word"
     if low in ("this", "that") and not with_noun:
-        return None  # which is what was said as often as a thing
+        return None  # alone, these may refer to a whole statement
     if low in ("that", "these", "those") and with_noun:
         head = " ".join(words(read[at + 1].text))
         phrases = [phrase for phrase in phrases if phrase.head == head]
@@ -349,7 +350,7 @@ def _capitalised(text: str) -> str:
 
 
 def _lowered(text: str) -> str:
-    """The text with a small letter, where its first word has a capital only as it began a sentence."""
+    """The text with a small first letter, if its first word has a capital only because it began a sentence."""
     first = next(iter(read_words(text)), None)
     is_common = first is not None and first.role != "word" and first.text not in ("I", "May")
     return text[:1].lower() + text[1:] if is_common else text

@@ -1,6 +1,6 @@
-"""The words of an English question by what they do in it, and the noun phrases and times among them.
+"""The words of an English question with their roles, and its noun phrases and times.
 
-No grammar is parsed: a noun phrase is a run of words between words that can be in none, and counts only where its ends
+No grammar is parsed: a noun phrase is a run of words between words that cannot be in one, and counts only if its ends
 are certain.
 """
 
@@ -28,14 +28,14 @@ PREPOSITIONS = _set(
     against among across near about into over"""
 )
 _DETERMINERS = _set("the a an each every all some any its their his her our your my")
-# What begins another clause, in which a pronoun may stand for a word of the clause before.
+# Words that begin another clause, in which a pronoun may refer to the clause before.
 JOINTS = _set("""and or but that which who when if because while whereas than as so although though where""")
 PRONOUNS = _set("it they them he she him this that these those")
 POSSESSIVES = _set("its their his her")
 COMMANDS = _set("""list show give tell explain describe compare summarise summarize name find state calculate please""")
 _ASKED = _set("number percentage percent share amount value total average name rate sum figure list")
 _QUANTITIES = _set("much many long often far large big tall high deep wide fast heavy late early old")
-# Verbs that end the subject of a question with `did` or `will`: "did the north quay open".
+# Verbs that follow the subject in questions with `did` or `will`: "did the north quay open".
 _VERBS = _set(
     """add agree apply ask become begin bring build buy call carry cause change charge close collect come consist
     contain cost cover decline decrease depend employ end expect export fall finish gain get give go grow handle
@@ -63,7 +63,7 @@ _MONTHS = (
     "January|February|April|June|July|August|September|October|November|December|Jan|Feb|Apr|Jun|Jul|Aug|Sept|Sep|Oct"
     "|Nov|Dec"
 )
-# "may" and "march" are months where they have a capital, or stand after a word that only a month can follow.
+# "may" and "march" are months if they have a capital, or follow a word such as "in" that only a month can follow.
 _MONTH = rf"(?:{_MONTHS}|(?-i:May|March|Mar)|(?:(?<=\bin )|(?<=\bof )|(?<=\bsince )|(?<=\bduring ))(?:may|march))\b"
 _UNIT = (
     rf"(?:(?:\d{{1,2}}\s+)?{_MONTH}(?:\s+\d{{1,2}}(?!\d))?|[QH][1-4]\b"
@@ -82,7 +82,7 @@ _TIME = lazy_regex(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word or mark of a question, with what it does there."""
+    """A word or punctuation mark of a question, with its role there."""
 
     text: str
     start: int
@@ -119,7 +119,7 @@ class NounPhrase:
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """A time that a question mentions: a month, a quarter or a year, or one told from today."""
+    """A time that a question mentions: a month, a quarter or a year, or one relative to today."""
 
     start: int
     end: int
@@ -147,7 +147,7 @@ def is_foreign(text: str) -> bool:
 
 
 def read_words(text: str) -> list[Word]:
-    """Split a question into words and marks."""
+    """Split a question into words and punctuation marks."""
     return [Word(match[0], match.start(), match.end(), _role(match[0])) for match in _TOKEN.finditer(text)]
 
 
@@ -184,9 +184,9 @@ def times_in(text: str) -> list[Time]:
 
 
 def noun_phrases(text: str) -> list[NounPhrase]:
-    """The noun phrases whose ends are certain, in order: with a determiner, in capitals, or asked for how many.
+    """The noun phrases whose ends are certain, in order: with a determiner, capitalized, or after "how many".
 
-    Of "the depth of the quay" it is the quay alone; times are none.
+    In "the depth of the quay", only the quay is one; times are not.
     """
     read, taken = read_words(text), [(time.start, time.end) for time in times_in(text)]
     found: list[NounPhrase] = []
@@ -233,7 +233,7 @@ def _phrases(text: str, read: Sequence[Word], start: int, end: int) -> Iterator[
 
 
 def _without_verb(read: Sequence[Word], start: int, end: int) -> int:
-    """Where the phrase ends that has its verb after it, as questions do; `start` where that is not known."""
+    """Where a phrase that is followed by its verb, as in questions, ends; `start` if that is not known."""
     first = start + (read[start].role == "determiner")
     before = read[start - 1].low if start else ""
     if before in _DO:

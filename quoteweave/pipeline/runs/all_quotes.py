@@ -10,17 +10,17 @@ from quoteweave.pipeline.window import Window, fit_to_window
 
 
 class AllQuotes:
-    """The context of a question from all quotes of its documents, headers and footers aside."""
+    """Makes the context of a question from all quotes of its documents, except headers and footers."""
 
     def __init__(self, collection: Collection, window: Window | None) -> None:
         self._collection = collection
         self._window = window
 
     def context(self, documents: Sequence[str], question: str) -> tuple[Context, int, tuple[str, ...]]:
-        """The quotes in order of documents, pages and reading; how many were left out for want of room, and a note.
+        """The quotes in order of documents, pages and reading; how many were left out for lack of room; and a note.
 
-        What is left out is the end: the longest beginning is taken that fits the window with no quote cut; the first
-        quote is always there. Raises UsageError for a document that the collection does not hold.
+        Quotes at the end are left out: the longest beginning that fits the window without cutting a quote is taken, but
+        the first quote in any case. Raises UsageError for a document that the collection does not hold.
         """
         found = [quote for name in documents for quote in self._collection.document_quotes(name)]
         quotes = [quote for quote in found if quote.layout not in HEADERS_AND_FOOTERS]

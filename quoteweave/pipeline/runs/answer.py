@@ -97,15 +97,15 @@ class RunHooks:
         """Called before a setting's questions are asked. What it raises ends the run."""
 
     def advanced(self, setting: str, spent: Spending) -> str:  # noqa: ARG002
-        """Called after each question with what the setting has spent in this command; returns its label of progress."""
+        """Called after each question with what the setting has spent in this command; return the label of progress."""
         return setting
 
     def after(self, outcome: RunOutcome) -> None:
-        """Called when a setting has ended, however it ended."""
+        """Called when a setting has ended, successfully or not."""
 
 
 MakePredictor = Callable[[RunSettings, SharedLimits, Path], AbstractContextManager[tuple[Predictor, Mapping[str, str]]]]
-"""Makes the predictor of a setting, within limits, for a run in a folder, and the fingerprints of what it uses."""
+"""Opens the predictor of a setting, within limits, for a run in a folder, with the fingerprints of what it uses."""
 
 
 def answer_dataset(
@@ -119,11 +119,11 @@ def answer_dataset(
 ) -> list[RunOutcome]:
     """Answer every question of a dataset by each setting of a configuration, and keep the answers to be scored.
 
-    The run of a single setting is the folder `out`; the runs of several are folders in it. Questions that are answered
-    in a run already are not asked again. Settings that retrieve quotes do so from the collection in the folder
-    `collection`. `only` names the settings to run. Raises UsageError where settings do not fit together or a folder
-    holds another run; DatasetError for a configuration that cannot be read; CollectionError, IndexMissing, BudgetSpent,
-    EndpointError and StorageError where they concern all questions. What was answered is kept.
+    The run of a single setting is the folder `out`; the runs of several are folders in it. Questions that a run has
+    answered already are not asked again. Settings that retrieve quotes do so from the collection in the folder
+    `collection`. `only` names the settings to run. Raises UsageError if settings do not fit together or a folder holds
+    another run; DatasetError for a configuration that cannot be read; CollectionError, IndexMissing, BudgetSpent,
+    EndpointError and StorageError if they concern all questions. Answers so far are kept.
     """
     file = config if isinstance(config, RunFile) else read_run_file(config)
     wanted = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
@@ -176,7 +176,7 @@ class _RunExecutor:
             pending = [example for example in examples if not writer.has(example.id, answers.scope)]
             self.limits.count_earlier(writer.spent)
             to_ask = sum(map(answers.asks, pending))
-            if to_ask and self.file.limits.calls is None:  # which may hold the answers
+            if to_ask and self.file.limits.calls is None:  # saved calls may hold the answers, and need no address
                 setting.check_address()
             destination = setting.destination if to_ask else None
             self.hooks.before(
@@ -222,7 +222,7 @@ class _RunExecutor:
 
     @contextmanager
     def _open_answerer(self, setting: RunSettings) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
-        """Yield the answerer of a setting and its fingerprints. Raises UsageError where something is missing."""
+        """Yield the answerer of a setting and its fingerprints. Raises UsageError if something is missing."""
         chat = None if (model := make_chat(setting)) is None else self.limits.limit(model)
         chats = ChatModels(chat, self.limits.limit, setting.prompts)
         terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
@@ -257,7 +257,7 @@ class _RunExecutor:
         terms: Sequence[Terms],
         chats: ChatModels,
     ) -> tuple[Answerer, dict[str, str]]:
-        """Return the answerer over what is found, or over all quotes, and the fingerprints of what is read."""
+        """Return the answerer over retrieved quotes or over all quotes, and the fingerprints of what it reads."""
         documents = opened.documents()
         names, read = _names([document.name for document in documents]), fingerprint_documents(documents)
         over = replace(
@@ -270,13 +270,13 @@ class _RunExecutor:
         if setting.quotes == "document":
             return replace(over, all_quotes=AllQuotes(opened, setting.reading_window)), {"documents": read}
         search = make_run_search(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
-        # After what raises for wrong use, as it may take hours.
+        # Indexes are built last, as this may take hours, and wrong settings should raise before.
         specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
         searched = {"documents": read, **index_fingerprints(opened, specs), **terms_fingerprint(terms)}
         return replace(over, search=search, size=setting.context_size), searched
 
     def _fit_to_dataset(self, setting: RunSettings) -> RunSettings:
-        """Return the setting for the dataset's task. Raises UsageError where the two do not fit."""
+        """Return the setting completed for the dataset's task. Raises UsageError if the two do not fit."""
         if setting.model is None and setting.preset is not None and load_preset(setting.preset).kind == "answers":
             raise UsageError(
                 f"setting {setting.name}: preset {setting.preset!r} says how a model is asked; name one, with model in "
@@ -285,7 +285,7 @@ class _RunExecutor:
         return setting.for_task(self.questions.task, self.questions.dataset)
 
     def _answerable(self, setting: RunSettings) -> Sequence[Example]:
-        """Return the questions whose pictures are all there. Raises DatasetError where one is not, unless `partial`."""
+        """Return the questions that have all their pictures. Raises DatasetError if one lacks any, unless `partial`."""
         shown = setting.quotes == "dataset" and setting.images and setting.model and setting.image_urls is None
         questions, folder = self.questions, self.questions.images
         if folder is None or not (shown or self._ocr(setting)):
@@ -306,7 +306,7 @@ class _RunExecutor:
             )
 
     def _pictures(self, setting: RunSettings) -> Callable[[str], bytes] | None:
-        """Return the reader of the pictures. Raises UsageError where some are to be shown, and no folder is named."""
+        """Return a function that reads pictures. Raises UsageError if some are to be shown and no folder is named."""
         read = pictures_in(self.questions.images)
         if read is not None and setting.captions is False:
             read = without_captions(read, self.questions.examples)
@@ -318,7 +318,7 @@ class _RunExecutor:
         return read
 
     def _ocr(self, setting: RunSettings) -> DatasetOcr | None:
-        """Return what reads the dataset's pictures, where their words are asked for and its file lacks some."""
+        """Return the OCR of the dataset's pictures, if their words are needed and the dataset's file lacks some."""
         if setting.view != "ocr_text" or setting.quotes != "dataset":
             return None
         return ocr_of_pictures(self.questions.examples, self.questions.images, self.hooks.progress.note)
@@ -327,7 +327,7 @@ class _RunExecutor:
         """Return the gate, and the fingerprints of its models and files."""
         fingerprints = dict[str, str]()
         own_quotes = setting.quotes == "dataset"
-        # A dataset asks what its documents answer, so that a run asks the model on any topic.
+        # The topic is not checked, as a dataset's questions are about its documents.
         gate = make_gate(setting, chats, terms, check_topic=False, own_quotes=own_quotes, progress=self.hooks.progress)
         if gate.checker is not None:
             fingerprints["checker"] = gate.checker.name
@@ -368,11 +368,11 @@ def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
 
 def run_record(questions: Questions, setting: RunSettings, fingerprints: Mapping[str, str]) -> RunRecord:
     """Return the record that identifies the run of a setting over these questions."""
-    # The same model may answer at another address tomorrow.
+    # The address is left out, as the same model may have another one when the run is resumed.
     excluded = {"name", "prompts", "seed", "abstain", "terms", "base_url"}
     dumped = setting.model_dump(mode="json", exclude=excluded, exclude_none=True)
     return RunRecord(
-        # Steps may name endpoints of their own.
+        # Values are made public, as steps may name endpoints of their own with credentials.
         configuration={"dataset": questions.dataset, **{name: _public(value) for name, value in dumped.items()}},
         fingerprints={
             "references": file_sha256(questions.references),

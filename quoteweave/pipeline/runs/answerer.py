@@ -39,12 +39,12 @@ from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.window import Window, fit_to_window
 
 MAX_FAILURES = 10
-"""Failures of endpoints in a row after which nothing more is asked."""
+"""Consecutive failures of endpoints after which nothing more is asked."""
 _KEPT = "what was answered is kept; the same command goes on from there"
 
 
 DECIMALS = 1
-"""Of a thousandth of the page: a tenth of a point is less."""
+"""Decimals of coordinates in thousandths of the page's width and height; finer differences cannot be seen."""
 
 
 class EvidenceBoxes:
@@ -56,18 +56,17 @@ class EvidenceBoxes:
         self._documents = documents
 
     def of_context(self, context: Context) -> dict[str, tuple[Box, ...]]:
-        """The context's quotes by id to the box of each, then of its caption; a quote without a page has none."""
+        """Map the ids of the context's quotes to their boxes: the quote's, then its caption's; none without a page."""
         quotes = [hit.quote for hit in context.hits if hit.quote.has_pages]
         places = {(quote.document, quote.page) for quote in quotes}
         pages = {place: self._pages.page_quotes(*place) for place in places}
         return {quote.id: self._with_caption(quote, pages[quote.document, quote.page]) for quote in quotes}
 
     def of_gold_pages(self, example: Example) -> tuple[PageBoxes, ...]:
-        """The boxes of all quotes on each page that holds gold; a page that the document lacks is left out.
+        """The boxes of all quotes on each page that has gold; a page that the document lacks is left out.
 
-        Of a document that the collection lacks, a page is there without boxes: its gold is missed.
-
-        Headers and footers are among them, as they may be gold though they are not retrieved.
+        If the collection lacks the document, its pages are included without boxes, so that their gold counts as missed.
+        Headers and footers are included, as they may be gold although they are not retrieved.
         """
         places = dict.fromkeys((region.document, region.page) for region in example.reference.regions)
         found = ((document, page, self._page_quotes(document, page)) for document, page in places)
@@ -82,13 +81,13 @@ class EvidenceBoxes:
         if name is None:
             return ()
         try:
-            self._pages.page(name, page)  # a page without quotes is there all the same
+            self._pages.page(name, page)  # raises if there is no such page; one without quotes exists, too
             return self._pages.page_quotes(name, page)
         except (UsageError, CollectionError):
             return None
 
     def _with_caption(self, quote: Quote, page: Sequence[Quote]) -> tuple[Box, ...]:
-        # Of a quote that was cut to a window the caption is gone, so it is looked up.
+        # The caption is looked up, as a quote that was cut to a window may have lost it.
         caption = next((whole.caption for whole in page if whole.id == quote.id), None)
         captions = (text for text in page if caption and text.layout == "caption" and text.text == caption)
         return (*self._box(quote), *(box for text in captions for box in self._box(text)))
@@ -110,7 +109,7 @@ class Predictor(Protocol):
         ...
 
     def asks(self, example: Example) -> bool:
-        """Whether something is asked for its prediction; False where that is known from what is saved."""
+        """Whether a prediction needs requests; False if it follows from what is saved."""
         ...
 
     async def predict(self, example: Example) -> Prediction:
@@ -132,30 +131,31 @@ class Answerer:
 
     generator: Generator
     make_source_generator: Callable[[Example, Sequence[str]], Generator] | None = None
-    """Makes what answers an example that is asked by its sources, which are given in their order; else `generator`."""
+    """Makes the generator of an example whose sources have to be cited, given the order of the sources; None if
+    `generator` answers all examples."""
     search: Search | None = None
     size: ContextSize = C20
-    """How many quotes of each kind are searched for."""
+    """How many quotes of each kind are retrieved."""
     documents: Mapping[str, str] = field(default_factory=dict)
-    """The dataset's names of documents to those in the collection."""
+    """Maps the dataset's names of documents to those in the collection."""
     scope: Scope = "context"
     passages: int | None = None
-    """How many of an example's own text quotes are shown, the first ones; None: all."""
+    """How many of an example's own text quotes are shown, from the first on; None for all."""
     arrangement: Arrangement = Arrangement()  # noqa: RUF009  # a frozen record
     view: ImageView = "all"
     pictures: OcrTextProvider | None = None
     """Reads the pictures of the context by OCR, for the view `ocr_text`."""
     window: Window | None = None
-    """What the model can read; quotes are cut to it."""
+    """The model's window, to which quotes are cut."""
     gate: Gate = Gate()  # noqa: RUF009  # a frozen record
-    """What answers pass. Responses stay as they are."""
+    """The gate that answers pass; the model's raw responses are kept unchanged."""
     all_quotes: AllQuotes | None = None
-    """Gives all quotes of the documents that are asked, where these are not searched."""
+    """Gives all quotes of the question's documents, if these are not searched."""
     boxes: EvidenceBoxes | None = None
-    """Says where quotes stand, for questions that are answered with boxes."""
+    """Gives the boxes of quotes, for questions that are answered with boxes."""
 
     def asks(self, example: Example) -> bool:  # noqa: ARG002
-        """Always: nothing but predictions is saved."""
+        """Always true: nothing is saved but predictions."""
         return True
 
     async def predict(self, example: Example) -> Prediction:
@@ -175,7 +175,7 @@ class Answerer:
             return self.failed(example, error)
         except (EndpointError, ModelNotFound, MissingExtra, UsageError, StorageError):
             raise
-        except Exception as error:  # whatever a step raises concerns this question; the run says so and goes on
+        except Exception as error:  # any other error concerns this question alone: it is recorded, and the run goes on
             return self.failed(example, error)
         own = self.scope == "context" and context == example.context
         seconds = time.perf_counter() - started
@@ -233,7 +233,7 @@ class Answerer:
             context = await asyncio.to_thread(with_ocr_texts, context, self.pictures)
         gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
         viewed = with_image_view(context, self.view)
-        by_place = example.task == "answer"  # sources are put in order when they are shown
+        by_place = example.task == "answer"  # for other tasks, `make_source_generator` orders the sources
         arranged = self.arrangement.arrange(viewed, example.id, gold) if by_place else viewed
         fitted, cut = fit_to_window(arranged, self.window, example.query.text)
         return fitted, cut + left_out, notes
@@ -259,9 +259,9 @@ async def answer_all(
 ) -> None:
     """Answer `concurrency` examples at a time, and pass each prediction to `write` when it is complete.
 
-    Raises EndpointUnreachable where endpoints or sources failed for `MAX_FAILURES` examples in a row (those that reject
-    one example, as for its length, do not count), and what concerns all examples, such as BudgetSpent: answers that
-    are under way are waited for, and kept. Raises at once what `write` raises.
+    Raises EndpointUnreachable if endpoints or sources failed for `MAX_FAILURES` examples in a row, not counting those
+    that reject one example, for example for its length; and errors that concern all examples, such as BudgetSpent.
+    Answers under way are waited for, and kept. What `write` raises is raised at once.
     """
     failures, ended = 0, list[QuoteweaveError]()
 

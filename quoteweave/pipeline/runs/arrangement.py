@@ -1,7 +1,7 @@
-"""Orders the quotes of contexts for a run, and chooses the words by which its image quotes are represented.
+"""Orders the quotes of contexts for a run, and chooses the words by which image quotes are represented.
 
-Models overlook what stands in the middle or at the end of a context (MMDocRAG, arXiv 2505.16470, section 4.6 and Figure
-8), so its quotes can be shuffled, or the gold ones put at a place.
+Models overlook quotes in the middle or at the end of a context (MMDocRAG, arXiv 2505.16470, section 4.6 and Figure 8),
+so the quotes can be shuffled, or the gold ones put at a given place.
 """
 
 import random
@@ -23,7 +23,7 @@ PUBLISHED_SEED = 42
 
 
 class Arrangement(Record):
-    """The order of a context's quotes, separately for text and image quotes; of sources, all kinds together."""
+    """The order of a context's quotes, separately for text and image quotes; sources are ordered all together."""
 
     order: Order = "kept"
     seed: int = Field(default=0, description="of what is shuffled; each question has an order of its own")
@@ -38,8 +38,8 @@ class Arrangement(Record):
     def arrange(self, context: Context, example: str, gold: Container[str]) -> Context:
         """Return the context in this order; `gold` holds ids of quotes.
 
-        With `gold_at`, the gold quotes of a kind stand together from that place on, or at the end where there are not
-        so many others; all others keep their order.
+        With `gold_at`, the gold quotes of a kind are together from that place on, or at the end if there are fewer
+        others; all others keep their order.
         """
         if self.order == "kept":
             return context
@@ -50,11 +50,11 @@ class Arrangement(Record):
         """Return the ids of the example's quotes in the order in which they are shown as sources, kinds mixed.
 
         `published` and `published_local` are MCiteBench's own (caiyuhu/MCiteBench, generation/). For models behind an
-        API, `published` shuffles evidence and distractors with seed 42, begun anew for each question, so that five
-        sources always come as the fourth, second, third, fifth and first of the list: the first piece of evidence,
-        where it is no text, always stands last. Texts take the places of texts by their numbers. For open models,
-        `published_local` puts texts by their numbers first, then pictures, those of the evidence before the others.
-        Raises UsageError for these two where the dataset does not list evidence and distractors.
+        API, `published` shuffles evidence and distractors with seed 42, which is set again for each question. So five
+        sources always come as the fourth, second, third, fifth and first of the list, and the first piece of evidence
+        is always last, unless it is a text. Among the places of texts, texts are sorted by their numbers. For open
+        models, `published_local` puts texts first, sorted by their numbers, then pictures, those of the evidence before
+        others. Raises UsageError for these two orders if the dataset does not list evidence and distractors.
         """
         context = example.context or Context()
         texts = [hit.quote.id for hit in context.texts]
@@ -86,7 +86,7 @@ class Arrangement(Record):
     def _ordered(self, hits: Sequence[Hit], example: str, gold: Container[str]) -> list[Hit]:
         if self.order == "shuffled":
             shuffled = list(hits)
-            # Named by kind, so that a question with as many texts as images does not order both alike.
+            # The kind is part of the seed, so that as many texts as images are not ordered alike.
             kind = hits[0].quote.kind if hits else ""
             random.Random(f"{self.seed}:{example}:{kind}").shuffle(shuffled)
             return shuffled
@@ -97,12 +97,11 @@ class Arrangement(Record):
 
 
 def with_image_view(context: Context, view: ImageView) -> Context:
-    """Represent image quotes by one view alone, where it is known: OCR text or a vision model's description.
+    """Represent image quotes by one view alone, if it is known: OCR text or a vision model's description.
 
-    A picture on which OCR read nothing is represented by its caption alone.
-
-    The pure-text inputs of MMDocRAG (section 4.5 and Table 5). Captions stay. Raises DatasetError where no image quote
-    has such words: all would be read in others, and the run would not be what it says of itself.
+    Captions stay, and a picture on which OCR read nothing is represented by its caption alone. These are the pure-text
+    inputs of MMDocRAG (section 4.5 and Table 5). Raises DatasetError if no image quote has that view: all would be
+    represented by other words, and the run would not be what its settings say.
     """
     if view == "all":
         return context
@@ -118,13 +117,13 @@ def with_image_view(context: Context, view: ImageView) -> Context:
 
 
 def with_ocr_texts(context: Context, pictures: OcrTextProvider) -> Context:
-    """Image quotes with what OCR reads on their crops. Raises DocumentError where a crop cannot be had."""
+    """Give image quotes the text that OCR reads on their crops. Raises DocumentError if a crop cannot be read."""
     images = (hit.model_copy(update={"quote": with_ocr_text(hit.quote, pictures)}) for hit in context.images)
     return context.model_copy(update={"images": tuple(images)})
 
 
 def _words(quote: Quote, view: ImageView) -> str | None:
-    """The words of a view; None where they are not known."""
+    """The words of a view; None if they are not known."""
     if view == "vlm_text":
         return quote.vlm_text or None
     return quote.ocr_text or quote.text or (None if quote.ocr_text is None else "")
@@ -144,7 +143,7 @@ def _numbered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def no_collection(setting: str, examples: Sequence[Example]) -> UsageError:
-    """The error for a setting whose quotes are to be retrieved, where no collection is named."""
+    """The error for a setting whose quotes are to be retrieved although no collection is named."""
     own = any(example.context is not None for example in examples)
     advice = ', or answer from the dataset\'s own with quotes = "dataset"' if own else ""
     return UsageError(f"setting {setting} takes its quotes from a collection: name it with -c{advice}")

@@ -23,7 +23,7 @@ NOT_IN_FILES = {
     "trust_remote_code": "code of a checkpoint is run only where the command itself allows it",
     "explain": "it is asked of one question",
 }
-"""Settings that a file may not hold, as files are passed on, and why."""
+"""Settings that a file may not hold, as files are passed on to others; with the reasons."""
 
 
 class RunSettings(AnswerSettings):
@@ -57,7 +57,7 @@ class RunSettings(AnswerSettings):
 
     @model_validator(mode="after")
     def _fits(self) -> "RunSettings":
-        self.arrangement  # noqa: B018  # raises where order and place do not fit
+        self.arrangement  # noqa: B018  # raises if order and place do not fit together
         if self.passages is not None and self.quotes != "dataset":
             raise ValueError(
                 "passages are the dataset's own quotes: set quotes = 'dataset', or size for retrieved ones"
@@ -69,9 +69,10 @@ class RunSettings(AnswerSettings):
         return self
 
     def for_task(self, task: Task, dataset: str) -> "RunSettings":
-        """Return the settings completed for a task: to cite sources means the dataset's quotes, shuffled, as pictures.
+        """Return the settings completed for a task. The task of citing sources uses the dataset's quotes as pictures,
+        shuffled.
 
-        Raises UsageError for settings that the task cannot have.
+        Raises UsageError for settings that the task does not allow.
         """
         if task == "name_paper":
             raise UsageError(
@@ -128,10 +129,10 @@ File = TypeVar("File", bound=RunFile)
 
 
 def read_run_file(path: Path | str, preset: str | None = None) -> RunFile:
-    """Read the settings of a TOML file: keys of `RunSettings`, and where there are several, a `[[setting]]` for each.
+    """Read the settings of a TOML file: keys of `RunSettings`, with a `[[setting]]` for each setting if it has several.
 
-    What stands above these holds for all of them. `preset` fills each setting that names none itself; what the file
-    says comes before it. Raises UsageError, naming file and key, for what cannot be read, and for an unknown preset.
+    Keys above these apply to all of them. `preset` fills each setting that names no preset itself; keys of the file
+    take precedence over it. Raises UsageError, naming file and key, for what cannot be read, and for an unknown preset.
     """
     return read_run_file_as(RunFile, path, preset)
 
@@ -155,9 +156,9 @@ def read_run_file_as(form: type[File], path: Path | str, preset: str | None = No
 
 
 def preset_run_file(form: type[File], preset: str) -> File:
-    """Return a preset as a file with one setting, of a kind of run. Raises UsageError for an unknown one.
+    """Return a preset as a file with one setting, for a kind of run.
 
-    It also raises UsageError for a preset of retrieval, where a configuration has to name the retriever.
+    Raises UsageError for an unknown preset, and for one of retrieval, as a configuration has to name the retriever.
     """
     found = load_preset(preset, *form.SETTING.PRESET_KINDS)
     if found.kind == "retrieval":
@@ -170,8 +171,8 @@ def preset_run_file(form: type[File], preset: str) -> File:
 def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[dict[str, object], Limits]:
     """Return the keys of `AnswerSettings` that a configuration file sets, and its limits.
 
-    Keys that say how a dataset is asked (`RUN_ONLY_SETTINGS`) are checked and left out. Raises UsageError as
-    `read_run_file`, and where the file has several settings and `setting` names none of them.
+    Keys that are only for datasets (`RUN_ONLY_SETTINGS`) are checked and left out. Raises UsageError as `read_run_file`
+    does, and if the file has several settings and `setting` names none of them.
     """
     file = read_run_file(path)
     if setting is None and len(file.settings) > 1:

@@ -1,4 +1,4 @@
-"""The pictures of a dataset: read from the folder that the user names, and looked for before anything is asked."""
+"""The pictures of a dataset, read from the folder that the user names; missing ones are found before any question."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -17,8 +17,8 @@ from quoteweave.documents.sources.ocr import RapidOcr
 if TYPE_CHECKING:
     from PIL import Image
 
-_PITCH, _LINE, _MARGINS = 31, 20, 8  # pixels: from line to line, a line's own, and those around a caption
-_FIRST_LINE, _LAST_LINE = 17, 22  # from the top of a table's picture, and from the bottom of a figure's
+_PITCH, _LINE, _MARGINS = 31, 20, 8  # in pixels: distance of lines, height of a line, margins around a caption
+_FIRST_LINE, _LAST_LINE = 17, 22  # distances from a table's top and a figure's bottom
 _LEFT = range(12, 17)
 _DARK = 140
 
@@ -42,7 +42,7 @@ def _path_in(root: Path, name: str) -> Path:
 
 
 class DatasetOcr:
-    """What OCR reads on a dataset's pictures, each once; implements `core.protocols.OcrTextProvider` for any thread.
+    """Reads a dataset's pictures by OCR, each once; implements `core.protocols.OcrTextProvider`, for any thread.
 
     `note` gets a line when the first picture is read. Raises UsageError without a folder.
     """
@@ -59,7 +59,7 @@ class DatasetOcr:
         self._reading = Lock()
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
-        """What OCR reads on the picture of an image quote. Raises DocumentError, which names one that is no picture."""
+        """The text that OCR reads on an image quote's picture. Raises DocumentError, naming what is no picture."""
         if quote.ocr_text is not None or quote.image is None:
             return quote.ocr_text
         with self._reading:
@@ -69,16 +69,16 @@ class DatasetOcr:
             if quote.image not in self._texts and read:
                 try:
                     path = _path_in(self._root, quote.image)
-                except (OSError, ValueError) as error:  # outside the folder, or with a character that no name has
+                except (OSError, ValueError) as error:  # outside the folder, or no valid file name
                     raise DamagedDocument(f"{quote.image!r} is no picture in {self._root}") from error
                 self._texts[quote.image] = read_crop(path, self._ocr)
             return self._texts.get(quote.image)
 
 
 def ocr_of_pictures(examples: Sequence[Example], folder: Path | None, note: Callable[[str], None]) -> DatasetOcr | None:
-    """Return what reads the questions' pictures in a folder; None without one, or if their words are all known.
+    """Return the OCR of the questions' pictures in a folder; None without one, or if all their words are known.
 
-    Raises UsageError where there is no such folder.
+    Raises UsageError if there is no such folder.
     """
     contexts = (example.context for example in examples if example.context is not None)
     unread = any(hit.quote.ocr_text is None for context in contexts for hit in context.images)
@@ -126,7 +126,7 @@ def caption_height(image: "Image.Image", *, above: bool) -> int:
 
 
 def missing_pictures(examples: Sequence[Example], folder: Path) -> dict[str, tuple[str, ...]]:
-    """Map the questions of whose own pictures some are not in the folder to the names of these.
+    """Map the ids of questions that lack some of their own pictures to the names of these pictures.
 
     Raises UsageError without a folder.
     """

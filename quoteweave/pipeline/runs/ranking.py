@@ -15,7 +15,7 @@ from quoteweave.retrievers.pages.page_fusion import rank_pages
 SCOPES: tuple[Scope, ...] = ("document", "collection")
 
 FIRST_DEPTH = 64
-# Quotes that are not whole pages, and distinct pages, down to which a ranking is kept: what the figures need.
+# A ranking is kept until it has so many quotes that are not whole pages and so many distinct pages, as figures need.
 QUOTES, PAGES = 20, 10
 
 
@@ -29,12 +29,11 @@ def run_retrieval(
 ) -> Iterator[Prediction]:
     """Search for every question, within its own document or over the whole collection; yield predictions in order.
 
-    `documents` names those that the collection holds; a question on another finds nothing within it. A prediction keeps
-    the ranking down to where it holds `QUOTES` quotes that are not whole pages and `PAGES` distinct pages, so that
-    figures at those depths are exact; or all of it, where it ends before. Within a document, that of a question with
-    gold boxes also keeps the contexts that `search` makes for a generator. A question whose search
-    raises is a prediction with that error, and the others go on. Raises ModelNotFound and MissingExtra, which concern
-    them all.
+    `documents` are the names of those in the collection; a question on another document finds nothing within it. A
+    prediction keeps the ranking until it has `QUOTES` quotes that are not whole pages and `PAGES` distinct pages, so
+    that figures at those depths are exact, or to its end. Within a document, the prediction of a question with gold
+    boxes also keeps the contexts that `search` makes for a generator. If a search raises an error, its prediction has
+    that error, and the others go on. Raises ModelNotFound and MissingExtra, which concern all questions.
     """
     for example in examples:
         if scope == "document" and example.document is not None and example.document not in documents:
@@ -56,7 +55,7 @@ def _predict(example: Example, retriever: Retriever, scope: Scope, search: Searc
             contexts, notes = dict(zip(CONTEXT_SIZES, found, strict=True)), trace.notes
     except (ModelNotFound, MissingExtra):
         raise
-    except Exception as error:  # whatever a retriever raises concerns this question; the run says so and goes on
+    except Exception as error:  # any other error concerns this question alone: it is recorded, and the run goes on
         return Prediction(example=example.id, scope=scope, error=error_reason(error))
     pages = tuple(rank_pages(hits)[:PAGES])
     return Prediction(example=example.id, scope=scope, hits=tuple(hits), pages=pages, contexts=contexts, notes=notes)
@@ -71,7 +70,7 @@ def _filter(example: Example, scope: Scope) -> Filter | None:
 
 
 def _ranking(query: Query, retriever: Retriever, where: Filter | None) -> Sequence[Hit]:
-    """Search deeper until there are hits enough, or the ranking ends."""
+    """Search deeper until there are enough hits, or the ranking ends."""
     depth = FIRST_DEPTH
     while True:
         hits = retriever.search([query], depth, where=where)[0]
@@ -82,7 +81,7 @@ def _ranking(query: Query, retriever: Retriever, where: Filter | None) -> Sequen
 
 
 def _length(hits: Sequence[Hit]) -> int | None:
-    """Return how many hits hold enough quotes and pages, or None where even all of them do not."""
+    """Return how many of the first hits have enough quotes and pages; None if even all of them do not."""
     seen: set[tuple[str, int]] = set()
     parts = 0
     for position, hit in enumerate(hits, start=1):
@@ -96,7 +95,7 @@ def _length(hits: Sequence[Hit]) -> int | None:
 class SearchRetriever:
     """A `Search` that expands or reranks, adapted to the `Retriever` protocol for `run_retrieval`.
 
-    A reranker orders its pool alone, so with `reranks` a ranking ends there. `on_note` receives the notes of each
+    A reranker orders only its pool, so that with `reranks` a ranking ends there. `on_note` receives the notes of each
     question.
     """
 
@@ -115,7 +114,7 @@ class SearchRetriever:
 class RememberingExpander:
     """Caches the clauses of another expander, so that both scopes and deeper searches use the same ones.
 
-    They are kept by the question: it must not wrap an expander whose clauses depend on the filter.
+    They are cached by the question, so that it must not wrap an expander whose clauses depend on the filter.
     """
 
     def __init__(self, expander: Expander) -> None:

@@ -56,8 +56,7 @@ class Questions:
         examples: as `evaluation.datasets.load_dataset` reads them
         references: its file, of which a run keeps the SHA-256
         images: the folder of its pictures
-        partial: whether questions whose pictures are not all in that folder are left out and counted, rather than an
-            error
+        partial: whether questions that lack pictures in that folder are left out and counted, and are no error
         documents: the folder of its documents
     """
 
@@ -95,9 +94,9 @@ def search_dataset(
 ) -> RetrievalRun:
     """Ask every question of a dataset within its document and over the whole collection.
 
-    The dataset's documents, where it has a folder of them, are added to the collection in that folder, and indexes
-    built. Predictions are kept in the folder `run`, and those that it holds are not asked again. Raises UsageError for
-    settings that name nothing, and for a folder that holds another run.
+    If the dataset has a folder of documents, they are added to the collection in the folder `collection`, and indexes
+    are built. Predictions are kept in the folder `run`; questions that it has predictions for are not searched again.
+    Raises UsageError for settings that name nothing, and for a folder that holds another run.
     """
     settings = name_chat_model(settings or RetrievalSettings())
     folder = questions.documents
@@ -118,7 +117,7 @@ def search_dataset(
 
 
 def _unread(questions: Questions, *, collection: "PreparedRetriever", folder: Path | None) -> dict[str, str]:
-    """Return why each document that questions are on cannot be searched, in the order of the questions."""
+    """Return why documents that questions are about cannot be searched, in the order of the questions."""
     asked = dict.fromkeys(one.document for one in questions.examples if one.document is not None)
     where = "the collection" if folder is None else folder
     absent = [name for name in asked if name not in collection.names]
@@ -126,7 +125,7 @@ def _unread(questions: Questions, *, collection: "PreparedRetriever", folder: Pa
 
 
 def _of_unread(examples: Sequence[Example], unread: Mapping[str, str]) -> Iterator[str]:
-    """A note where questions are on documents that cannot be searched."""
+    """Yield a note if questions are on documents that cannot be searched."""
     count = sum(example.document in unread for example in examples)
     if count:
         yield (
@@ -148,7 +147,7 @@ def _quote_boxes(collection: Collection, examples: Sequence[Example]) -> dict[tu
 
 
 def _pages_beyond(examples: Sequence[Example], documents: Sequence[Document]) -> Iterator[str]:
-    """A note where gold is on pages that the documents of the collection lack: no retriever can find it there."""
+    """Yield a note if gold is on pages that documents of the collection lack, so that no retriever can find it."""
     pages = {document.name: document.pages for document in documents}
     beyond = {
         example.id: f"page {max(example.reference.pages) + 1} of {example.document}"
@@ -168,13 +167,13 @@ class PreparedRetriever:
 
     retriever: Retriever
     search: Search
-    """What makes contexts, as `ask` does."""
+    """Makes contexts as `ask` does."""
     documents: Sequence[Document]
     indexes: Mapping[str, str]
     """The fingerprint of each index that is searched."""
     failures: Mapping[str, str]
     notes: Counter[str]
-    """What went wrong in searches that found something nonetheless, to how often."""
+    """Problems of searches that found something nonetheless, with how often each occurred."""
 
     @property
     def names(self) -> set[str]:
@@ -183,9 +182,9 @@ class PreparedRetriever:
 
 
 def add_dataset_documents(collection: Path, documents: Path, progress: Progress = NO_PROGRESS) -> None:
-    """Bring the collection up to date with a folder of documents; it remembers which of them could not be read.
+    """Update the collection with a folder of documents; the collection records which of them could not be read.
 
-    Where documents were added with settings of their own, they are left as they are, and what is missing is added.
+    Documents that were added with other settings are left as they are, and only missing ones are added.
     """
     files = find_files([documents])
     with Collection.open_or_create(collection) as opened:
@@ -207,7 +206,7 @@ def add_dataset_documents(collection: Path, documents: Path, progress: Progress 
 
 
 def _hash(path: Path) -> str | None:
-    """Return the file's SHA-256; None where it cannot be read, which adding it will report."""
+    """Return the file's SHA-256; None if it cannot be read, which adding it will report."""
     try:
         return file_sha256(path)
     except OSError:
@@ -236,16 +235,16 @@ def make_run_search(
     chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[Retriever, Search]:
-    """Return the retriever, and the search that asks it after expanding, and reranks. Raises UsageError.
+    """Return the retriever, and the search that uses it with expansion and reranking. Raises UsageError.
 
-    Contexts are those of `ask`. With a published preset they are the ranking alone, as its authors' are.
+    Contexts are those of `ask`; with a published preset they are the ranking alone, like its authors'.
     """
     names, how = settings.retriever, settings.expand
     resources = resources_for(collection, settings, progress, terms)
-    # What a retriever sends is noted when its index is built.
+    # No notes here, as building the index already notes what a retriever sends.
     retriever = make_fused(names, settings.fusion, collection, replace(resources, notify=lambda _: None))
     expander = make_expander(how, names, collection, resources=resources, chats=chats) if how else None
-    if expander is not None and how != "rm3":  # whose clauses depend on the documents that are searched
+    if expander is not None and how != "rm3":  # the clauses of rm3 depend on the documents that are searched
         expander = RememberingExpander(expander)
     reranker = make_reranker(settings.rerank, resources=resources, chats=chats) if settings.rerank else None
     context_collection = collection if settings.preset is None else None

@@ -1,7 +1,7 @@
 """Converts examples with gold answers to conversations for fine-tuning a chat model, in formats that trainers read.
 
-As in MMDocRAG (arXiv 2505.16470, appendix C.2), quotes are shuffled so that gold stands at each place equally often,
-and nothing can be learnt from the place.
+As in MMDocRAG (arXiv 2505.16470, appendix C.2), quotes are shuffled so that gold is at each position equally often, and
+nothing can be learnt from the position.
 """
 
 import random
@@ -22,7 +22,7 @@ from quoteweave.pipeline.runs.arrangement import ImageView, with_image_view
 TrainingFormat = Literal["trl", "llama-factory"]
 Line = Mapping[str, object]
 Numbers = Mapping[tuple[Kind, int], int]
-"""The new number of each quote that a mark can name."""
+"""The new number of each quote, by its kind and old number, as marks name it."""
 
 NO_QUOTES = "it has no quotes of its own"
 NO_ANSWER = "it has no gold answer"
@@ -39,14 +39,15 @@ class ExampleSkipped(Exception):
 
 
 class TrainingLines:
-    """Makes the training line of each example, and counts the places of gold quotes.
+    """Makes the training line of each example, and counts the positions of gold quotes.
 
-    With `pictures`, which gives the file of `Quote.image` or None where there is none, image quotes are shown
-    (multimodal); without, their words are given (pure text), those of `view`; `sources` says whether with the place
-    of each quote. The messages are those that `CitedGenerator` asks with.
-    A line has `messages`, and with `pictures` also `images`, the files in the order in which they are shown. Where
-    each stands, `form` trl says by a part {"type": "image"} of the content, and llama-factory, which ms-swift reads
-    as well, by `<image>` in its text.
+    `pictures` returns the file of a `Quote.image`, or None if there is none. With it, image quotes are shown
+    (multimodal); without it, their words in `view` are given (pure text). `sources` says whether the place of each
+    quote is given as well. The messages are those that `CitedGenerator` sends.
+
+    A line has `messages` and, with `pictures`, also `images`, the files in the order in which they are shown. For the
+    `form` trl, a part {"type": "image"} of the content marks the position of a picture; for llama-factory, which
+    ms-swift reads as well, `<image>` in the text does.
     """
 
     def __init__(
@@ -67,11 +68,11 @@ class TrainingLines:
 
     @property
     def places(self) -> dict[Kind, list[int]]:
-        """How often gold stood at each place, by kind, in the lines made so far."""
+        """How often gold was at each position, by kind, in the lines made so far."""
         return {kind: self._spread.at(kind) for kind in ("text", "image")}
 
     def line(self, example: Example) -> Line:
-        """Return the example as a line. Raises ExampleSkipped where it cannot be trained with."""
+        """Return the example as a line. Raises ExampleSkipped if it cannot be used for training."""
         answer = example.reference.answer
         context = self._context(example)
         if context is None or not (context.texts or context.images):
@@ -80,7 +81,7 @@ class TrainingLines:
             raise ExampleSkipped(NO_ANSWER)
         if not parse_marks(answer):
             raise ExampleSkipped(NO_MARK)
-        renumber_marks(answer, _unchanged_numbers(context))  # raises before the example takes places from others
+        renumber_marks(answer, _unchanged_numbers(context))  # raise before the example is counted
         files = self._files(context)
         shuffled, numbers = self._shuffled(example, context)
         shown = {
@@ -135,11 +136,11 @@ def _unchanged_numbers(context: Context) -> Numbers:
 
 
 class GoldSpread:
-    """Shuffles quotes so that gold stands at each place of a kind equally often, to within one.
+    """Shuffles quotes so that gold is at each position of a kind equally often, to within one.
 
-    Each example's gold goes to the places that have held gold least often so far, in lists of that kind and length;
-    which of those that have held it equally often, and what stands where among gold and among the rest, is drawn.
-    Counts that differ by one at most do so ever after.
+    Each example's gold goes to the positions that have had gold least often so far in lists of that kind and length.
+    Ties between positions, the order of gold quotes, and the order of the others are random. If counts differ by at
+    most one, they still do so after each example.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -147,17 +148,17 @@ class GoldSpread:
         self._held: dict[tuple[Kind, int], list[int]] = {}
 
     def at(self, kind: Kind) -> list[int]:
-        """How often gold stood at each place."""
+        """How often gold was at each position."""
         counts = (held for (of, _), held in self._held.items() if of == kind)
         return [sum(place) for place in zip_longest(*counts, fillvalue=0)]
 
     def order(self, example: str, kind: Kind, gold: Sequence[bool]) -> list[int]:
-        """For each new place, from 0, the place before of the quote that stands there now."""
+        """For each new position, from 0, the old position of the quote that is there now."""
         drawn = random.Random(f"{self._seed}:{example}:{kind}")
         held = self._held.setdefault((kind, len(gold)), [0] * len(gold))
         places = list(range(len(gold)))
         drawn.shuffle(places)
-        places.sort(key=held.__getitem__)  # stable: equals stay as drawn
+        places.sort(key=held.__getitem__)  # stable, so that ties stay in random order
         quotes = list(range(len(gold)))
         drawn.shuffle(quotes)
         quotes.sort(key=lambda quote: not gold[quote])
@@ -168,9 +169,9 @@ class GoldSpread:
 
 
 def renumber_marks(answer: str, numbers: Numbers) -> str:
-    """The answer with its marks naming the new numbers: `[1, 3]` becomes `[7][2]`, as the prompt asks for.
+    """The answer with the new numbers in its marks: `[1, 3]` becomes `[7][2]`, the form that the prompt asks for.
 
-    What an image mark says of its image is renumbered too. All else stays. Raises ExampleSkipped for a mark that
+    Marks in the summary of an image mark are renumbered, too; all else stays. Raises ExampleSkipped for a mark that
     names no quote.
     """
     written, end = [], 0
@@ -192,14 +193,14 @@ def _renumber_mark(mark: Mark, numbers: Numbers) -> str:
 
 
 def _as_parts(content: object) -> list[dict[str, object]]:
-    """A list of parts always: columns of a table, which trainers make of lines, hold values of one type."""
+    """The content as a list of parts in any case, as trainers make tables of lines, whose columns have one type."""
     if not isinstance(content, list):
         return [{"type": "text", "text": content}]
     return [{"type": "image"} if part["type"] == "image_url" else part for part in content]
 
 
 def _as_tagged_text(content: object) -> str:
-    # What only looks like a tag, in a document, would be counted as a picture.
+    # Text of a document that looks like the tag is changed, as it would be counted as a picture.
     if not isinstance(content, list):
         return _TAGS.sub(r"< \1>", str(content))
     texts = ("<image>" if part["type"] == "image_url" else _TAGS.sub(r"< \1>", part["text"]) for part in content)

@@ -1,1 +1,1 @@
-"""Contexts for questions about a document as a whole: what it consists of, and what stands above its text."""
+"""Makes contexts for questions about a document as a whole: its structure and its front matter."""

@@ -1,8 +1,8 @@
-"""Finds what a document consists of, for questions that ask for that alone (`structure_questions`).
+"""Finds what a document consists of, for questions that ask only for that (`structure_questions`).
 
-Figures and tables are known by their numbered captions, and else as the parser found them; charts as the parser found
-them; chapters and sections by their numbers, else by the outline (bookmarks or the table of contents); appendices by
-their letters; headings as the parser found them.
+Figures and tables are recognised by numbered captions, or else as the parser found them; charts and headings as the
+parser found them; chapters and sections by their numbers, or else by the outline (bookmarks or the table of contents);
+appendices by their letters.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,24 +27,24 @@ from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.whole_document.structure_questions import asks_title, read_structure_request, states_number
 
 MAX_TEXTS, MAX_IMAGES = 30, 5
-"""Most quotes of each kind that a context shows of the parts found."""
+"""Text and image quotes of the parts found that a context shows, at most."""
 _LAYOUTS: dict[StructureKind, frozenset[str]] = {
     "figure": frozenset({"figure", "chart"}),
     "chart": frozenset({"chart"}),
     "table": frozenset({"table"}),
 }
-# What the parser adds to the caption of a panel, which it gives beside the whole picture.
+# The parser adds these words to the caption of a panel, which is a quote beside the whole picture.
 _PANEL = lazy_regex(r"\b[Pp]art \d+ of \d+\b")
-_NUMBER = lazy_regex(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # outlines have titles without theirs
+_NUMBER = lazy_regex(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # titles in outlines lack these numbers
 _LETTERED = lazy_regex(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
 
 
 def structure_context(question: str, collection: Collection, where: Filter) -> Context | None:
     """Return the structure that a question asks for, with the quotes that show it; None for other questions.
 
-    None too where several documents may be meant, for a chapter or section that the document does not have, and where
-    the document writes of such things rather than consisting of them (`_means_parts`).
-    Raises CollectionError for a damaged collection.
+    Also None if several documents may be meant, if the document lacks the chapter or section asked for, and if the
+    document is about such things and does not consist of them (`_means_parts`). Raises CollectionError for a damaged
+    collection.
     """
     request = read_structure_request(question)
     document = _document_of(request, collection, where) if request is not None else None
@@ -72,7 +72,7 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
 
 
 def _document_of(request: StructureRequest, collection: Collection, where: Filter) -> Document | None:
-    """The only document that can be meant: of those that pass the filter, the one that the question names."""
+    """The document that the question names among those that pass the filter; None unless exactly one can be meant."""
     asked = set(request.naming_words)
     named = [
         document
@@ -85,9 +85,9 @@ def _document_of(request: StructureRequest, collection: Collection, where: Filte
 def _means_parts(
     request: StructureRequest, found: Sequence["_Found"], reader: "_StructureReader", within: "_Scope"
 ) -> bool:
-    """Whether the document's own parts are meant: "How many tables are there?" may be about those of a restaurant.
+    """Whether the document's own parts are meant: "How many tables are there?" may be about a restaurant's tables.
 
-    They are where the text says no number of such things, and where the question names the document, which has some.
+    They are if the text states no number of such things, or if the question speaks of the document and it has some.
     """
     if request.wants != "count" or (request.says_document and any(count.count for count in found)):
         return True
@@ -114,7 +114,7 @@ class _Found:
     unnumbered: Sequence[_Part] = ()
 
     def record(self, shown: "_ShownQuotes") -> StructureCount:
-        """This, with its quotes numbered in the context."""
+        """The record of these parts, with their quotes numbered in the context."""
         elements, others = (tuple(map(shown.element, parts)) for parts in (self.parts, self.unnumbered))
         return StructureCount(kind=self.kind, basis=self.basis, count=self.count, elements=elements, unnumbered=others)
 
@@ -127,7 +127,7 @@ class _ShownQuotes:
         self.images: list[Hit] = []
 
     def element(self, part: _Part) -> StructureElement:
-        """The record of a part, whose quote is added while there is room."""
+        """The record of a part; its quote is added if there is room."""
         fields = {"name": part.name, "label": part.label, "page_label": part.page_label, "page": part.page}
         if part.quote is None:
             return StructureElement.model_validate(fields)
@@ -151,7 +151,7 @@ class _StructureReader:
         first, last = own.first_page or 0, own.last_page
         self._whole = collection.pages(document.name)
         self._pages = [page for page in self._whole if page.number >= first and (last is None or page.number <= last)]
-        # Chapters are numbered over the whole document, whatever the filter leaves of it.
+        # Titles are read from the whole document, as chapters are numbered through it, whatever pages pass the filter.
         whole = self._own.model_copy(update={"first_page": None, "last_page": None})
         quotes = self._collection.quotes(whole.intersect(Filter(layouts=layouts)))
         self._titles = [quote for quote in quotes if quote.layout == "title"]
@@ -161,20 +161,23 @@ class _StructureReader:
 
     @property
     def limits(self) -> tuple[str, str] | None:
-        """What the first and last page are called that the filter leaves; None where it leaves all, or none."""
+        """The names of the first and last page that pass the filter; None if all pages do, or none."""
         if not self._pages or len(self._pages) == self._document.pages:
             return None
         first, last = (page_number(page.label, page.number) for page in (self._pages[0], self._pages[-1]))
         return first, last
 
     def states_number(self, kinds: Sequence[StructureKind], within: "_Scope") -> bool:
-        """Whether what is written on the pages says a number of things of one of these names."""
+        """Whether the text on the pages states a number of things with one of these names."""
         pages = {page.number for page in within.pages}
         written = self._collection.quotes(self._own.intersect(Filter(layouts=("paragraph", "list", "table"))))
         return any(quote.page in pages and states_number(quote.text, kinds) for quote in written)
 
     def scope(self, places: Sequence[PlaceName]) -> "_Scope | None":
-        """The pages and quotes within the places; all for none; None for several, or a section that is not there."""
+        """The pages and quotes within the places; without places, all of them.
+
+        None for several sections, and for a section that the document does not have.
+        """
         whole = _Scope(self._pages, self._quotes)
         pages = [place for place in places if place.is_page]
         if pages:
@@ -191,12 +194,12 @@ class _StructureReader:
         return self._section(places[0]) if places else whole
 
     def heading(self, name: PlaceName) -> "_Scope | None":
-        """The heading of a chapter; None where several, or none, are called so."""
+        """The heading of a chapter; None unless exactly one heading has that name."""
         own = [quote for quote in self._quotes if name in self._names.get(quote.id, ())]
         return _Scope([page for page in self._pages if page.number == own[0].page], own) if len(own) == 1 else None
 
     def _section(self, name: PlaceName) -> "_Scope | None":
-        """What stands between the heading of that name and the next heading that is numbered otherwise."""
+        """The pages and quotes from the heading of that name to the heading that ends its section."""
         best: list[Quote] = []
         start: int | None = None
         for at, quote in enumerate(self._quotes):
@@ -231,7 +234,7 @@ class _StructureReader:
 
     @staticmethod
     def _captioned(kind: StructureKind, within: "_Scope") -> _Found:
-        """Parts with numbered captions, each number once; and those that the parser found beside."""
+        """Parts with numbered captions, each number once; and parts without a number that the parser found."""
         numbered: dict[PlaceName, _Part] = {}
         others: list[_Part] = []
         for quote in within.quotes:
@@ -239,7 +242,7 @@ class _StructureReader:
             label = caption_label(caption)
             if label is not None and label.kind == kind:
                 known = numbered.get(label)
-                # The caption's own words, rather than the picture, show how it is numbered.
+                # The quote of the caption is preferred to that of the picture, as it shows the number.
                 if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
                     numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label, quote.page)
             if label is None and quote.layout in _LAYOUTS[kind] and not _PANEL.search(caption):
@@ -271,13 +274,13 @@ class _StructureReader:
             return _Found(kind, "outline" if outline.is_sure else "parser", len(outlined), outlined)
         if kind == "section" and not numbered:
             return _Found("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
-        # Nobody numbers a single chapter: of the others the headings were not found.
+        # A document does not number its only chapter, so that the headings of its other chapters were not found.
         return _Found(kind, "parser", len(numbered), numbered)
 
     def _appendices(self, titles: Iterable[Quote]) -> _Found:
-        """Headings that say "Appendix A", and after the references those that begin with a letter ("B.1 Tests").
+        """Headings such as "Appendix A" and, after the references, those that begin with a letter ("B.1 Tests").
 
-        Their numbers count where none is missing before the last. Where none has one, "Appendix" alone is the heading.
+        Lettered ones count if no letter is missing before the last. If none has a letter, "Appendix" is the heading.
         """
         found: dict[int, _Part] = {}
         alone: list[_Part] = []
@@ -300,9 +303,9 @@ class _StructureReader:
 
     @staticmethod
     def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
-        """The headings of the outline, each with the title of that text on its page, if there is one.
+        """The headings of the outline, each with the title quote of the same text on its page, if there is one.
 
-        A heading may begin on a page below the end of another, which stands before it there.
+        If a heading begins in the middle of a page, the section before it ends on that page, and precedes it there.
         """
         seen: set[str] = set()
         for at, page in enumerate(within.pages):
@@ -326,13 +329,13 @@ class _Scope:
 
 
 def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
-    """Whether a heading with these names ends the section of that name; a part goes on over its chapters."""
+    """Whether a heading with these names ends the section of that name; chapters do not end the part around them."""
     return name not in names and any(not name.encloses_chapters or each.encloses_chapters for each in names)
 
 
 def _numbered(heading: NumberedHeading, page_label: str) -> _Part:
     found = _Part(_one_line(heading.text), heading.name, heading.quote, page_label, heading.page)
-    # A chapter whose own heading was not found.
+    # An inner heading shows that a chapter exists whose own heading was not found.
     return replace(found, name=f"{heading.name.number}, known by {found.name}") if heading.is_inner else found
 
 

@@ -1,7 +1,7 @@
-"""Adds to a context what stands above a document's text, for a question that asks who wrote it, when, or its title.
+"""Adds a document's front matter to a context, for questions that ask who wrote it, when, or for its title.
 
-A byline has none of the question's words. The document is the one that the question is asked within, or the one whose
-title or name the question says.
+A search would not find it, as a byline has none of the question's words. The document is the only one that is asked, or
+the one whose title or name is in the question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,24 +20,24 @@ from quoteweave.pipeline.filtered_pages import FilteredPages
 from quoteweave.pipeline.introduced import fitted
 
 MAX_QUOTES = 40
-"""Most quotes above a document's text."""
+"""Quotes of front matter, at most."""
 MAX_PAGE_WORDS = 5000
-"""Words of a page beyond which nothing of it is read as what stands above a text: it is no cover."""
+"""A first page with more words than this is not read as having front matter."""
 MIN_PROSE_WORDS, MIN_PROSE_SHARE = 20, 0.5
-"""Least words of a paragraph with which a document's text begins, and least share of those with a small letter."""
+"""A paragraph begins the document's text if it has at least so many words, and at least this share of them begin with a
+small letter."""
 ROW_HEIGHT = 4.0
-"""Points within which quotes begin that stand beside each other."""
+"""Quotes whose tops differ by at most this many points stand side by side."""
 WIDE_GAP = 1.0
-"""Gap between two words of a line that parts it, as a share of the line's height."""
+"""A line is split at a gap between words that is at least this share of the line's height."""
 
 
 def add_front_matter(question: str, context: Context, pages: FilteredPages, size: ContextSize) -> Context:
     """Return the context with the front matter that the question asks for, after its other texts.
 
-    It takes the place of the last ones where the context would outgrow `size`: at most half of the texts are such, of
-    which those that answer come first; a sentence that prohibits what it introduces stays. `Context.front_matter` has
-    the lines of what did not fit, too.
-    Raises CollectionError for a damaged collection.
+    Front matter replaces the last texts if the context would exceed `size`. At most half of the texts are front matter,
+    with those that answer first. A sentence that prohibits what it introduces is not replaced. `Context.front_matter`
+    also has the lines of front matter that did not fit. Raises CollectionError for a damaged collection.
     """
     where, request = pages.where, read_front_matter_request(question)
     if request is None or where.kind == "image" or where.layouts is not None:
@@ -63,7 +63,7 @@ def add_front_matter(question: str, context: Context, pages: FilteredPages, size
 
 
 def _document_asked(request: FrontMatterRequest, pages: FilteredPages) -> str | None:
-    """The document that a question asks about; None where none has the question's words, or several may be meant."""
+    """The document that a question asks about; None if none has the question's words, or several may be meant."""
     where, asked = pages.where, frozenset(request.naming_words)
     within = list(where.documents) if where.documents is not None else pages.documents()
     in_view = request.is_pointing and len(within) == 1
@@ -76,10 +76,10 @@ def _document_asked(request: FrontMatterRequest, pages: FilteredPages) -> str | 
 
 
 def _is_named(document: str, title: str, asked: frozenset[str], *, further: bool) -> bool:
-    """Whether a document's title or name has these words, and besides only numbers and what documents are called.
+    """Whether a document's title or name has these words, and otherwise only numbers and nouns for documents.
 
-    "The Tolland study" need not be a document with the title "What the Tolland study left out", unless it is the only
-    one that can be meant: it may have further words then.
+    "The Tolland study" need not be the document titled "What the Tolland study left out". With `further`, other words
+    are allowed, for the case that only one document can be meant.
     """
     called = frozenset(words(" ".join(document_nouns())))
     for name in (PurePosixPath(document).stem.replace("_", " "), title):
@@ -90,9 +90,9 @@ def _is_named(document: str, title: str, asked: frozenset[str], *, further: bool
 
 
 def _front_matter(document: str, pages: FilteredPages) -> Mapping[str, tuple[Quote, tuple[str, ...]]]:
-    """The quotes of a document's first page with texts, with their lines, up to where its running text begins.
+    """The quotes before the running text on a document's first page that has texts, each with its lines.
 
-    Pictures are among them that have further words: a name may stand in one.
+    Pictures are included if they have words that the texts lack, as a name may be in one.
     """
     first = pages.of_page(document, 0)
     if not pages.where.first_page and not any(one.kind == "text" for one in first):
@@ -114,10 +114,10 @@ def _front_matter(document: str, pages: FilteredPages) -> Mapping[str, tuple[Quo
 
 
 def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
-    """The quotes before the running text, and those above it on the page, row by row from the top.
+    """The quotes before the running text in reading order, and those above it on the page, row by row from the top.
 
-    Of authors in columns, some may be read after the heading of the abstract. An abstract with its heading in its first
-    line is the last of them.
+    The latter are included because, with authors in columns, some may come after the heading of the abstract in reading
+    order. An abstract with its heading in its first line is the last quote.
     """
     start = next((at for at, one in enumerate(quotes) if one.kind == "text" and _is_prose(one)), len(quotes))
     above, text = list(quotes[:start]), quotes[start:]
@@ -148,7 +148,7 @@ def _holds(quote: Quote, word: PageWord) -> bool:
 
 
 def _lines(quote: Quote, page_words: Sequence[PageWord]) -> list[str]:
-    """The lines of a quote as they stand on the page, parted at wide gaps; none where those are not known."""
+    """The lines of a quote as on the page, split at wide gaps; none if the words of the page are not known."""
     lines: list[list[PageWord]] = []
     for word in page_words:
         if not _holds(quote, word):
