@@ -1,4 +1,4 @@
-"""Shows answers: printed, streamed or whole, with the source of each mark, as JSON, or as a page."""
+"""Shows answers: prints them streamed or whole with the source of each mark, as JSON, or writes them as a page."""
 
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -45,10 +45,10 @@ def write_answer_page(
     others: Mapping[Collection, Sequence[Answered]] = MappingProxyType({}),
     wording: Wording | None = None,
 ) -> Path | None:
-    """Write the page of these answers to `html`, or to a temporary file where it is only to be opened.
+    """Write the page of these answers to `html`, or to a temporary file if it is only to be opened.
 
-    `others` are answers over other collections, which follow them; `wording` says what they are, if not answers.
-    Returns its path, None where neither was asked for. Raises StorageError where it cannot be written.
+    `others` are answers over other collections, which follow them; `wording` is for pages of something else than
+    answers. Returns the page's path, None if no page was asked for. Raises StorageError if it cannot be written.
     """
     if html is None and not open_it:
         return None
@@ -67,7 +67,7 @@ def write_answer_page(
 
 
 def answer_json(answered: Answered) -> dict[str, object]:
-    """The documented JSON object: the answer's record, its context, and how that was found."""
+    """The documented JSON object: the answer's record, its context, and how the context was found."""
     context, trace = (part.model_dump(mode="json") for part in (answered.context, answered.trace))
     return {**answered.answer.model_dump(mode="json"), "context": context, "trace": trace}
 
@@ -134,7 +134,7 @@ def _ask(
 
 
 class _StreamPrinter:
-    """Prints an answer's text on stdout as it comes; on a terminal, stderr says what is waited for."""
+    """Prints an answer's text on stdout as it comes; on a terminal, stderr shows what the program is waiting for."""
 
     def __init__(self, model: str | None) -> None:
         self._model, self._thought, self._begun = model, 0, False
@@ -143,7 +143,7 @@ class _StreamPrinter:
         self._status = Console(stderr=True).status("searching")
 
     def __enter__(self) -> "_StreamPrinter":
-        self._status.start()  # which shows nothing but on a terminal
+        self._status.start()  # shown only on a terminal
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -152,7 +152,7 @@ class _StreamPrinter:
             typer.echo("" if self._wrap is None else self._wrap.end())
 
     def __call__(self, event: StreamEvent) -> None:
-        """Shows the next event."""
+        """Show the next event."""
 
         if isinstance(event, TextEvent):
             self._status.stop()
@@ -170,7 +170,7 @@ class _StreamPrinter:
 
 
 def _print_event(event: StreamEvent) -> None:
-    """An event as a JSON object on a line of its own."""
+    """Print an event as a JSON object on a line of its own."""
     print_json(event.model_dump(mode="json"), indent=None)
 
 
@@ -195,7 +195,7 @@ def print_answer(
     pictures: Callable[[str], None] | None = None,
     reasons: Mapping[str, Sequence[Reason]] = MappingProxyType({}),
 ) -> None:
-    """Print the answer and the source of each mark as text on stdout; the others as for `print_sources`."""
+    """Print the answer and the source of each mark as text on stdout; other parameters are those of `print_sources`."""
     console().print(plain(without_pictures(answer.text)))
     print_sources(answer, pictures, reasons)
 
@@ -217,7 +217,7 @@ def print_sources(
 ) -> None:
     """Print the source of each mark on stdout, and notes on the answer on stderr.
 
-    `pictures` shows an image quote, given its id, below its line. `reasons` say, by the quote's id, why it was found.
+    `pictures` shows an image quote, given its id, below its line. `reasons` say why quotes were found, by their ids.
     """
 
     out = console()
@@ -244,5 +244,5 @@ def print_sources(
 
 
 def _by_mark(citations: tuple[Citation, ...]) -> dict[str, Citation]:
-    """One citation for each quote, by the name that the answer gives it."""
+    """One citation for each quote, by the name that the answer uses for the quote."""
     return {citation.name: citation for citation in citations}

@@ -22,7 +22,7 @@ All names of `quoteweave` and `quoteweave.evaluation`, with what they take, and 
 [python.md](python.md) and [evaluation.md](evaluation.md). This page is made by
 `python -m quoteweave.cli.api_reference docs/api.md`.
 """
-# The first prefix of the module that defines a name decides.
+# The heading for a name is that of the first of these prefixes which its module's name has.
 SUBJECTS: Mapping[str, str] = {
     "core.errors": "Exceptions",
     "core.protocols": "Protocols",
@@ -62,8 +62,8 @@ _CONSTANTS = {
     "__version__": "the version of quoteweave",
 }
 _MAX_SHOWN = 8
-"""Parameters or fields of a name that are shown; help() has all."""
-_SHORT = lazy_regex(r"[-.\w]{1,16}|\(\)")  # defaults that are shown as they are
+"""Parameters or fields of a name that are shown, at most; help() has all."""
+_SHORT = lazy_regex(r"[-.\w]{1,16}|\(\)")  # defaults that are short enough to be shown
 
 
 def api_reference() -> str:
@@ -106,7 +106,7 @@ def _first_line(named: object) -> str:
 
 
 def _methods(named: object) -> str:
-    """A line for each public method that a class of ours defines itself; none for records, protocols and exceptions."""
+    """A line for each public method that a class itself defines; none for records, protocols and exceptions."""
     if not isinstance(named, type) or issubclass(named, BaseModel | Exception) or getattr(named, "_is_protocol", False):
         return ""
     lines = []
@@ -120,7 +120,7 @@ def _methods(named: object) -> str:
 
 
 def _signature(named: Callable[..., object]) -> str:
-    """What it takes, without types; of a protocol, its methods."""
+    """The parameters, without types; for a protocol, its methods."""
     if getattr(named, "_is_protocol", False):
         methods = [name for name in vars(named) if not name.startswith("_")]
         return f": {', '.join(methods)}"
@@ -146,7 +146,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def _exceptions() -> Iterator[str]:
-    """All exceptions as a tree, each below what it is a kind of."""
+    """All exceptions as a tree, each below its base class."""
     from quoteweave.core.errors import QuoteweaveError
 
     def below(kind: type[Exception], depth: int) -> Iterator[str]:

@@ -28,27 +28,27 @@ class LazyCommand:
     help: str
     """The first line of its help."""
     module: str = ""
-    """Where the command's function is; it has the name `function`, and `EPILOG` says what its JSON holds."""
+    """The module of the command's function, whose name is `function`."""
     function: str = ""
     epilog: str = "JSON"
-    """The name of the text in the module that stands below its help."""
+    """The name of the module's text that is shown below the command's help, which describes its JSON."""
     commands: Mapping[str, "LazyCommand"] = field(default_factory=dict)
-    """Those of a group."""
+    """The commands of a group; empty for a command."""
 
     def load(self, name: str) -> Any:
-        """The command, imported; of a group, the group alone."""
+        """Import the command and return it; for a group, none of its commands are imported."""
         if self.commands:
             return typer.main.get_command(group(self.commands, self.help, name))
         return _made(name, self.module, self.function, self.epilog)
 
     def summary(self, name: str) -> Any:
-        """What stands for the command where commands are listed."""
+        """A stand-in for the command in lists of commands."""
         return TyperCommand(name, short_help=self.help)
 
 
 @cache
 def _made(name: str, module_name: str, function: str, epilog: str) -> Any:
-    """The command of a function, made once a process, as what converts its options is made when it is first called."""
+    """The command of a function; cached, as the converters of its options are made when it is first called."""
     module = _import_quickly(module_name)
     app = typer.Typer(add_completion=False, **OPTIONS)
     app.command(name, cls=Command, epilog=getattr(module, epilog))(getattr(module, function))
@@ -56,9 +56,9 @@ def _made(name: str, module_name: str, function: str, epilog: str) -> Any:
 
 
 def _import_quickly(name: str) -> ModuleType:
-    """Import a module without collecting garbage, which would take a quarter of the time and find next to none.
+    """Import a module without collecting garbage, which would take a quarter of the time and find hardly any.
 
-    What was imported is not looked through later either: once more at the end takes a third of a second.
+    Imported objects are also excluded from later collections, the last of which would take a third of a second.
     """
     gc.disable()
     try:
@@ -72,12 +72,12 @@ class Command(TyperCommand):
     """A command whose help lists its options under the headings that they name (`rich_help_panel`)."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; errors advise the options and keys of files that it has."""
+        """Run the command. Remedies of errors name the command's own options and keys of its files."""
         with settings_named_by(partial(setting_name, self.params)):
             return super().invoke(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """As any command; of a wrong value, what is wrong is said without the words of the library that checked it."""
+        """Parse arguments as usual, but without the words of the validation library in messages on wrong values."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -85,7 +85,7 @@ class Command(TyperCommand):
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """What stands in the usage line behind the command's name."""
+        """The parts of the usage line after the command's name."""
         arguments = (one for one in self.get_params(ctx) if one.param_type_name == "argument")
         return ["[OPTIONS]", *map(argument_name, arguments)]
 
@@ -103,7 +103,7 @@ class Command(TyperCommand):
 
 
 def _with_form(parameter: Any, ctx: Any, name: str, help: str) -> tuple[str, str]:
-    """A line of help with `N`, `PATH` or the choices in place of the types of Python that typer writes."""
+    """A line of help with `N`, `PATH` or the choices in place of the Python types that typer writes."""
     form = f"<{'|'.join(found)}>" if (found := choices(parameter)) else ""
     if parameter.param_type_name == "argument":
         return f"{argument_name(parameter)} {form}".strip(), help
@@ -111,7 +111,7 @@ def _with_form(parameter: Any, ctx: Any, name: str, help: str) -> tuple[str, str
     return name.replace(str(written), form or value_form(parameter)) if written else name, help
 
 
-# Help is plain text: to import what draws it in boxes takes as long as all the rest of `--help`.
+# Help is plain text, as importing the library that draws it in boxes takes as long as all the rest of `--help`.
 OPTIONS: dict[str, Any] = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
@@ -128,11 +128,11 @@ def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = Non
         listing = False
 
         def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-            """Their names, in the order of the table."""
+            """The names of the commands, in the order of the table."""
             return [*commands]
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-            """The command of that name, imported unless it is only listed."""
+            """The command of that name, which is imported unless it is only listed."""
             if cmd_name not in commands:
                 return None
             lazy = commands[cmd_name]
@@ -147,7 +147,7 @@ def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = Non
                 self.listing = False
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-            """As in any group; of those that are like an unknown name, nothing is imported."""
+            """Resolve as usual, but without importing the commands that are suggested for an unknown name."""
             self.listing = bool(args) and args[0] not in commands
             try:
                 return super().resolve_command(ctx, args)
@@ -166,7 +166,7 @@ def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = Non
     if name is not None:
 
         def callback() -> None:
-            """Does nothing; a group wants one."""
+            """Do nothing; typer needs a callback to make a group."""
 
         made.callback(help=help)(callback)
     return made
@@ -306,7 +306,7 @@ app = group(COMMANDS, HELP)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        # Reading versions of packages takes a tenth of the time of `--help` to import.
+        # Imported here, as importing what reads versions takes a tenth of the time of `--help`.
         from quoteweave.version import __version__
 
         typer.echo(f"quoteweave {__version__}")
@@ -324,11 +324,11 @@ def quoteweave(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 something failed, 2 wrong use, 130 interrupted."""
-    # Else pydantic looks for its plugins in whatever is installed, each time that a command starts.
+    # Stops pydantic from looking for plugins in all installed packages each time that a command starts.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     _open_standard_files()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # names and quotes may hold what a terminal's encoding lacks
+        if isinstance(stream, TextIOWrapper):  # the encoding may lack characters of names and quotes
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
@@ -338,8 +338,8 @@ def main() -> None:
     except QuoteweaveError as error:
         _complain(error)
         sys.exit(1)
-    except OSError as error:  # files are named by errors of our own; what is left is the output
-        with suppress(OSError, ValueError):  # what is in its buffer would fail again at the end
+    except OSError as error:  # files raise errors of our own, so that this is mostly about the output
+        with suppress(OSError, ValueError):  # else flushing its buffer at exit would fail again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         what = "the output" if error.filename is None else error.filename
         remedy = "; allow it, then run the same command again" if isinstance(error, PermissionError) else ""
@@ -352,10 +352,10 @@ def main() -> None:
 
 
 def _open_standard_files() -> None:
-    """Open files 0 to 2 to nothing where they are closed, as some schedulers start programs.
+    """Open the null device as files 0 to 2 where these are closed, as they are in programs that some schedulers start.
 
-    Else a file or socket of ours would have one of these numbers, under which libraries in C write their messages, and
-    which reading processes silence.
+    Otherwise a file or socket of ours would get one of these numbers. Libraries in C write their messages to them, and
+    processes that read files silence them.
     """
     while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(opened, True)

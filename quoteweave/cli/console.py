@@ -14,23 +14,23 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize, shorten_to_line
 from quoteweave.core.urls import without_credentials
 
-if TYPE_CHECKING:  # for the one annotation that needs them: the program's own help loads neither
+if TYPE_CHECKING:  # for annotations alone, so that `--help` need not import these
     from rich.console import Console
     from rich.text import Text
 
     from quoteweave.core.records import Quote
     from quoteweave.pipeline.search import Trace
 
-MAX_CLAUSE = 80  # characters of what was searched for
-MAX_FAILURES_SHOWN = 5  # whose reasons are printed
-# The last two ranges turn the direction of text around, and so can make it read otherwise than it is.
+MAX_CLAUSE = 80  # characters of a clause that are printed, at most
+MAX_FAILURES_SHOWN = 5  # failures whose reasons are printed, at most
+# The last two ranges change the direction of text, and so can make it look different from what it is.
 _CONTROLS = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:
-    """One JSON value on stdout, its control characters escaped: some terminals act on those beyond ASCII too.
+    """Print a JSON value on stdout with control characters escaped, as some terminals act even on those beyond ASCII.
 
-    So is all beyond ASCII where stdout has another encoding than UTF-8. Without an indent it is one line.
+    If stdout's encoding is not UTF-8, all characters beyond ASCII are escaped. Without an indent, it is one line.
     """
     utf_8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
     text = json.dumps(value, ensure_ascii=not utf_8, indent=indent)
@@ -56,7 +56,7 @@ def print_notes(notes: Iterable[str]) -> None:
 def print_failures(errors: Mapping[str, str], what: str = "question", *, again: bool = True) -> None:
     """Print on stderr why the first of these failed, by name, and how many more did.
 
-    `what` they are; `again` says that the same command asks those anew.
+    `what` is the noun for them; with `again`, the message says that the same command asks these again.
     """
     for name, reason in list(errors.items())[:MAX_FAILURES_SHOWN]:
         typer.echo(printable(f"{what} '{name}' failed: {reason}"), err=True)
@@ -71,19 +71,19 @@ def on_terminal() -> bool:
 
 
 def shown_name(name: str) -> str:
-    """A document's name on one line; in quotation marks and escaped where some of its characters cannot be seen."""
+    """A document's name on one line; quoted and escaped if it has invisible characters."""
     return name if name.isprintable() else repr(name)
 
 
 class WordWrap:
-    """Breaks lines between words, of a text that comes in parts: a word is held back until it ends."""
+    """Wraps a text that comes in parts at spaces; a word is held back until it ends."""
 
     def __init__(self, width: int) -> None:
         self._width, self._column = width, 0
         self._blank = self._word = ""
 
     def feed(self, part: str) -> str:
-        """What can be shown now."""
+        """Add a part of the text; return what can be shown now."""
         shown = []
         for char in part:
             if not char.isspace():
@@ -97,7 +97,7 @@ class WordWrap:
         return "".join(shown)
 
     def end(self) -> str:
-        """The last word."""
+        """Return the last word, which was held back."""
         return self._ended()
 
     def _ended(self) -> str:
@@ -139,7 +139,7 @@ def snippet(words: str, layout: str, length: int = 160) -> str:
 
 @contextmanager
 def writing_output(path: Path) -> Iterator[None]:
-    """Raises StorageError, which names `path`, where the block cannot write it."""
+    """Raise StorageError, which names `path`, if the block cannot write it."""
     try:
         yield
     except OSError as error:
@@ -147,14 +147,14 @@ def writing_output(path: Path) -> Iterator[None]:
 
 
 def read_by_ocr(pages: int, pictures: int) -> str:
-    """`read by OCR: 3 pages, 1 picture on other pages`; "" where nothing was."""
+    """Return, for example, `read by OCR: 3 pages, 1 picture on other pages`; "" if nothing was read by OCR."""
     counts = [(pages, "page", ""), (pictures, "picture", " on other pages")]
     parts = [f"{count} {what}{'s' if count > 1 else ''}{where}" for count, what, where in counts if count]
     return f"read by OCR: {', '.join(parts)}" if parts else ""
 
 
 def print_trace(trace: "Trace") -> None:
-    """Print on stderr the clauses of an expanded question, how it was read, and the notes of the search."""
+    """Print on stderr the clauses of an expanded question, how it was interpreted, and the notes of the search."""
     if trace.expander is not None:
         for clause in trace.clauses:
             first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word

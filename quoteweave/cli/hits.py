@@ -1,4 +1,4 @@
-"""Prints hits of a search, of a collection in this process or of a server."""
+"""Prints the hits of a search, which was made in this process or by a server."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Filter, Hit, Layout
 
 PAGES_COUNTED = "--pages counts the pages of a file from 1, whatever numbers are printed on them"
-"""Said where nothing was found in pages that were chosen."""
+"""The note if nothing was found in the pages that the user chose."""
 
 
 class ShownHit(NamedTuple):
-    """What is printed of a hit."""
+    """The parts of a hit that are printed."""
 
     rank: int
     score: float
@@ -27,7 +27,7 @@ class ShownHit(NamedTuple):
 
 
 def hit_of_search(hit: Hit) -> ShownHit:
-    """Return what is printed of a hit of this process."""
+    """Return the printed parts of a hit that was found in this process."""
     quote = hit.quote
     return ShownHit(hit.rank, hit.score, quote.id, place(quote), quote.layout, snippet(quote.all_text(), quote.layout))
 
@@ -51,7 +51,7 @@ def indented_behind(head: str, text: Text, *, gap: int) -> Table:
 
 
 def reasons_below(reasons: Sequence[Reason]) -> Text:
-    """The reasons of a rank, each on a line below that of its quote."""
+    """The reasons for a rank, each on a line below that of its quote."""
     lines = plain("")
     for reason in reasons:
         detail = f": {reason.detail}" if reason.detail else ""

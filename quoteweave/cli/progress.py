@@ -13,24 +13,24 @@ from rich.text import Text
 from quoteweave.cli.console import print_message, printable
 from quoteweave.models.checkpoints import on_download
 
-# Before so many seconds, steps and this share of all steps, nothing is known.
+# There is no estimate before so many seconds, so many steps, and this share of all steps.
 MIN_SECONDS = 15.0
 MIN_STEPS = 10
 MIN_SHARE = 0.03
-# The estimate moves most of the way to a new one within this many seconds.
+# The shown estimate moves most of the way to a new estimate within so many seconds.
 FOLLOWS_S = 10.0
 
 
 class Estimate:
-    """Seconds that remain, from the mean pace since the work began: that of the last steps says little of others."""
+    """Estimates the remaining seconds from the mean pace since the work began, as the last steps may not be typical."""
 
     def __init__(self) -> None:
-        self._start: tuple[float, float] | None = None  # when it began, and how many steps were done before
+        self._start: tuple[float, float] | None = None  # when the work began, and how many steps were done by then
         self._shown: float | None = None
         self._last = 0.0
 
     def at(self, done: float, total: float, now: float) -> float | None:
-        """The estimate at the time `now`, in seconds of any clock; None while nothing can be said."""
+        """The estimate at the time `now`, in seconds of any clock; None as long as there is none."""
         if self._start is None:
             self._start = now, done
         spent, steps = now - self._start[0], done - self._start[1]
@@ -47,14 +47,14 @@ class Estimate:
 
 
 class TimeLeft(ProgressColumn):
-    """A column that shows the estimate in words that do not promise more than it knows."""
+    """A column that shows the estimate in words no more precise than the estimate is."""
 
     def __init__(self) -> None:
         super().__init__()
         self._estimate = Estimate()
 
     def render(self, task: Task) -> Text:
-        """What is shown now; nothing while nothing can be said."""
+        """The text that is shown now; empty as long as there is no estimate."""
         if task.total is None:
             return Text("")
         return Text(in_words(self._estimate.at(task.completed, task.total, time.monotonic())))
@@ -77,19 +77,19 @@ class Bar:
         self._progress, self._task = progress, task
 
     def advance(self, steps: int = 1) -> None:
-        """So many more steps are done."""
+        """Count so many more steps as done."""
         self._progress.update(self._task, advance=steps)
 
     def update(self, *, total: int | None = None, label: str | None = None) -> None:
-        """Sets the number of steps, or what stands before the bar from now on."""
+        """Set the number of steps, or the label before the bar."""
         self._progress.update(self._task, total=total, description=None if label is None else printable(label))
 
 
 class Rate(ProgressColumn):
-    """A column with how many steps are done in a second."""
+    """A column with the number of steps per second."""
 
     def render(self, task: Task) -> Text:
-        """Nothing before there is any."""
+        """The rate; empty before it is known."""
         speed = task.finished_speed or task.speed
         return Text(f"{speed:.1f} a second" if speed else "")
 
@@ -98,7 +98,7 @@ class TerminalProgress:
     """Implements `pipeline.composition.progress.Progress`: bars on a terminal only, notes always, both on stderr."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        """`quiet`: whether there are no bars, and no advice, as where JSON is asked for."""
+        """With `quiet`, there are no bars and no advice, for example when JSON is printed."""
         self._quiet = quiet
         on_download(print_message)
 
@@ -109,7 +109,7 @@ class TerminalProgress:
 
     @contextmanager
     def task(self, label: str, total: int | None = None, *, unit: str = "") -> Iterator[Bar]:
-        """A bar, shown while the block lasts."""
+        """Show a bar while the block lasts."""
         stderr = Console(stderr=True)
         columns = (
             TextColumn("{task.description}", markup=False),
@@ -124,5 +124,5 @@ class TerminalProgress:
             yield Bar(progress, progress.add_task(printable(label), total=total))
 
     def note(self, message: str) -> None:
-        """A line on stderr."""
+        """Print a line on stderr."""
         print_message(message)

@@ -52,7 +52,7 @@ def _is_option(parameter: Any) -> bool:
 
 
 def _usage(option: Any) -> str:
-    """The option's names, and the form of its value: `--pages N or N-M`."""
+    """The option's names and the placeholder for its value: `--pages N or N-M`."""
     names = ", ".join((*option.opts, *option.secondary_opts))
     return f"{names} {value_form(option)}".strip().replace("|", "\\|")
 
@@ -95,7 +95,7 @@ def settings_table() -> str:
 
 
 def with_settings(guide: str) -> str:
-    """Return the guide with the table of today between its two marks."""
+    """Return the guide with the current table between its two marks."""
     before, _, rest = guide.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{settings_table()}\n{END}{after}"

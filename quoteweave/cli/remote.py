@@ -1,6 +1,6 @@
 """Asks a running server for the commands `ask` and `search`, and prints what they print.
 
-Loads the forms of all that servers say, so commands import it only where --server is given.
+It imports the records of all server responses, so that commands import it only if --server is given.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemoteCollection:
-    """A collection of a server, how it is narrowed, and the settings that a request chooses."""
+    """A collection of a server, the filter on it, and the settings that a request chooses."""
 
     client: AsyncClient
     where: Filter
     settings: Mapping[str, object]
 
     def stream(self, question: str) -> AsyncGenerator[StreamEvent, None]:
-        """Yield the events of the answer, as `Rag.stream`; the server keeps nothing of it."""
+        """Yield the events of the answer, as `Rag.stream` does; the server stores nothing."""
         return self.client.stream(question, where=self.where, settings=self.settings, conversation=False)
 
     def answer_with_context(self, question: str) -> Answered:
-        """Return the answer with its context, as `Rag.answer_with_context`; the server keeps nothing of it."""
+        """Return the answer with its context, as `Rag.answer_with_context` does; the server stores nothing."""
         return run_sync(self.client.ask(question, where=self.where, settings=self.settings, conversation=False))
 
     def crop(self, quote_id: str) -> "Image | None":
-        """Return the picture of a quote; None for what cannot be shown."""
+        """Return the picture of a quote; None if it cannot be shown."""
         try:
             with opened(run_sync(self.client.quote_image(quote_id)), formats=("PNG", "JPEG")) as image:
                 unpack(image)
@@ -56,9 +56,9 @@ class RemoteCollection:
 
 
 def settings_to_send(config: Path, setting: str | None) -> dict[str, object]:
-    """Return the settings of a configuration file as JSON; which of them a request may choose, the server says.
+    """Return the settings of a configuration file as JSON; the server decides which of them a request may choose.
 
-    Raises UsageError as `read_answer_settings`, and where the file has limits, which a server does not take.
+    Raises UsageError as `read_answer_settings` does, and if the file has limits, which a server does not take.
     """
     found, limits = read_answer_settings(config, setting)
     if limits != Limits():
@@ -68,13 +68,13 @@ def settings_to_send(config: Path, setting: str | None) -> dict[str, object]:
 
 
 def remote_collection(url: str, name: str | None, where: Filter, options: Mapping[str, object]) -> RemoteCollection:
-    """Return the collection of a server; of the options, those that were not given are left to the server."""
+    """Return the collection of a server; options that were not given are left to the server."""
     chosen = {key: value for key, value in options.items() if value is not None}
     return RemoteCollection(AsyncClient(url, collection=name), where, chosen)
 
 
 def ask_server(remote: RemoteCollection, question: str, form: AnswerFormat | None, pictures: PicturesName) -> None:
-    """Ask the question and print the answer; without a form as it is written, where a model writes it."""
+    """Ask the question and print the answer; without a form, print it as it comes if a model writes it."""
     model = _model(remote)
     if model is not None and model.destination is not None:
         typer.echo(f"the server sends the question and the quotes found to {model.destination}", err=True)
@@ -96,13 +96,13 @@ def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: b
 
 
 def _shown(hit: FoundQuote) -> ShownHit:
-    """Return what is printed of a hit of a server."""
+    """Return the printed parts of a server's hit."""
     shown = f"{shown_name(hit.document)}, {hit.place}"
     return ShownHit(hit.rank, hit.score, hit.quote_id, shown, hit.layout, snippet(hit.text, hit.layout))
 
 
 def _model(remote: RemoteCollection) -> ModelSummary | None:
-    """Return the model that is to answer; None for one that the server does not list, which it then refuses."""
+    """Return the model that is to answer; None if the server does not list it, and will refuse it."""
     models = run_sync(remote.client.models()).models
     name = remote.settings.get("model")
     return next((model for model in models if (model.default if name is None else model.name == name)), None)

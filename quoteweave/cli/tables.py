@@ -1,4 +1,4 @@
-"""Prints tables on a terminal: words wrap where it is narrow, numbers are never cut."""
+"""Prints tables on a terminal: words wrap if it is narrow, numbers are never cut."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ from quoteweave.cli.console import plain
 def make_table(
     columns: Sequence[str], *, words: Collection[str] = (), title: str = "", padding: int = 1, ruled: bool = True
 ) -> Table:
-    """A table whose columns of `words` stand left and fold where need be; all others stand right and are kept whole."""
+    """A table whose columns of `words` are left-aligned and may fold; all others are right-aligned and never fold."""
 
     table = Table(
         title=plain(title) if title else None,
@@ -33,9 +33,9 @@ def make_table(
 
 
 def show_table(out: Console, table: Table) -> None:
-    """Print the table, its words folded between each other where need be.
+    """Print the table; if needed, columns of words are folded between words.
 
-    Where the terminal is too narrow even for that, each row is printed as lines of heading and value.
+    If the terminal is too narrow even for that, each row is printed as lines of heading and value.
     """
     folding = [column for column in table.columns if not column.no_wrap]
     least = [_longest(out, column, "\n ") for column in folding]
@@ -45,7 +45,8 @@ def show_table(out: Console, table: Table) -> None:
     if left < 0:
         _show_rows(out, table)
         return
-    # What is left goes to the columns of words, those that lack least first: rich would narrow others beyond a word.
+    # The remaining width is given to the columns of words, first to those that lack least. Without fixed widths, rich
+    # would make some columns narrower than a word.
     for place in sorted(range(len(folding)), key=more.__getitem__):
         given = min(more[place], left // sum(column.width is None for column in folding))
         folding[place].width, left = least[place] + given, left - given
@@ -53,10 +54,10 @@ def show_table(out: Console, table: Table) -> None:
 
 
 def _show_rows(out: Console, table: Table) -> None:
-    # A word that is cut for a narrow column is whole again.
+    # Headings whose words are hyphenated for a narrow column are joined again.
     texts = (_text(out, column.header).plain.replace("-\n", "") for column in table.columns)
     headings = [" ".join(text.split()) for text in texts]
-    # A row is named by its first words, and by what stands before them.
+    # A row is named by its first column of words and the columns before it.
     named = next((position for position, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
     if table.title:
         out.print(_text(out, table.title))
@@ -79,7 +80,7 @@ def _on_one_line(heading: str, cell: Text) -> Text:
 
 
 def _longest(out: Console, column: Column, between: str) -> int:
-    """Width of the longest part of its cells, which end at any of these characters."""
+    """The width of the longest part of a column's cells, if they are split at these characters."""
 
     cells = (_text(out, cell).plain for cell in (column.header, *column.cells))
     return max(cell_len(part) for cell in cells for part in re.split(f"[{between}]", cell))

@@ -1,6 +1,6 @@
-"""Pictures of answers in a terminal: its protocol (Kitty, iTerm2 or sixel), their size, and the escape sequences.
+"""Pictures of answers in a terminal: the protocol (Kitty, iTerm2 or sixel), their size, and their escape sequences.
 
-Each sequence is ASCII text, and leaves the cursor on the last line of the picture.
+Each sequence is ASCII text and leaves the cursor on the last line of the picture.
 """
 
 import base64
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 ESC = "\x1b"
 END = f"{ESC}\\"
-# Characters of base64 in one sequence, as Kitty's protocol limits them.
+# Characters of base64 in one sequence, the limit of Kitty's protocol.
 CHUNK = 4096
 COLOURS = 256
-# Pixels above one another in one character.
+# Rows of pixels in one character of sixel.
 BAND = 6
-# From four on, a repeated character is shorter as "!", how often, and the character.
+# Runs of four or more equal characters, which are shorter when written as "!", the count, and the character.
 _RUN = lazy_regex(r"(.)\1{3,}")
 
 
 def kitty(image: "Image") -> str:
-    """The picture at its own size in pixels, as PNG. The terminal is asked to send no reply."""
+    """The picture at its own size in pixels, as PNG. The sequence tells the terminal not to reply."""
     data = base64.b64encode(encoded(image, "PNG")).decode()
     parts = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
     keys = ["a=T,f=100,q=2", *["q=2"] * (len(parts) - 1)]
@@ -49,7 +49,7 @@ def kitty(image: "Image") -> str:
 
 
 def iterm(image: "Image", columns: int, rows: int) -> str:
-    """The picture as PNG, as large as that many cells hold without changing its proportions."""
+    """The picture as PNG, as large as fits into so many cells without changing its proportions."""
     png = encoded(image, "PNG")
     keys = f"inline=1;size={len(png)};width={columns};height={rows}"
     return f"{ESC}]1337;File={keys}:{base64.b64encode(png).decode()}\a"
@@ -67,13 +67,13 @@ def sixel(image: "Image") -> str:
 
 
 def _colour(index: int, palette: list[int]) -> str:
-    """The definition of a colour: red, green and blue in per cent."""
+    """The sequence that defines a colour: red, green and blue in per cent."""
     red, green, blue = (round(value * 100 / 255) for value in palette[3 * index : 3 * index + 3])
     return f"#{index};2;{red};{green};{blue}"
 
 
 def _band(indices: "np.ndarray") -> str:
-    """Up to `BAND` rows: for each colour a line of characters, whose bits say which of the rows have it."""
+    """Up to `BAND` rows of pixels: a line of characters for each colour, whose bits say which rows have the colour."""
     import numpy as np
 
     colours, places = np.unique(indices, return_inverse=True)
@@ -89,12 +89,12 @@ def _band(indices: "np.ndarray") -> str:
 
 
 MAX_ROWS = 24
-# A photograph of so many is more than a megabyte, and takes a second or two to encode as sixel.
+# A photograph of so many pixels takes more than a megabyte, and a second or two to encode as sixel.
 MAX_PIXELS = 800_000
 
 
 class PicturesName(StrEnum):
-    """By which protocol pictures are shown."""
+    """The protocol by which pictures are shown."""
 
     AUTO = "auto"
     KITTY = "kitty"
@@ -108,9 +108,9 @@ PicturesOption = Annotated[
     typer.Option("--pictures", envvar="QUOTEWEAVE_PICTURES", help="How the terminal shows pictures of the answer."),
 ]
 
-# Set by programs that are terminals themselves and run in another one: they take no pictures, or not all kinds of them.
+# Variables of programs that are terminals within a terminal, and take no pictures or only some protocols.
 WITHIN = ("TMUX", "STY", "ZELLIJ", "NVIM", "VIM_TERMINAL", "INSIDE_EMACS")
-# First what the terminal itself sets, then what a terminal started from another one may have from that.
+# TERM comes first, as the terminal itself sets it; it may have inherited other variables from another terminal.
 BY_TERM = {
     "xterm-kitty": PicturesName.KITTY,
     "xterm-ghostty": PicturesName.KITTY,
@@ -122,7 +122,7 @@ BY_PROGRAM = {
     "kitty": PicturesName.KITTY,
     "ghostty": PicturesName.KITTY,
     "iTerm.app": PicturesName.ITERM,
-    # It knows all three, and this one best: docs/decisions/0015-pictures-in-terminals.md.
+    # WezTerm knows all three protocols, and this one best: docs/decisions/0015-pictures-in-terminals.md.
     "WezTerm": PicturesName.ITERM,
     "mintty": PicturesName.ITERM,
 }
@@ -132,7 +132,7 @@ BY_VARIABLE = {
     "KONSOLE_VERSION": PicturesName.KITTY,
     "WT_SESSION": PicturesName.SIXEL,
 }
-# The first Konsole that shows pictures, 22.04.
+# The first version of Konsole that shows pictures, 22.04.
 KONSOLE = 220400
 
 
@@ -145,12 +145,12 @@ class Screen(NamedTuple):
     cell_height: int
 
 
-# For terminals that do not report the size of their cells. Few have smaller ones, so that pictures fit.
+# The size of cells in pixels that is assumed if a terminal does not report it. Few are smaller, so that pictures fit.
 USUAL_CELL = (8, 16)
 
 
 def protocol_of(environment: Mapping[str, str]) -> PicturesName:
-    """How a terminal with that environment shows pictures; OFF where it is not known to, or is not to."""
+    """The protocol for a terminal with that environment; OFF if it is not known to show pictures, or should not."""
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM")
     nested = term.startswith(("tmux", "screen")) or any(environment.get(name) for name in WITHIN)
     if nested or term == "dumb" or environment.get("NO_COLOR"):
@@ -171,11 +171,11 @@ def _is_recent(version: str) -> bool:
 
 
 CropOf = Callable[[str], "Image | None"]
-"""Gives the crop of an image quote, by its id; None where there is none to show."""
+"""Returns the crop of an image quote, given its id; None if there is none to show."""
 
 
 def stored_crops_of(collection: Collection) -> CropOf:
-    """Return what gives the crops that a collection stores."""
+    """Return a function that gives a collection's stored crops."""
 
     def crop(quote_id: str) -> "Image | None":
         quote = collection.quote(quote_id)
@@ -185,9 +185,9 @@ def stored_crops_of(collection: Collection) -> CropOf:
 
 
 def pictures_on_stdout(name: PicturesName, crop_of: CropOf) -> Callable[[str], None] | None:
-    """What shows the crop of an image quote, given its id; None where stdout gets text alone.
+    """Return a function that shows the crop of an image quote, given its id; None if stdout is to get only text.
 
-    That is so, whatever is asked for, where stdout is no terminal, or one that calls itself dumb.
+    This is always so if stdout is no terminal, or if TERM is `dumb`.
     """
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return None
@@ -196,13 +196,13 @@ def pictures_on_stdout(name: PicturesName, crop_of: CropOf) -> Callable[[str], N
 
 
 class _Shown:
-    """Writes crops on stdout, a terminal."""
+    """Writes crops to stdout, which is a terminal."""
 
     def __init__(self, crop_of: CropOf, protocol: PicturesName) -> None:
         self._crop_of, self._protocol = crop_of, protocol
 
     def __call__(self, quote_id: str) -> None:
-        """Writes nothing where there is no crop or it cannot be read, which is reported elsewhere."""
+        """Write the crop; write nothing if there is none or it cannot be read, which is reported elsewhere."""
 
         try:
             crop = self._crop_of(quote_id)
@@ -217,7 +217,7 @@ def screen_of(stream: IO[str]) -> Screen:
     """The size of the terminal that the stream writes to."""
     columns, rows = shutil.get_terminal_size()
     width = height = 0
-    with suppress(ImportError, OSError):  # Windows has no such call, and other streams no terminal
+    with suppress(ImportError, OSError):  # Windows lacks this call, and the stream may be no terminal
         import fcntl
         import termios
 
@@ -228,13 +228,14 @@ def screen_of(stream: IO[str]) -> Screen:
 
 
 def drawn(crop: "Image", protocol: PicturesName, screen: Screen) -> str:
-    """The escape sequences of the crop, made smaller until it fits the screen, `MAX_ROWS` and `MAX_PIXELS`.
+    """The escape sequences of the crop, shrunk to fit the screen, `MAX_ROWS` and `MAX_PIXELS`.
 
     It is never enlarged. Raises ValueError for another protocol than Kitty's, iTerm2's or sixel.
     """
     from PIL.Image import Resampling
 
-    # A column is left, as terminals differ on where the cursor is behind a picture as wide as they are; rows, for text.
+    # One column is left free, as terminals differ in where the cursor is after a picture of full width; two rows are
+    # left for text.
     columns, rows = max(1, screen.columns - 1), max(1, min(MAX_ROWS, screen.rows - 2))
     width, height = crop.size
     fits = columns * screen.cell_width / width, rows * screen.cell_height / height

@@ -107,11 +107,11 @@ def attribute(
     options = source_options(source or (), source_timeout, field)
     with ExitStack() as opened:
         asked: Sequence[SourceName | AskedAhead] = names
-        # A name of a model may be wrong, which is known once this is imported; then nobody is asked.
+        # Asked ahead only if no model is named, as a wrong name, known after the imports, must end the command first.
         if names and collection is None and not given and check is None:
             ahead = ask_ahead(names, sentence, before=limit, not_from=not_from, options=options)
             asked = opened.enter_context(ahead)
-        # To import these takes longer than services take to answer.
+        # Imported here, as it takes longer than services take to answer.
         from quoteweave.attribution.literature.opening import open_literature
         from quoteweave.cli.attribution.found_sources import FoundSources
 
@@ -130,7 +130,7 @@ def attribute(
 
 
 def _require_literature_alone(source: Sequence[Source] | None, own: Mapping[str, object]) -> None:
-    """Raises UsageError without documents where no source is named, and for options of documents."""
+    """For a command without documents, raise UsageError if no source is named, and for options of documents."""
     if not source:
         raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
     if useless := [name for name, value in own.items() if value]:

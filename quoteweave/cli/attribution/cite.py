@@ -47,9 +47,9 @@ from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.rag import Answered
 
 MAX_NOTES = 5
-"""Of the searches, that are printed."""
+"""Notes of the searches that are printed, at most."""
 MAX_DRAFT_BYTES = 5_000_000
-"""Most bytes of a draft, some 800,000 words."""
+"""Bytes of a draft, at most; some 800,000 words."""
 JSON = """--json prints one object: draft; form (markdown, text or latex); sentences (start, end, mark_at, text, status:
 cited, likely, no_source, not_asked, cited_already, too_long or not_factual; number, of its reference; attribution, as
 attribute prints it); references, the passages cited, in the order of their numbers (found, as a candidate of attribute;
@@ -165,7 +165,7 @@ def cite(
 
 
 def _check_unwritten(bib: Path | None, kept: KeptSearches | None) -> None:
-    """Raises UsageError for a file of entries that is there, unless a command that did not finish wrote it."""
+    """Raise UsageError if the file of entries exists, unless an unfinished command for this draft wrote it."""
     if bib is not None and bib.exists() and (kept is None or not kept.has_written(bib)):
         raise UsageError(f"{bib} is there already, and is not written over: name a new file")
 
@@ -178,7 +178,7 @@ def _tell_earlier(kept: KeptSearches | None) -> None:
 
 
 def _keep_or_finish(kept: KeptSearches | None, cited: CitedDraft, bib: Path | None) -> None:
-    """Keep what was found for the same command again where the literature could not be asked to the end."""
+    """If the literature could not be asked to the end, keep what was found for the same command to continue."""
     if kept is None:
         return
     kept.finished = cited.stopped is None
@@ -187,7 +187,7 @@ def _keep_or_finish(kept: KeptSearches | None, cited: CitedDraft, bib: Path | No
 
 
 def _write(cited: CitedDraft, *, out: Path | None, bib: Path | None, as_json: bool) -> None:
-    """Write the draft and its entries; the draft on stdout where no file is named."""
+    """Write the draft and its entries; without a file, print the draft on stdout."""
     if as_json:
         print_json({**cited.model_dump(mode="json"), "text": cited.text, "bibtex": cited.bibtex})
     elif out is None:
@@ -195,11 +195,11 @@ def _write(cited: CitedDraft, *, out: Path | None, bib: Path | None, as_json: bo
     for path, content in ((out, cited.text), (bib, cited.bibtex)):
         if path is not None:
             with writing_output(path):
-                path.write_bytes(content.encode())  # line ends stay as they are
+                path.write_bytes(content.encode())  # as bytes, so that line ends are not changed
 
 
 def _of_literature(cited: CitedDraft, title: str, papers: Collection | None) -> dict[Collection, list[Answered]]:
-    """The draft with the papers that it cites, for its page; nothing where it cites none."""
+    """The draft with the papers that it cites, for its page; empty if it cites none."""
     if papers is None or not any(one.origin == "literature" for one in cited.references):
         return {}
     return {papers: [draft_as_answer(cited, f"{title}: the literature", papers, origin="literature")]}
@@ -252,7 +252,7 @@ def _print_summary(cited: CitedDraft) -> None:
 
 
 def _message_about(sentence: DraftSentence, cited: CitedDraft) -> str | None:
-    """What is to be said of a sentence; None of one that is cited, or wants no citation."""
+    """The message about a sentence; None if it is cited, or needs no citation."""
     text, found = " ".join(sentence.text.split()), sentence.attribution
     why = "" if found is None or found.reason is None else f": {found.reason.rstrip('.')}"
     if sentence.status == "likely" and sentence.number is not None:

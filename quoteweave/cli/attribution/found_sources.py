@@ -19,7 +19,7 @@ from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.settings import ChatSettings
 
 WITHIN = ("your documents", "the literature")
-"""Where a source was looked for, if in both."""
+"""The names of the places where a source was looked for, shown if both were."""
 OUTCOMES = {
     "supported": "supported by",
     "likely": "likely from",
@@ -28,19 +28,19 @@ OUTCOMES = {
 
 
 class FoundSources:
-    """What is found for a sentence: at most `k` candidates each among documents and in the literature."""
+    """The sources found for a sentence: at most `k` candidates each among documents and in the literature."""
 
     def __init__(self, sentence: str, k: int, settings: AttributionSettings, *, quiet: bool, page: bool) -> None:
-        """`quiet` where no progress is shown; `page` where a page will be written."""
+        """With `quiet`, no progress is shown; `page` says that a page will be written."""
         self._sentence, self._k, self._page = sentence, k, page
         self._settings, self._progress = name_chat_model(settings), TerminalProgress(quiet=quiet)
         self._found: list[tuple[Collection, Sequence[Attribution]]] = []
         self.refused: SourceError | EndpointUnreachable | None = None
-        """Why the literature could not be asked, where documents could."""
+        """Why the literature could not be asked, if documents were searched."""
 
     def add_documents(self, opened: ExitStack, folder: Path, where: Filter) -> None:
         """Search the collection of a folder, which `opened` closes. Raises what `attribute` raises."""
-        from quoteweave.attribution.calls import attribute  # with agents and drafts, which the literature does not need
+        from quoteweave.attribution.calls import attribute  # imports agents and drafts, needed for documents only
 
         documents = opened.enter_context(Collection.open(folder))
         found = attribute(
@@ -49,9 +49,9 @@ class FoundSources:
         self._found.append((documents, found))
 
     def add_literature(self, literature: LiteratureAttributor, chat: ChatSettings | None) -> None:
-        """Search the literature, by an agent where there is a chat model.
+        """Search the literature; if there is a chat model, an agent does so.
 
-        Raises SourceError, and EndpointUnreachable of an agent's model, where nothing else was searched; and what
+        Raises SourceError, and EndpointUnreachable of an agent's model, if nothing else was searched; and what
         `rank_by` and `attribute_by_agent` raise.
         """
         literature.rank_by(self._settings, self._progress)
@@ -75,7 +75,7 @@ class FoundSources:
         return attribute_by_agent(literature, self._sentence, model)
 
     async def _search(self, literature: LiteratureAttributor) -> Sequence[Attribution]:
-        """Search the literature; meanwhile what writes the page is made ready."""
+        """Search the literature, and meanwhile prepare the writing of the page."""
         preparing = asyncio.create_task(asyncio.to_thread(_prepare_page)) if self._page else None
         found = await literature.attribute(self._sentence, self._k)
         if preparing is not None:
@@ -113,7 +113,7 @@ class FoundSources:
 
 
 def _prepare_page() -> None:
-    """Import what writes the page, which takes long and is not needed without one, and compile its template."""
+    """Import the modules that write the page, which takes long and is only needed for one; compile its template."""
     import quoteweave.attribution.as_answers
     import quoteweave.cli.answers  # noqa: F401
     from quoteweave.pipeline.answer_page.render import prepare_page
@@ -139,7 +139,7 @@ def _print(found: Attribution) -> None:
     out.print(plain(f"  {OUTCOMES[found.outcome]}"))
     if found.confidence is not None:
         out.print(plain(f"  {how_sure(found)}", "dim"))
-    of_passage = found.candidates[0].citation.reason or ""  # which is printed with the passage
+    of_passage = found.candidates[0].citation.reason or ""  # printed with the passage already
     if beside := (found.reason or "").removeprefix(of_passage).strip():
         out.print(plain(f"  {beside}", "dim"))
     for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
@@ -149,7 +149,7 @@ def _print(found: Attribution) -> None:
 def _print_candidate(found: Candidate) -> None:
     citation = found.citation
     line = plain(f"  {found.rank:>2}  ").append_text(plain(found.under(shown_name(found.title)), "bold"))
-    # Papers are in the order of three rankings and the gate's verdicts, which their scores alone do not explain.
+    # No score for papers, as their order also depends on other rankings and the gate's verdicts.
     score = f"{found.score:.2f}  " if found.paper is None else ""
     line.append(f"  {score}{citation.quote_id}\n", style="dim")
     line.append_text(plain(f"      {snippet(_from_closest_sentence(found), 'paragraph')}"))
@@ -163,6 +163,6 @@ def _print_candidate(found: Candidate) -> None:
 
 
 def _from_closest_sentence(found: Candidate) -> str:
-    """The passage from the sentence on that is closest to the claim; of a picture all of it."""
+    """The passage from the sentence that is closest to the claim to its end; for a picture, the whole passage."""
     start = max(found.passage.find(found.closest), 0) if found.kind == "text" else 0
     return f"{'… ' if start else ''}{found.passage[start:]}"

@@ -1,1 +1,1 @@
-"""The commands, a file each, imported when they are run."""
+"""The commands, one file each, which are imported when they are run."""

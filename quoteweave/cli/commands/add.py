@@ -105,14 +105,15 @@ def add(
         raise typer.Exit(1)
 
 
-# What folders hold and is not looked at, one and several of it, and how it is added all the same.
+# Things in folders that are skipped: in the singular, in the plural, and how to add them nevertheless.
 _PASSED_OVER = {
     HIDDEN: ("hidden document", "hidden documents", "name hidden files to add them"),
     HIDDEN_FOLDERS: ("hidden folder", "hidden folders", "name such a folder to add what it holds"),
     LINKED_FOLDERS: ("link to another folder", "links to other folders", "name such a link to add what it leads to"),
     COLLECTIONS: ("collection", "collections", "its documents are copies, so add the files that they were made from"),
 }
-# What reasons say of what to do, and the option that does it: a server gives the same reasons, and has no options.
+# Phrases in reasons that say what to do, with the option that does it. Reasons do not name options themselves, as a
+# server gives the same reasons.
 _OPTIONS = {
     "give its password": "--password",
     "under another name": "--prefix NAME",

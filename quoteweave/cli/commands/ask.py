@@ -57,7 +57,7 @@ ON_SERVER = frozenset(
         *("model", "images", "events", "pictures", "as_json"),
     )
 )
-"""Parameters with which a server can be asked."""
+"""Parameters that can be used with --server."""
 
 
 @takes_settings("retriever", "explain", "trust_remote_code", *CHAT, "images")

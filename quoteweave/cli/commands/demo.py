@@ -27,7 +27,8 @@ QUESTIONS = (
     "What colour are the bars of 2023 in the chart of vessel calls?",
     "Who won the football world cup in 2022?",
 )
-"""A sentence and a chart; a scanned page; a chart's values; a chart to look at; and what the documents do not tell."""
+"""Questions that are answered by a sentence and a chart, by a scanned page, by a chart's values, by a chart to look at,
+and by none of the documents."""
 
 
 def demo(

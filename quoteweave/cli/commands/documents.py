@@ -1,4 +1,4 @@
-"""`quoteweave status`, `list`, `remove` and `check`: what a collection holds, whether it is whole, what is to go."""
+"""`quoteweave status`, `list`, `remove` and `check`: shows, checks and removes what a collection holds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -72,7 +72,7 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
 
 
 def _print_warnings(documents: Sequence[Document]) -> None:
-    """Say on stderr which documents have warnings: of what was left out, or of how the file was read."""
+    """Say on stderr which documents have warnings, about what was left out or how the file was read."""
     warned = [shown_name(document.name) for document in documents if document.warnings]
     if warned:
         some = pluralize(len(warned), "document was", "documents were")
@@ -192,7 +192,7 @@ def check(
 
 
 def _show_check(collection: Path, repair: bool, as_json: bool) -> bool:
-    """Checks, prints what was found, and returns whether all is as it was written."""
+    """Check, print what was found, and return whether everything is as it was written."""
     with _checking_bar(quiet=as_json) as on_file:
         report = (check_and_repair if repair else check_only)(collection, on_file)
     if as_json:
@@ -228,7 +228,7 @@ def _damage_line(damage: Damage) -> str:
 
 @contextmanager
 def _checking_bar(*, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A bar of files on stderr, on a terminal only."""
+    """Show a bar that counts files on stderr, if it is a terminal."""
     stderr = Console(stderr=True)
     columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), "files", TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as progress:
@@ -242,7 +242,7 @@ def _checking_bar(*, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 
 def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bool) -> bool:
-    """Searches for a removed document, prints what was found, and returns whether nothing was."""
+    """Search for traces of a removed document, print them, and return whether there are none."""
     remaining_traces = _finish_removals(collection)
     texts, content = ([], None) if file is None else _read_removed(file)
     found = check_removed(collection, removed, texts, content)
@@ -261,7 +261,7 @@ def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bo
 
 
 def _finish_removals(collection: Path) -> tuple[str, ...]:
-    """Finishes removals, unless another process writes; what remains of them."""
+    """Finish removals, unless another process is writing; return the traces that remain."""
     with Collection.open(collection) as opened:
         if not opened.may_have_traces():
             return ()
@@ -273,7 +273,7 @@ def _finish_removals(collection: Path) -> tuple[str, ...]:
 
 
 def _read_removed(file: Path) -> tuple[list[str], str]:
-    """The text of a file's quotes, and its hash. Raises a DocumentError where it cannot be read."""
+    """The texts of a file's quotes, and its hash. Raises DocumentError if it cannot be read."""
     if not file.is_file():
         raise UsageError(f"{file} is no file")
     with TemporaryFolder() as folder:

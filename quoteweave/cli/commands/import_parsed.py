@@ -68,7 +68,7 @@ def import_parsed(
 
 @contextmanager
 def _without_empty_collection(folder: Path) -> Iterator[None]:
-    """Remove a collection that was made for an import of which nothing came."""
+    """If an import fails and added nothing, remove the collection that it made."""
     is_new = not folder.exists()
     try:
         yield

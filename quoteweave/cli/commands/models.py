@@ -17,9 +17,9 @@ from quoteweave.retrievers.spec import unknown_name_error
 JSON = """--json prints two lists, retrievers and rerankers; each entry holds the model's row: name,
 checkpoint, revision, loader, prefixes, lengths, dimension, licence, sizes in GB, and source."""
 
-# What stands in brackets after a licence: of which part it is, or who says so.
+# A remark in brackets after a licence, which says to what part it applies, or who says so.
 _REMARK = lazy_regex(r" \([^)]*\)")
-# Characters of a line that all else takes.
+# Characters of a line that all other columns take.
 WITHOUT_CHECKPOINT = 76
 
 
@@ -52,7 +52,7 @@ def models(
 
 def _show_all(rows: list[ModelRow], rerankers: list[RerankerRow]) -> None:
     out = console()
-    # A checkpoint that is cut is of no use, so where one has no room none is shown.
+    # Checkpoints are shown only if all of them have room, as a cut one is of no use.
     wide = out.width >= WITHOUT_CHECKPOINT + max(len(row.checkpoint) for row in rows)
     vectors = [f"{'many' if row.multi_vector else 'one'} × {row.dimension}" for row in rows]
     retrieve = _table("retriever", rows, {"reads": [row.reads for row in rows], "vectors": vectors}, wide)
@@ -71,7 +71,7 @@ def _table(title: str, rows: Sequence[ModelRow | RerankerRow], more: Mapping[str
         "licence": [_REMARK.sub("", row.licence) for row in rows],
         **({"checkpoint": [row.checkpoint for row in rows]} if wide else {}),
     }
-    # Names are there to be typed, so they are never folded: they have no spaces.
+    # Names are not among the columns that may fold, as people copy them.
     table = make_table(list(columns), words=[title, "licence"], ruled=False)
     for column in table.columns:
         column.justify = "left"
@@ -86,7 +86,7 @@ def _show_one(fields: dict[str, object]) -> None:
         part = field.removesuffix("_revision")
         has_none = part != field and fields[part if part in fields else f"{part}_checkpoint"] is None
         if value not in (None, "") and not has_none:
-            # Spaces and line breaks at the end of a prefix count.
+            # Such values are quoted, as spaces and line breaks at the end of a prefix matter.
             exact = isinstance(value, str) and value != " ".join(value.split())
             written = plain(repr(value) if exact else str(value))
             out.print(plain(f"{field:<{widest}}  ", "bold").append_text(written), soft_wrap=True)

@@ -102,7 +102,7 @@ def run(
         else:
             file = _run_file(config, preset, RunFile)
             answer_dataset(file, questions, out, collection=collection, only=setting, hooks=hooks)
-    except BaseException:  # however it ends early, what there is is shown
+    except BaseException:  # however the run ends early, show what it has
         if reached := [outcome for outcome in hooks.outcomes if outcome.questions]:
             _show(reached, names_papers=names_papers, as_json=as_json)
         raise
@@ -117,7 +117,7 @@ def _is_post_hoc(preset: str | None) -> bool:
 
 
 def _check_post_hoc(preset: str | None, answers: Path | None, collection: Path | None) -> None:
-    """Raises UsageError for options that do not fit the preset."""
+    """Raise UsageError for options that do not fit the preset."""
     if answers is not None and not _is_post_hoc(preset):
         raise UsageError("--answers is of presets that cite saved answers: --preset alce-post-hoc, for instance")
     if collection is not None and _is_post_hoc(preset):
@@ -125,7 +125,7 @@ def _check_post_hoc(preset: str | None, answers: Path | None, collection: Path |
 
 
 def _run_file(config: Path | None, preset: str | None, form: type[File]) -> File:
-    """What the file says, and the preset."""
+    """Read the file of settings, filled by the preset; without a file, the preset alone."""
     if config is not None:
         return read_run_file_as(form, config, preset)
     return preset_run_file(form, preset or "")
@@ -158,7 +158,7 @@ class _Hooks(RunHooks):
 
 
 def _show(outcomes: Sequence[RunOutcome], *, names_papers: bool, as_json: bool) -> None:
-    """On stdout; what was spent, and reasons of failures, on stderr."""
+    """Print outcomes on stdout, and what was spent and why questions failed on stderr."""
     if as_json:
         print_json([_as_dict(outcome) for outcome in outcomes])
         return

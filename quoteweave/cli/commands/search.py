@@ -34,9 +34,9 @@ image), layout, section, has_pages, text, image (path of the crop, null where no
 --server also regions, url and image_url, as citations of ask have them, and image is the image_url."""
 
 CHOSEN = ("retriever", "fusion", "expand", "rerank", "explain")
-"""Options that are settings of a request to a server."""
+"""Options that are sent to a server as settings of the request."""
 ON_SERVER = frozenset(("question", "collection", "server", "k", "doc", "pages", "meta", "kind", "as_json", *CHOSEN))
-"""Parameters with which a server can be asked."""
+"""Parameters that can be used with --server."""
 
 
 @takes_settings(*RANKING, "explain", *RESOURCES)
@@ -83,6 +83,6 @@ def search(
 
 
 def hit_json(hit: Hit, collection: Collection) -> dict[str, object]:
-    """A hit as the documented JSON object, with the path of its crop."""
+    """Return a hit as the documented JSON object, with the path of its crop."""
     image = str(collection.images.path(hit.quote.image)) if hit.quote.image else None
     return {**hit_fields(hit), "image": image}

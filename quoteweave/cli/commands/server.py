@@ -60,7 +60,7 @@ def serve(
 
     Without keys (quoteweave keys add) it listens on this machine alone.
     """
-    from quoteweave.server.settings import named_collections  # as heavy as a search; keys need none of it
+    from quoteweave.server.settings import named_collections  # slow to import, and not needed for keys
 
     try:
         from quoteweave.server.run import run

@@ -110,7 +110,7 @@ def export(
 
 
 def files_in(folder: Path) -> Callable[[str], Path | None]:
-    """Return a finder of pictures in this folder alone: the file, or None where it is missing or empty.
+    """Return a function that finds pictures in this folder only; it returns None if a file is missing or empty.
 
     Raises UsageError without a folder.
     """
@@ -128,7 +128,7 @@ def files_in(folder: Path) -> Callable[[str], Path | None]:
 
 
 def _lines(lines: TrainingLines, examples: Sequence[Example], left_out: Counter[str]) -> Iterator[Line]:
-    """Those that can be made, with a bar on a terminal; the others are counted."""
+    """Yield the lines that can be made, with a bar on a terminal; count the other examples."""
 
     stderr = Console(stderr=True)
     for example in track(examples, "writing", console=stderr, transient=True, disable=not stderr.is_terminal):
@@ -139,7 +139,7 @@ def _lines(lines: TrainingLines, examples: Sequence[Example], left_out: Counter[
 
 
 def _spread(places: dict[Kind, list[int]]) -> str:
-    """How often gold stands at each place, in words."""
+    """How often gold is at each position, in words."""
     lines = [
         f"each of {len(counts)} {kind} places {min(counts)} to {max(counts)} times"
         for kind, counts in places.items()

@@ -1,1 +1,1 @@
-"""The commands of `quoteweave eval`, a file each, imported when they are run."""
+"""The commands of `quoteweave eval`, one file each, which are imported when they are run."""

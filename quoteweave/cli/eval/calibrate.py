@@ -1,4 +1,4 @@
-"""`quoteweave eval calibrate`: when an answer is not to be given, fitted on questions whose answers are known."""
+"""`quoteweave eval calibrate`: fits when answers are to be withheld, on questions whose right answers are known."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -55,7 +55,7 @@ calibration: the file that was written, or null."""
 
 
 class CorrectnessSource(StrEnum):
-    """How an answer is determined to be right."""
+    """How it is decided whether an answer is right."""
 
     CITED = "cited"
     JUDGED = "judged"
@@ -109,7 +109,7 @@ def calibrate(
 def retriever_and_model(run: Path) -> tuple[str, str]:
     """The retriever and the model of a run, as a calibration names them.
 
-    Raises UsageError where its answers were withheld by a calibration.
+    Raises UsageError if a calibration withheld answers of the run.
     """
 
     described = read_run_record(run)
@@ -140,7 +140,7 @@ def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
 
 
 def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[CalibrationExample]:
-    """All questions but those that failed, and whose answers cannot be known to be right or wrong."""
+    """All questions except those that failed, and those whose answers cannot be known to be right or wrong."""
 
     found = []
     for prediction, example in pairs:
@@ -163,7 +163,7 @@ BAR = 20
 
 
 def show(found: CalibrationReport, head: Mapping[str, object], written: Path | None, *, as_json: bool) -> None:
-    """On stdout. `head` says what was calibrated, and how many questions were left out."""
+    """Print the calibration on stdout. `head` says what was calibrated, and how many questions were left out."""
     if as_json:
         print_json(_as_dict(found, head, written))
         return
@@ -197,7 +197,7 @@ def _counted(found: CalibrationReport, head: Mapping[str, object]) -> str:
 
 
 def _curve(found: CalibrationReport) -> Table:
-    """The curve at about each tenth of the answers; bars are as long as the risk, the longest for the greatest."""
+    """A table of the curve at about each tenth of the answers, with bars whose length is proportional to the risk."""
     columns = ("given", "answers", "confidence from", "of these wrong", "")
     table = make_table(columns, words=[""], title="If only the most confident answers were given")
     greatest = max(point.risk for point in found.curve) or 1.0
@@ -210,7 +210,7 @@ def _curve(found: CalibrationReport) -> Table:
 
 
 def _shown(found: CalibrationReport) -> Sequence[RiskCoveragePoint]:
-    """The first point of each tenth, and the chosen one."""
+    """The first point of the curve in each tenth, and the chosen one."""
     tenths = (step / ROWS for step in range(1, ROWS + 1))
     first = [next(point for point in found.curve if point.coverage >= tenth) for tenth in tenths]
     points = {point.answers: point for point in (*first, *([found.chosen] if found.chosen else []))}

@@ -151,7 +151,7 @@ def citations(
     head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
     counts = {"asked": len(work.left), "no_answer": work.no_answer}
     now = {example.id for _, example in work.left}
-    # Tokens of splitting are not kept.
+    # Without the tokens of splitting, which are not stored.
     spent = count_spent([grade.usage for name in now if name in stored for grade in stored[name].grades()], price)
     value = {**head, **counts, "tokens": spent.tokens, "price_usd": spent.price_usd}
     judged = [(pair, stored[pair[1].id]) for pair in pairs if pair[1].id in stored]
@@ -233,7 +233,7 @@ def _error(verdict: EvidenceVerdict) -> str:
 def _figures(
     pairs: Sequence[JudgingItem], verdicts: dict[str, EvidenceVerdict], convention: Convention
 ) -> dict[str, Estimate]:
-    """Means over the answers judged, without intervals."""
+    """The figures as means over the judged answers, without intervals."""
 
     found: dict[str, Estimate] = {}
     for metric in evidence_metrics(verdicts, MetricOptions(convention=convention)):
@@ -328,7 +328,7 @@ def judges(
 def _load(
     run: Path, kept: Path | None, dataset: str, references: Path | None, examples: Sequence[Example]
 ) -> LoadedRun:
-    """Load a run with what a judge said of its answers, and of no others."""
+    """Load a run with a judge's verdicts on its answers; verdicts on other answers are ignored."""
     request = ScoringRequest(run=run, dataset=dataset, references=references, citations=kept, partial=True)
     return load_run(request, examples)
 

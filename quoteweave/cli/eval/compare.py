@@ -45,9 +45,9 @@ from quoteweave.evaluation.statistics.intervals import few_clusters
 
 UNDEFINED = "-"
 WIDE = 100
-"""Columns of a terminal from which on names of figures are not broken."""
+"""On a terminal with so many columns or more, names of figures are not broken."""
 LONG = 18
-"""Most characters of a figure's name that is not broken."""
+"""Characters, at most, of a figure's name that is never broken."""
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
 dataset, convention, marks, clusters (what intervals and p are over: document or question);
@@ -126,7 +126,7 @@ class LeaderboardPlacement:
 
 
 def _scored(sources: Sequence[ScoringRequest]) -> list[ScoredRun]:
-    """Each run, its notes included; the dataset is read once."""
+    """Score each run and print its notes; the dataset is read once."""
 
     examples = load_dataset(sources[0].dataset, sources[0].references)
     names, found = run_names([one.run for one in sources]), []
@@ -201,7 +201,7 @@ def _show(
 
 
 def _show_notes(out: Console, scored: Sequence[ScoredRun], more: Sequence[str]) -> None:
-    """How many answers each run has, with its notes; then those that all runs share, and `more`."""
+    """Print how many answers each run has, with its own notes; then the notes that all runs share, and `more`."""
     shared = [note for note in scored[0].scores.notes if all(note in one.scores.notes for one in scored)]
     for one in scored:
         missing = (
@@ -225,7 +225,7 @@ def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
 
 
 def _legend(comparisons: Sequence[Comparison]) -> list[str]:
-    """The units of figures, and why cells of the tables are empty, for what is empty."""
+    """Lines on the units of figures, and on why cells are empty, if any are."""
     figures = list(dict.fromkeys(one.figure for one in comparisons))
     by_unit = {name: [one for one in figures if unit(one).name == name] for name in map(_unit_name, figures)}
     only = next(iter(by_unit), "") if len(by_unit) == 1 else None
@@ -247,7 +247,7 @@ def _unit_name(figure: str) -> str:
 
 
 def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Table:
-    """`narrow` breaks long names of figures at their first full stop."""
+    """The table of comparisons; with `narrow`, long names of figures are broken at their first full stop."""
     columns = ("figure", "first", "second", "differ-\nence", "95 %", "p\n(Holm)", "effect", "n")
     shown = make_table(columns, words=["figure"], padding=0)
     for one in comparisons:

@@ -206,7 +206,7 @@ def _published(
 
 
 def _published_splitter() -> tuple[SentenceSplitter, list[str]]:
-    """Punkt where it is installed, else our rules for it, and a note that tells so."""
+    """Punkt if it is installed; otherwise our own rules like it, with a note that says so."""
     try:
         return punkt_splitter(), []
     except (MissingExtra, ModelNotFound) as error:

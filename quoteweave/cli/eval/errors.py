@@ -78,12 +78,12 @@ judge, people: total and groups (breakdown to group) of answers, sound and kinds
 
 agreement: n, left_out, figures (such as excessive_citation.kappa) with value, low, high, n, undefined; with both."""
 MAX_ON_PAGE = 200
-"""Answers of a page unless it is said: their pictures stand in its file."""
+"""Answers on a page by default, a limited number as their pictures are in its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What a judge said, and what it took."""
+    """A judge's verdicts, and what they cost."""
 
     head: Mapping[str, object]
     labels: Mapping[str, tuple[str, ...]]
@@ -185,7 +185,7 @@ class _Work:
 def _judge(
     judge: ErrorJudge, work: _Work, settings: ChatSettings, usd_per_million: tuple[float, float] | None, *, yes: bool
 ) -> _Judged:
-    """Ask for what is not kept yet, with a progress bar on a terminal, and read all that is kept of these answers."""
+    """Ask for verdicts that are not stored yet, with a progress bar on a terminal; return all for these answers."""
     price = judge_price(settings, usd_per_million)
     known = {"model": judge.model.name, "prompt": judge.prompt}
     plan = plan_judging(judge, work.pairs, read_error_verdicts(work.kept, **known))
@@ -231,14 +231,14 @@ EMPTY = dict.fromkeys(("model", "prompt", "verdicts", "asked", "failed", "no_ans
 def _show(
     found: Mapping[str, ErrorAnalysis | None], agreed: ErrorAgreement | None, judged: _Judged | None, *, as_json: bool
 ) -> None:
-    """On stdout; reasons of failures on stderr, unless they are in the JSON value."""
+    """Print the counts on stdout, and reasons of failures on stderr unless they are in the JSON value."""
     if as_json:
         counted = {who: None if one is None else one.model_dump(mode="json") for who, one in found.items()}
         agreement = None if agreed is None else agreed.model_dump(mode="json")
         print_json({**(EMPTY if judged is None else judged.head), **counted, "agreement": agreement})
         return
     for who, analysis in found.items():
-        if analysis is not None and analysis.total.answers:  # where a judge failed on all, the reasons tell
+        if analysis is not None and analysis.total.answers:  # if a judge failed on all answers, the reasons say so
             _print_counts(who, analysis)
     if agreed is not None:
         typer.echo(f"agreement on {pluralize(agreed.n, 'answer')} ({agreed.left_out} left out):")
@@ -334,5 +334,5 @@ def _print(found: Sequence[TrajectoryReview]) -> None:
 
 
 def _line(text: str, indent: str = "") -> None:
-    """Print a text on one line, whatever titles hold."""
+    """Print a text on one line, even if titles in it have line breaks."""
     typer.echo(indent + printable(text.replace("\n", " ").replace("\r", " ")))

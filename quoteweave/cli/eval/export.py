@@ -204,7 +204,7 @@ def _export_ranking(
 
 
 def _no_ranking(predictions: Sequence[Prediction]) -> str:
-    """What keeps rankings, where a run has answers and their contexts alone."""
+    """If a run only has answers and their contexts, a sentence that says which command keeps rankings; else ""."""
     if not all(one.error is not None or (one.response is not None and not one.hits) for one in predictions):
         return ""
     return ". It keeps answers and their contexts; rankings are kept by 'quoteweave eval retrieval --run'"

@@ -1,4 +1,4 @@
-"""`quoteweave eval judge`: a chat model grades saved answers; the price is said before anything is sent."""
+"""`quoteweave eval judge`: has a chat model grade saved answers; prints the price before anything is sent."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -138,7 +138,7 @@ def judge(
 
 
 def _refuse_others(out: Path, run: Path, stored: Sequence[AnswerVerdict]) -> None:
-    """Raise DatasetError for a file of which no judgement is of this run's answers."""
+    """Raise DatasetError for a file whose judgements are all of other answers than this run's."""
     if any(not verdict.failed for verdict in stored):
         raise DatasetError(
             f"{out} judges other answers to these questions than those of {run}; name another file with --out"
@@ -147,20 +147,20 @@ def _refuse_others(out: Path, run: Path, stored: Sequence[AnswerVerdict]) -> Non
 
 @dataclass(frozen=True, slots=True)
 class JudgementSummary:
-    """The judgements of a run in figures."""
+    """Figures on the judgements of a run."""
 
     judged: int
     errors: Mapping[str, str]
-    """Example to why its judgement failed."""
+    """Why judgements failed, by the ids of the examples."""
     tokens: Mapping[str, int]
-    """Of what was asked now, as the endpoint counted them."""
+    """Tokens of the judgements made now, as the endpoint counted them."""
     price_usd: float | None
     means: Mapping[str, float]
-    """Over the answers judged; empty where there are none."""
+    """Mean scores over the judged answers; empty if there are none."""
 
 
 def summarise(verdicts: Sequence[AnswerVerdict], asked: Collection[str], price: Price | None) -> JudgementSummary:
-    """`asked` names the examples that were judged now, which are those that cost something."""
+    """Summarise judgements; `asked` are the ids of the examples that were judged now, and so cost something."""
     scores = [verdict.scores for verdict in verdicts if verdict.scores is not None]
     names = dict.fromkeys(name for each in scores for name in each)
     means = {name: fmean(each[name] for each in scores if name in each) for name in names}
@@ -186,7 +186,7 @@ def agreement_with(human: Path, verdicts: Sequence[AnswerVerdict]) -> Agreement:
 
 
 def show(judging: JudgementSummary, compared: Agreement | None, head: Mapping[str, object], *, as_json: bool) -> None:
-    """On stdout; reasons of failures on stderr, unless they are in the JSON value."""
+    """Print the summary on stdout, and reasons of failures on stderr unless they are in the JSON value."""
     if as_json:
         print_json(_as_dict(judging, compared, head))
         return

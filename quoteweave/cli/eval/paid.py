@@ -1,4 +1,4 @@
-"""Shared by the commands that ask a paid model: inputs, the model, its price, and the confirmation before sending."""
+"""What commands that ask a paid model share: inputs, the model, its price, and the confirmation before sending."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -36,9 +36,9 @@ CITATIONS = "citations.jsonl"
 
 
 def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--out") -> Path:
-    """Return the file of judgements: `out`, which `option` names, or the one of this name in the run's folder.
+    """Return the file of judgements: `out`, given by `option`, or the file of this name in the run's folder.
 
-    Raises UsageError where there is neither, DatasetError where `out` is by its place or name one of other answers.
+    Raises UsageError if there is neither, DatasetError if by its place or name `out` belongs to other answers.
     """
     if out is None and not run.is_dir():
         raise UsageError(f"{run} is no run folder; say with {option} in which file to keep its judgements")
@@ -50,7 +50,7 @@ def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--
 def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[JudgingItem]:
     """Load the answers of a run with their examples; a partial run is allowed.
 
-    Notes on stderr say where the run was made over another version of the dataset. Raises DatasetError, and UsageError
+    A note on stderr says if the run was made over another version of the dataset. Raises DatasetError, and UsageError
     for a dataset that is answered by letters.
     """
     examples = load_dataset(dataset, references)
@@ -65,7 +65,7 @@ def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[
 
 
 def make_judge_model(settings: ChatSettings, calls: Path | None) -> ChatModel:
-    """The chat model that judges, its calls kept in a folder. Raises UsageError where none is named."""
+    """Make the chat model that judges; `calls` is a folder that keeps its calls. Raises UsageError if none is named."""
     on_download(print_message)
     model = make_chat(settings, calls)
     if model is None:
@@ -74,7 +74,7 @@ def make_judge_model(settings: ChatSettings, calls: Path | None) -> ChatModel:
 
 
 def judge_price(settings: ChatSettings, usd_per_million: tuple[float, float] | None) -> Price | None:
-    """Return the given price, else that of the table of prices; None where it is unknown."""
+    """Return the given price, else that of the table of prices; None if it is unknown."""
     if usd_per_million is None:
         return chat_price(settings.model)
     if not all(0 <= price < inf for price in usd_per_million):
@@ -140,16 +140,16 @@ def judge_and_keep(
 
 
 class Spent(NamedTuple):
-    """What judgements took, as the endpoint counted it."""
+    """What judgements cost, as the endpoint counted it."""
 
     tokens: Mapping[str, int]
-    """`input` and `output`."""
+    """Numbers of tokens, by `input` and `output`."""
     price_usd: float | None
-    """None where the price is not known, or nothing was counted."""
+    """None if the price is not known, or no tokens were counted."""
 
 
 def count_spent(usages: Sequence[Usage], price: Price | None) -> Spent:
-    """Add up what judgements took. What no endpoint counted has no price: it is not known to be free."""
+    """Add up what judgements cost. If no tokens were counted, the price is None, as it is not known to be free."""
     tokens_in, tokens_out = sum(u.input_tokens or 0 for u in usages), sum(u.output_tokens or 0 for u in usages)
     counted = not usages or tokens_in or tokens_out
     cost = price.of(tokens_in, tokens_out) if price is not None and counted else None

@@ -1,4 +1,4 @@
-"""`quoteweave eval report`, `pairs` and `statistics`: reports of runs, of pairs of runs, and of what data hold."""
+"""`quoteweave eval report`, `pairs` and `statistics`: reports on runs, pairs of runs, datasets and collections."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -67,7 +67,7 @@ def show_report_table(out: Console, table: Table) -> None:
 
 
 def _in_lines(cell: Cell) -> Text:
-    """The value, and below it each detail in a line of its own, so that columns are narrow."""
+    """The value with each detail on a line of its own below it, so that columns are narrow."""
     return plain("\n".join([cell.text, *(cell.detail.split("; ") if cell.detail else ())]))
 
 
@@ -265,7 +265,10 @@ def pairs(
 
 
 def _printed(table: str | None, names: Sequence[str] | None, runs: Sequence[Path]) -> list[PublishedRow | None]:
-    """Raises UsageError for names without a table, a table without names, and names that are not one a run."""
+    """The rows of the published table that these names give, one for each run.
+
+    Raises UsageError for names without a table, a table without names, and a wrong number of names.
+    """
     if not names and table is None:
         return []
     if not names or table is None:

@@ -1,4 +1,4 @@
-"""`quoteweave eval reproduce`: whether published figures come out of the published files, digit by digit."""
+"""`quoteweave eval reproduce`: checks whether published figures follow from the published files, digit by digit."""
 
 from collections import Counter
 from itertools import groupby

@@ -57,7 +57,7 @@ interval_95: in_document, collection: figure to its low and high bound;
 notes: sentences, such as that documents are few."""
 
 
-MAX_NOTES = 5  # that are shown
+MAX_NOTES = 5  # notes that are shown, at most
 PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
 PAGES_BY_DOMAIN = tuple(f"{name}{DOMAIN_MEAN}" for name in PAGES)
 BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
@@ -71,7 +71,7 @@ WITHOUT_LAYOUT_IDS = (
     "quotes is left out; a collection made by 'import mmdocir-layout' has them"
 )
 SCOPES: Mapping[str, Scope] = {"in_document": "document", "collection": "collection"}
-"""Key of the JSON value to the scope."""
+"""The scopes by their keys in the JSON value."""
 EVIDENCE = "evidence"
 DOMAIN = "domain"
 UNDEFINED = "-"
@@ -163,7 +163,7 @@ def retrieval(
 
 
 def _files(dataset: DatasetName, references: Path) -> tuple[Path, Path | None]:
-    """The file of the questions, and the folder of the documents where there is one."""
+    """The file of the questions, and the folder of the documents if there is one."""
     if dataset in (DatasetName.MMDOCRAG_15, DatasetName.MMDOCRAG_20):
         return references, None
     documents = references / DOCUMENTS
@@ -200,7 +200,7 @@ def _show(
 
 
 def _notes(scores: Scores) -> list[str]:
-    """What a reader must know of figures within documents."""
+    """Notes that readers of figures within documents need."""
     groups = (scores.figures, *(_group(scores, name) for name in _types(scores)))
     values = [found.value for group in groups for name in LAYOUTS if (found := group.get(name)) is not None]
     above = "layout recall above 100 %: the published formula counts an area for each quote that covers it"
@@ -234,7 +234,10 @@ def _by_group(scores: Mapping[Scope, Scores], by: str) -> dict[str, object]:
 
 
 def _tables(scores: Mapping[Scope, Scores]) -> list[Table]:
-    """Page recall within the document and over the collection, then boxes or quotes; per cent, one row a group."""
+    """Tables of page recall within the document and over the collection, then of boxes or quotes.
+
+    Values are in per cent; each group has a row.
+    """
     near, far = scores["document"], scores["collection"]
     tables = [
         _table("Page recall within the document, %", near, PAGES, PAGES_BY_DOMAIN),
@@ -280,7 +283,7 @@ def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence
 
 
 def _types(scores: Scores, by: str = EVIDENCE) -> dict[str, int]:
-    """Type of evidence, or another group, to the number of questions, failed ones included."""
+    """The number of questions of each type of evidence, or of other groups; failed questions included."""
     found = [name for question in scores.questions for name in question.groups.get(by, ())]
     return {name: found.count(name) for name in sorted(set(found))}
 
@@ -302,12 +305,12 @@ def _values(scope: Scope, figures: Figures) -> dict[str, float | None]:
 
 
 def _names(scope: Scope, figures: Figures) -> list[str]:
-    """The figures of every dataset, and those that this one has besides."""
+    """The names of the figures that every dataset has, and of those that only this one has."""
     return [*dict.fromkeys((*retrieval_figures(scope), *figures))]
 
 
 def _of_group(scope: Scope, figures: Figures) -> dict[str, float | None]:
-    """Without means over domains, which are of all questions alone."""
+    """The figures of a group, without means over domains, which only all questions together have."""
     return {name: value for name, value in _values(scope, figures).items() if not name.endswith(DOMAIN_MEAN)}
 
 

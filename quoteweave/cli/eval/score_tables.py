@@ -20,7 +20,8 @@ UNDEFINED = "-"
 JUDGE = tuple(f"judge.{aspect}" for aspect in (*ASPECTS, "average"))
 KINDS_F1 = "overall.mean_of_kinds_f1"
 BY_RULE = "source_by_rule."
-"""Figures of sources as marks name them; the same by a judge's sentences, `source.`, are the published ones."""
+"""The prefix of figures on sources that are read from marks by rule; the published ones, with the prefix `source.`, are
+computed from a judge's sentences."""
 GROUP_COLUMNS = {
     "title_match": "title\nmatch",
     "identifier_match": "identifier\nmatch",
@@ -52,7 +53,7 @@ SELECTION = frozenset(f"{group}.{ratio}{end}" for group in GROUPS for ratio in R
 
 
 def show(scores: Scores, *, as_json: bool, by: Sequence[str] = ()) -> None:
-    """Print the scores on stdout. `by` are the breakdowns that were asked for by name."""
+    """Print the scores on stdout. `by` are the breakdowns that the user asked for."""
     if as_json:
         print_json(as_dict(scores))
         return
@@ -138,7 +139,7 @@ def _list(title: str, figures: Figures, written: Callable[[float], str]) -> Tabl
 
 
 def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
-    """None where no figure that the tables show is defined in any group."""
+    """The table of a breakdown; None if no figure that it shows is defined in any group."""
     label = _label(name)
     if BY_POSITION in name.split(","):
         table = _table("Recall of gold quotes by their place in the context, %", (label, POSITION_FIGURE, "n"))
@@ -164,7 +165,7 @@ def _label(breakdown: str) -> str:
 
 
 def _count(table: Table, found: Iterable[Estimate]) -> str:
-    """The number of questions of a group; of few with a star, which the table's caption explains."""
+    """The number of questions of a group; if they are few, with a star that the table's caption explains."""
     count = marked_count(found)
     if count.endswith("*"):
         table.caption = f"* {SMALL_GROUPS}"
@@ -173,7 +174,7 @@ def _count(table: Table, found: Iterable[Estimate]) -> str:
 
 
 def _correlations(scores: Scores) -> Table | None:
-    """Correlations over all questions and in each group; None where none is defined, and without judgements."""
+    """Correlations over all questions and in each group; None if none is defined, or without judgements."""
     if "correlation.judge.average" not in scores.figures:
         return None
     columns = [column for column in CORRELATION if column in scores.figures]
@@ -230,7 +231,7 @@ def _notes(scores: Scores) -> list[str]:
         lines.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
     if any(estimate.value is not None and estimate.bounds is None for estimate in scores.figures.values()):
         lines.append(f"no interval ({UNDEFINED}) where a figure comes from fewer than two {scores.clusters}s")
-    # Of all other figures, their table has a column of it.
+    # Only for these figures, as the tables of all others have a column for the number of undefined ones.
     left = {name: one.undefined for name, one in scores.figures.items() if name in SELECTION and one.undefined}
     if left:
         listed = ", ".join(f"{name} for {count}" for name, count in left.items())
@@ -239,7 +240,7 @@ def _notes(scores: Scores) -> list[str]:
 
 
 def _out_of_range(scores: Scores) -> int | None:
-    """Marks that name no quote; None where the contexts are not at hand."""
+    """The number of marks that name no quote; None if the contexts are not known."""
     counts = [count for one in scores.questions if (count := one.row.get("out_of_range")) is not None]
     return int(sum(counts)) if counts else None
 
@@ -253,7 +254,7 @@ def _ratios(figures: Figures, group: str, end: str) -> dict[str, object]:
 
 
 def _named(figures: Figures, names: Mapping[str, str]) -> dict[str, object]:
-    """The values under short names, and `ci95` with the bounds of each."""
+    """The values by short names, and under `ci95` the bounds of each."""
     found = {short: figures.get(name) for short, name in names.items()}
     bounds = {short: None if estimate is None else estimate.bounds for short, estimate in found.items()}
     return {**{short: _value(figures, name) for short, name in names.items()}, "ci95": bounds}

@@ -50,7 +50,7 @@ _COLLECTION = typer.Option(
 )
 CollectionOption = Annotated[Path, _COLLECTION]
 OptionalCollectionOption = Annotated[Path | None, _COLLECTION]
-"""For commands that can do without a collection."""
+"""The option for commands that do not need a collection."""
 AttachOption = Annotated[
     list[str] | None,
     typer.Option(

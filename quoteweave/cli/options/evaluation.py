@@ -88,7 +88,7 @@ MarksOption = Annotated[
 
 
 def files_per_run(option: str, given: Sequence[Path] | None, runs: Sequence[Path]) -> Sequence[Path | None]:
-    """Pair files with runs: None for each where no files are given. Raises UsageError for any other count."""
+    """Pair files with runs; without files, return None for each run. Raises UsageError for a wrong number of files."""
     if len(given or []) not in (0, len(runs)):
         raise UsageError(
             f"{pluralize(len(given or []), 'file')} of {option} for {pluralize(len(runs), 'run')}; give "
@@ -110,7 +110,7 @@ def scoring_requests(
     partial: bool,
     by: Sequence[str] | None = None,
 ) -> list[ScoringRequest]:
-    """Make the request to score each run from the options. Raises UsageError for files that are not one a run."""
+    """Make the request to score each run from the options. Raises UsageError for a wrong number of files."""
     judged, checked = (files_per_run("judgements", judgements, runs), files_per_run("citations", citations, runs))
     return [
         ScoringRequest(

@@ -94,7 +94,7 @@ def require_source(
     timeout_s: float | None,
     field: str | None,
 ) -> None:
-    """Raises UsageError for options of the literature where none of it is searched, as they would limit nothing."""
+    """Raise UsageError for options of the literature without a source, as they would have no effect."""
     given: dict[str, object] = {"--before": before, "--not-from": not_from, "--papers": papers, "--field": field}
     given["--source-timeout"] = timeout_s
     useless = [name for name, value in given.items() if value is not None]

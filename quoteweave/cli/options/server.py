@@ -31,22 +31,22 @@ FolderOrNameOption = Annotated[
 
 
 def folder(collection: Path | None) -> Path:
-    """Return the folder of the collection. Raises UsageError where none is named."""
+    """Return the folder of the collection. Raises UsageError if none is named."""
     if collection is None:
         raise UsageError("no collection is named: give its folder with --collection (-c), or a server with --server")
     return collection
 
 
 def name_on_server(ctx: typer.Context, collection: Path | None) -> str | None:
-    """Return the name by which a server is asked for a collection; None for its only one.
+    """Return the name of the collection that a server is asked for; None for its only one.
 
-    The folder of QUOTEWEAVE_COLLECTION is one of this machine, and says nothing of a server.
+    QUOTEWEAVE_COLLECTION is ignored, as it names a folder on this machine.
     """
     return str(collection) if _was_given(ctx, "collection") else None
 
 
 def refuse_others(ctx: typer.Context, usable: Collection[str]) -> None:
-    """Raise UsageError for options that a server is not asked with; `usable` are the parameters that it is."""
+    """Raise UsageError for options that cannot be used with a server; `usable` are the parameters that can."""
     refused = [
         parameter.opts[0]
         for parameter in ctx.command.params

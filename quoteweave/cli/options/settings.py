@@ -1,4 +1,4 @@
-"""Options derived from fields of settings, which declare help texts, defaults and bounds, and settings made of them."""
+"""Options made of fields of settings, which declare their help, defaults and bounds; and settings made of options."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from quoteweave.pipeline.settings import ChatSettings, Limits, ResourceSettings,
 
 Settings = TypeVar("Settings", bound=ResourceSettings)
 FLAGS: dict[str, str] = {}
-"""The option of each field whose option has another name."""
+"""The names of options that differ from the names of their fields, by field."""
 
 
 def option(
@@ -43,7 +43,7 @@ def option(
 
 
 def make_settings(record: type[Settings], given: Mapping[str, object]) -> Settings:
-    """Make settings from the values that are not None; chat settings are completed from the environment.
+    """Make settings from the values that are not None; complete chat settings from the environment.
 
     Raises UsageError, which names the option, for a value that is not allowed.
     """
@@ -108,7 +108,7 @@ OPTIONS: Mapping[str, Any] = {
     ],
     "retries": Annotated[int | None, option(ResourceSettings, "retries", metavar="N", panel=_ENDPOINTS)],
 }
-"""The option of each setting that the command line has."""
+"""The options for settings, by the names of the settings."""
 CHAT = ("model", "base_url", "api_key")
 WAITING = ("timeout_s", "call_limit_s", "retries")
 RESOURCES = ("device", "batch_size", "trust_remote_code", *WAITING)
@@ -116,11 +116,11 @@ RANKING = ("retriever", "fusion", "terms", "expand", "rerank")
 JUDGING = (*CHAT, "prompts", *WAITING)
 
 Given = Mapping[str, object]
-"""The settings that options gave, by name."""
+"""The values of settings that options gave, by name."""
 
 
 def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of these settings after its own; its parameter `given` gets what is set by them."""
+    """Add the options of these settings to a command, after its own; the parameter `given` receives their values."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
