@@ -1,1 +1,1 @@
-"""Clients of models behind HTTP."""
+"""Clients of models that are asked over HTTP."""

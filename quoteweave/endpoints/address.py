@@ -1,4 +1,4 @@
-"""Where endpoints are: addresses and the keys to them, as options and environment have them."""
+"""The addresses of endpoints and the keys to them, from options and the environment."""
 
 import os
 from dataclasses import dataclass, field
@@ -15,22 +15,22 @@ _WITHHELD = (
 
 @dataclass(frozen=True, slots=True)
 class EndpointAddress:
-    """Where an endpoint is, and the key to it ("none" for a server that wants none).
+    """The address of an endpoint, and the key to it ("none" for a server that needs none).
 
-    Raises UsageError for what is no base URL, and for a key that no request could carry.
+    Raises UsageError for an address that is no base URL, and for a key that no request could carry.
     """
 
     url: str
     key: str = field(default="none", repr=False)
     withheld: str = ""
-    """Why a key that the environment has is not sent to this machine; empty where it is, or there is none."""
+    """Why the environment's key is not sent to this machine; empty if it is sent, or there is none."""
 
     def __post_init__(self) -> None:
         if not is_http(self.url):
             raise UsageError(
                 f"{self.url.rpartition('@')[2]} is no base URL; it must look like http://localhost:8000/v1."
             )
-        # A header cannot carry other characters, and the complaint of the HTTP library would quote the key.
+        # A header cannot carry other characters, and the HTTP library's own error would show the key.
         if not (self.key.isascii() and self.key.isprintable()):
             raise UsageError("The API key contains a line break or a character outside ASCII; copy it again.")
 
@@ -42,17 +42,17 @@ class EndpointAddress:
 
     @property
     def base(self) -> str:
-        """The URL without its query: what paths are joined to."""
+        """The URL without its query, to which paths are joined."""
         return urlsplit(self.url)._replace(query="", fragment="").geturl()
 
     @property
     def query(self) -> dict[str, str]:
-        """What every request carries in its URL, such as Azure's `api-version`."""
+        """The parameters that every request has in its URL, such as Azure's `api-version`."""
         return dict(parse_qsl(urlsplit(self.url).query))
 
     @property
     def host(self) -> str:
-        """The machine that what is sent goes to."""
+        """The machine to which requests are sent."""
         return urlsplit(self.url).hostname or ""
 
     @property
@@ -62,11 +62,11 @@ class EndpointAddress:
 
 
 def openai_address(model: str, base_url: str | None, api_key: str | None) -> EndpointAddress:
-    """The address given, or that of the environment as it is now (OPENAI_BASE_URL, OPENAI_API_KEY).
+    """The address given, or the current one of the environment (OPENAI_BASE_URL, OPENAI_API_KEY).
 
-    A key alone is one of OpenAI; an address alone is that of a server that wants no key. The environment's key is sent
-    to OPENAI_BASE_URL, or to OpenAI where that is not set, and to no other machine: addresses may come from a file of
-    somebody else's. Raises UsageError when there is neither address nor key, or one of them is malformed.
+    A key without an address is for OpenAI; an address without a key is a server that needs none. The environment's key
+    is only sent to OPENAI_BASE_URL, or to OpenAI if that is not set, because other addresses may come from somebody
+    else's file. Raises UsageError when there is neither address nor key, or one of them is malformed.
     """
     url, key = option_or_environment(base_url, "OPENAI_BASE_URL"), option_or_environment(api_key, "OPENAI_API_KEY")
     if not url and not key:
@@ -82,17 +82,17 @@ def openai_address(model: str, base_url: str | None, api_key: str | None) -> End
 
 
 def _or(setting: str) -> str:
-    """How a setting is given otherwise than by a variable of the environment; empty where it cannot be."""
+    """How to give a setting, apart from its environment variable; empty if there is no other way."""
     return by_setting(" (or {})", setting) or ""
 
 
 def option_or_environment(option: str | None, variable: str) -> str:
-    """The option, or else the variable of the environment, trimmed; empty where both are."""
+    """The option, or else the environment variable, trimmed; empty if both are."""
     return (option or os.environ.get(variable) or "").strip()
 
 
 def is_own(url: str) -> bool:
-    """Whether what the environment says for OpenAI's API (OPENAI_API_KEY and the like) is meant for that address."""
+    """Whether the environment's values for OpenAI's API, such as OPENAI_API_KEY, are meant for that address."""
     return same_origin(url, option_or_environment(None, "OPENAI_BASE_URL") or OPENAI_URL)
 
 
@@ -107,13 +107,13 @@ def is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
         well_formed = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, or a bracket left open
+    except ValueError:  # a port that is no number, or an unclosed bracket
         return False
     return well_formed and ((url.isascii() and url.isprintable()) or _is_known_to_clients(url))
 
 
 def _is_known_to_clients(url: str) -> bool:
-    """Whether HTTP clients take a URL with other characters, such as "http://hôte/v1": they refuse invalid names."""
+    """Whether HTTP clients accept a URL with characters beyond ASCII, such as "http://hôte/v1"; some are invalid."""
     from httpx2 import URL, InvalidURL
 
     try:

@@ -106,9 +106,9 @@ def record_spending() -> Iterator[SpendingRecorder]:
 
 
 def record_earlier_spending(spending: Spending) -> None:
-    """Record what was spent before as if it were spent now, in the block of `record_spending` around, if any.
+    """Record earlier spending as if it were spent now, in the surrounding `record_spending` block, if there is one.
 
-    For calls whose replies are used now, and whose spending nothing has recorded, as those of a run that was killed.
+    This is for calls whose replies are used now but whose spending was not recorded, such as those of a killed run.
     """
     if (recorder := _recorder.get()) is not None:
         recorder.add(spending)
@@ -118,24 +118,24 @@ _task_budget: ContextVar[Budget | None] = ContextVar("task_budget", default=None
 
 
 def limit_task_spending(budget: Budget) -> None:
-    """Have every `BudgetedChat` that this task and the tasks it starts call from now on keep this budget too.
+    """Apply this budget, too, to every `BudgetedChat` that this task and the tasks that it starts call from now on.
 
-    For a budget of one question, where the models are shared by many.
+    This is for the budget of a single question, when many questions share the models.
     """
     _task_budget.set(budget)
 
 
 class BudgetedChat(MeteredChat):
-    """Wraps a chat model that is called only while its budget lasts; other models may share the budget.
+    """Wraps a chat model and calls it only while its budget lasts; other models may share the budget.
 
     Implements `core.protocols.StreamingChatModel`.
 
-    A call is expected to take its question, estimated, and an answer as long as those before it were on average; the
-    first answers of all come on top. What it took is what the endpoint counted, or else an estimate. A call that failed
-    took nothing, unless there was an answer that could not be used; a stream that broke off, or was closed early, took
-    its question and what had come, estimated, and a call that was cancelled what was expected, since it may be paid
-    for. `price` is that of the tables where none is given. Raises UsageError where a budget of money meets a model
-    whose price nobody knows.
+    The expected cost of a call is that of its question, estimated, and of an answer as long as the average of those
+    before; the answers to the first calls may therefore exceed the budget. The actual cost is what the endpoint
+    counted, or else an estimate. A failed call costs nothing, unless there was an answer that could not be used. A
+    stream that broke off or was closed early costs its question and the text that had come, estimated. A cancelled call
+    costs what was expected, since it may be charged. `price` defaults to that of the price tables. Raises UsageError if
+    the budget limits money and the model's price is not known.
     """
 
     def __init__(self, model: ChatModel, budget: Budget, *, price: Price | None = None) -> None:
@@ -184,7 +184,7 @@ class BudgetedChat(MeteredChat):
         try:
             self._check_price_known(task)
             task.reserve(expected)
-        except UsageError:  # which BudgetSpent is
+        except UsageError:  # BudgetSpent is one
             own.settle(expected, Cost())
             raise
         return [own, task]

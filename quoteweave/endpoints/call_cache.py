@@ -22,10 +22,10 @@ class _Call(CachedResult):
 class CachedChat(WrappedChat):
     """Wraps a chat model and caches its calls in `folder`. Implements `core.protocols.StreamingChatModel`.
 
-    A call that the folder holds is not made again. Calls are the same whose model's name, messages and
-    `request_settings` are, whatever endpoint answered. Of equal calls at the same time one is made. A call that failed,
-    or a stream that was not read to its end, is not kept, and a file that is damaged is as if it were not there.
-    Processes may share a folder.
+    A call that is in the folder is not made again. Calls are equal if the model's name, the messages and the
+    `request_settings` are, whatever endpoint answered. If equal calls are made at the same time, only one is sent.
+    Failed calls, and streams that were not read to their end, are not stored; a damaged file is ignored. Processes may
+    share a folder.
     """
 
     def __init__(self, model: ChatModel, folder: Path) -> None:
@@ -36,15 +36,15 @@ class CachedChat(WrappedChat):
     async def complete(self, messages: Messages) -> Completion:
         """Return the cached completion, or else call the model.
 
-        Raises StorageError where the folder cannot be read or written, and what the model raises.
+        Raises StorageError if the folder cannot be read or written, and what the model raises.
         """
         async with self._turn(messages) as turn:
             return turn.result or self._keep(turn, await self._model.complete(messages))
 
     async def stream(self, messages: Messages) -> AsyncGenerator[CompletionDelta | Completion, None]:
-        """Stream the completion; a cached one, or one of an identical concurrent call, comes in one piece.
+        """Stream the completion; if it is cached or comes from an equal concurrent call, it comes in one piece.
 
-        Raises what `complete` does.
+        Raises what `complete` raises.
         """
         async with self._turn(messages) as turn:
             if turn.result is None:
@@ -62,7 +62,7 @@ class CachedChat(WrappedChat):
 
     @asynccontextmanager
     async def _turn(self, messages: Messages) -> AsyncIterator[SharedCall[Completion]]:
-        """Wait for identical calls; the result is set if the folder or an identical call provided one."""
+        """Wait for equal calls; the result is set if the folder or an equal call provided one."""
         async with self._calls.turn(request_key(self.name, messages, self.request_settings())) as turn:
             if turn.result is None and (call := self._cache.find(turn.key)) is not None:
                 turn.result = call.completion
@@ -70,5 +70,5 @@ class CachedChat(WrappedChat):
 
 
 def request_key(model: str, messages: Messages, settings: Mapping[str, object]) -> str:
-    """The key of a request; the order of fields is left aside, that of messages is not."""
+    """The cache key of a request; it does not depend on the order of fields, but on that of messages."""
     return json_sha256({"model": model, "messages": list(messages), "settings": dict(settings)})

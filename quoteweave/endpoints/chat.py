@@ -17,11 +17,11 @@ from quoteweave.endpoints.errors import one_line
 from quoteweave.endpoints.redaction import StreamRedactor
 
 MAX_CHARACTERS = 1_200_000
-"""Most characters of a completion with its reasoning: some 300,000 tokens, more than models write in one call."""
+"""Characters of a completion with its reasoning, at most: some 300,000 tokens, more than models write in one call."""
 
 
 def _reject_lone_surrogates(text: str) -> str:
-    text.encode()  # JSON parsers accept a lone surrogate, which then fails wherever it is encoded
+    text.encode()  # raises for lone surrogates, which JSON parsers accept but which cannot be encoded later
     return text
 
 
@@ -38,7 +38,7 @@ class _ToolCall(BaseModel):
 
 
 class _Words(BaseModel):
-    """A message, or the part of it that a chunk adds. Servers name the reasoning in one of two ways, or tag it."""
+    """A message, or the part of it that a chunk adds. Servers give reasoning in one of two fields, or in tags."""
 
     content: _Text | None = None
     refusal: _Text | None = None
@@ -47,7 +47,7 @@ class _Words(BaseModel):
 
 
 def _counted(tokens: int | None) -> int | None:
-    return None if tokens is None or tokens < 0 else tokens  # some servers say -1 for what they did not count
+    return None if tokens is None or tokens < 0 else tokens  # some servers send -1 for tokens that they did not count
 
 
 _Tokens = Annotated[int | None, AfterValidator(_counted)]
@@ -69,20 +69,20 @@ class _Choice(BaseModel):
 
 class _ChunkChoice(BaseModel):
     index: int = 0
-    delta: _Words | None = None  # missing in the chunks that only report on Azure's content filter
+    delta: _Words | None = None  # missing in chunks that only report on Azure's content filter
     finish_reason: _Text | None = None
 
 
 class CompletionBody(BaseModel):
     """The part of a chat completion that is read."""
 
-    choices: Annotated[list[_Choice], FailFast()]  # millions of them may be wrong
+    choices: Annotated[list[_Choice], FailFast()]  # stop at the first fault, as there may be millions
     model: _Text | None = None
     usage: _Usage | None = None
 
 
 class CompletionChunk(BaseModel):
-    """The part of a chunk of a streamed completion that is read. The one with the usage has no choices."""
+    """The part of a chunk of a streamed completion that is read. The chunk with the usage has no choices."""
 
     choices: Annotated[list[_ChunkChoice], FailFast()]
     model: _Text | None = None
@@ -98,9 +98,9 @@ class CompletionBuilder:
     def __init__(self, connection: Connection, *, thinks: bool = False) -> None:
         self.finish_reason: str | None = None
         self.characters = 0
-        """Of text and reasoning that was returned."""
+        """Number of characters of text and reasoning that were returned."""
         self.has_choice = False
-        """Whether any chunk was of the first choice."""
+        """Whether any chunk belonged to the first choice."""
         self._connection = connection
         self._model = connection.model
         self._usage = _Usage()
@@ -109,7 +109,7 @@ class CompletionBuilder:
         self._reasonings: list[str] = []
         self._refusals: list[str] = []
         self._calls: list[_Function] = []
-        self._received = 0  # characters, refusals and calls included
+        self._received = 0  # number of characters, including refusals and calls
         self._clean = connection.redactor.clean
         self._redacted_text = StreamRedactor(connection.redactor)
         self._redacted_reasoning = StreamRedactor(connection.redactor)
@@ -133,7 +133,7 @@ class CompletionBuilder:
         return self._add_message(choice.delta) if choice.delta is not None else []
 
     def end(self) -> list[CompletionDelta]:
-        """What was held back, now that no more comes."""
+        """Return the text that was held back, as no more comes."""
         last = [*self._redacted(self._splitter.end())]
         return [*last, *self._added(self._redacted_reasoning.end(), self._redacted_text.end())]
 
@@ -187,13 +187,13 @@ class CompletionBuilder:
         return [*self._redacted(named), *self._redacted(self._splitter.feed(words.content or ""))]
 
     def _check_length(self, characters: int) -> None:
-        """Count further characters. Raises EndpointBadResponse where they are too many."""
+        """Count further characters. Raises EndpointBadResponse if there are too many."""
         self._received += characters
         if self._received > MAX_CHARACTERS:
             raise self._connection.wrong(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")
 
     def _redacted(self, piece: CompletionDelta) -> list[CompletionDelta]:
-        """Add a piece without secrets; return what is certain to hold none."""
+        """Add a piece with secrets redacted; return the text that is certain to hold none."""
         reasoning = self._redacted_reasoning.feed(piece.reasoning)
         if piece.text:  # then the reasoning has ended
             reasoning += self._redacted_reasoning.end()
@@ -219,17 +219,17 @@ class OpenAIChat:
     Every call sends its messages, pictures included, to the endpoint.
 
     `base_url` and `api_key` come from the options, else from the environment (OPENAI_BASE_URL, OPENAI_API_KEY), which
-    is read at each call (its key goes to its own URL or to OpenAI alone); a base URL alone is enough for a local server
-    that wants no key. One with `?api-version=…` is asked as Azure wants it. `timeout_s` is how many
-    seconds an attempt may wait for data (read timeout); connection faults, 408, 409, 429 and 5xx are retried up to
-    `max_retries` times, with growing pauses or the server's, up to two minutes. `temperature` and `max_tokens`
-    are sent only when set.
+    is read at each call; the environment's key is only sent to the environment's URL or to OpenAI. A base URL alone is
+    enough for a local server that needs no key. A URL with `?api-version=…` is treated as Azure's. `timeout_s` is how
+    many seconds an attempt may wait for data (read timeout). Connection errors, 408, 409, 429 and 5xx are retried up to
+    `max_retries` times, with growing pauses or those that the server asks for, up to two minutes. `temperature` and
+    `max_tokens` are sent only when set.
 
-    `thinking` turns the reasoning of a model on or off where its chat template can (`chat_template_kwargs`, which vLLM,
-    SGLang and llama.cpp read); None leaves it as the server has it. With True, a text before a lone `</think>` is known
-    for reasoning while it is streamed, and held back. Elsewhere it goes by other names, which `extra`
-    can hold: {"enable_thinking": False} for DashScope, {"reasoning_effort": "none"} for OpenAI and Ollama. `extra` is
-    sent along with every request, and wins over all other settings.
+    `thinking` turns a model's reasoning on or off if its chat template supports this (`chat_template_kwargs`, which
+    vLLM, SGLang and llama.cpp read); None leaves it to the server. With True, text before a lone `</think>` is treated
+    as reasoning while it is streamed, and held back. Other servers use other fields, which `extra` can set:
+    {"enable_thinking": False} for DashScope, {"reasoning_effort": "none"} for OpenAI and Ollama. `extra` is sent with
+    every request and overrides all other settings.
 
     >>> model = OpenAIChat("qwen3-8b", base_url="http://127.0.0.1:8000/v1")  # nothing is sent yet
     >>> model.name
@@ -265,14 +265,14 @@ class OpenAIChat:
         return {**self._settings, **self._extra}
 
     def with_tools(self, tools: Sequence[Tool]) -> "OpenAIChat":
-        """The same model, which has to call one of these tools; servers that cannot do that refuse its requests."""
+        """The same model, which has to call one of these tools; servers that do not support this refuse requests."""
         offered = [{"type": "function", "function": tool.model_dump(mode="json")} for tool in tools]
         model = copy(self)
         model._extra = {**self._extra, "tools": offered, "tool_choice": "required"}
         return model
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
-        """The model's first choice.
+        """Return the model's first choice.
 
         Raises UsageError when neither URL nor key is set or one of them is malformed, EndpointUnreachable when the
         server does not answer or fails on its side (5xx), EndpointRefused when it turns the request down (4xx, or the
@@ -291,9 +291,9 @@ class OpenAIChat:
     async def stream(
         self, messages: Sequence[Mapping[str, object]]
     ) -> AsyncGenerator[CompletionDelta | Completion, None]:
-        """The model's first choice as it is written: pieces, then the completion that they add up to.
+        """Yield the model's first choice as it is written: pieces, then the completion that they add up to.
 
-        Raises what `complete` does, and EndpointUnreachable when the connection ends before the answer does; the
+        Raises what `complete` raises, and EndpointUnreachable when the connection ends before the answer does; the
         message says how many characters had arrived. There is no retry then, as pieces have been delivered.
         """
         request = {"stream_options": {"include_usage": True}, **self._request(messages), "stream": True}
@@ -305,7 +305,7 @@ class OpenAIChat:
                         for piece in builder.add_chunk(connection.check(event, CompletionChunk, _WANTED)):
                             yield piece
             except EndpointUnreachable as error:
-                # An answer that is finished only lacks its usage.
+                # After the finish reason, an answer is complete and only lacks its usage.
                 if not builder.finish_reason:
                     raise _broken_off(error, builder) from None
             if not builder.has_choice:

@@ -14,7 +14,7 @@ from quoteweave.core.protocols import ChatModel
 
 
 class WrappedChat:
-    """Has the wrapped model's name and request settings."""
+    """A base class of wrappers, with the wrapped model's name and request settings."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
@@ -25,17 +25,17 @@ class WrappedChat:
         return self._model.name
 
     def request_settings(self) -> Mapping[str, object]:
-        """Return the wrapped model's."""
+        """Return the wrapped model's request settings."""
         return self._model.request_settings()
 
     def with_tools(self, tools: Sequence[Tool]) -> ChatModel | None:
-        """The same wrapper of the model with these tools; None where the model cannot be offered any."""
+        """The same wrapper around the model with these tools; None if the model cannot be offered any."""
         model = offer_tools(self._model, tools)
         if model is None:
             return None
-        wrapper: Any = copy(self)  # which shares what it counts or keeps with this one
+        wrapper: Any = copy(self)  # shares counters and caches with this one
         wrapper._model = model
-        chat: ChatModel = wrapper  # as all that derive from this are
+        chat: ChatModel = wrapper  # all subclasses are chat models
         return chat
 
 

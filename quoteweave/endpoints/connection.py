@@ -1,4 +1,4 @@
-"""What all clients of model endpoints share: address and key, requests with retries, and errors for users."""
+"""The connection that all clients of model endpoints use: address and key, requests with retries, errors for users."""
 
 import asyncio
 import os
@@ -130,7 +130,10 @@ class Connection:
             raise self.bad_response(f"it is no stream of events, but {kind}", wanted)
 
     async def _in_time(self, events: AsyncIterator[object], left: float) -> AsyncGenerator[object, None]:
-        """Yield events, for `left` seconds in all and `timeout_s` each. Raises TimeoutError, EndpointUnreachable."""
+        """Yield events, waiting at most `timeout_s` seconds for each, and `left` seconds for all together.
+
+        Raises TimeoutError and EndpointUnreachable.
+        """
         while True:
             started = time.monotonic()
             try:
@@ -215,7 +218,7 @@ class Connection:
             headers |= dict.fromkeys(_ambient_headers(), Omit())
         if "api-version" not in self.address.query:
             return {"headers": headers}
-        # Azure reads the key from a header of its own.
+        # Azure reads the key from another header.
         headers |= {"api-key": self.address.key, "Authorization": Omit()}
         return {"headers": headers}
 
@@ -226,10 +229,10 @@ class Connection:
 
 
 def _sdk_client(http_client: BoundedClient, address: EndpointAddress, retry_policy: RetryPolicy) -> "AsyncOpenAI":
-    """Return the event loop's client of the SDK for an address, of the environment as it is now.
+    """Return the event loop's SDK client for an address and the current environment.
 
-    It posts to any path, so that all endpoints are asked, and asked again, in one way. To make one takes longer than to
-    read a short reply, so it is kept.
+    It can post to any path, so that requests and retries are the same for all endpoints. It is kept, as making one
+    takes longer than reading a short reply.
     """
     from openai import AsyncOpenAI
 
@@ -252,11 +255,11 @@ def _sdk_client(http_client: BoundedClient, address: EndpointAddress, retry_poli
 
 @cache
 def _stream_of_data() -> "type[AsyncStream[object]]":
-    """The SDK's stream without events that hold no data, such as an `id:` or `retry:` alone: by the standard (HTML,
-    9.2.6) these are none, and the SDK would read their data as JSON.
+    """The SDK's stream, without events that hold no data, such as a lone `id:` or `retry:`.
 
-    A version of the SDK that names the overridden method otherwise fails `test_events_without_data_are_none`; with it
-    a stream with such events ends in EndpointBadResponse, and no other differs.
+    By the standard (HTML, 9.2.6) these are no events, but the SDK would read their empty data as JSON. If a version of
+    the SDK renames the overridden method, `test_events_without_data_are_none` fails; streams with such events then end
+    in EndpointBadResponse, and others are not affected.
     """
     from openai import AsyncStream
 
@@ -281,13 +284,13 @@ def excerpt(text: str) -> str:
 
 
 def _ambient_headers() -> list[str]:
-    """The headers that the SDK would send to any address, as the environment has them (OPENAI_ORG_ID and the like)."""
+    """The names of headers that the SDK takes from the environment (OPENAI_ORG_ID and the like) and sends anywhere."""
     own = (name for name in _custom_headers() if name.lower() != "authorization")
     return ["OpenAI-Organization", "OpenAI-Project", *own]
 
 
 def _ambient_values() -> list[str]:
-    """What the headers of the environment hold, which may be keys."""
+    """The values of the environment's headers, which may be keys."""
     return [word for value in _custom_headers().values() for word in (value, value.rpartition(" ")[2])]
 
 

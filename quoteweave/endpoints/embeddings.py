@@ -16,22 +16,22 @@ from quoteweave.endpoints.connection import Connection, RetryPolicy, excerpt, se
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
-# How many requests are under way at once.
+# How many requests are under way at the same time, at most.
 MAX_CONCURRENT_REQUESTS = 4
-# UTF-8 bytes in a request. A token has three or four on average, and OpenAI takes 300,000 tokens at once.
+# UTF-8 bytes in a request, at most. A token has three or four on average, and OpenAI takes 300,000 tokens at once.
 BYTES_AT_ONCE = 400_000
 _WANTED = "list of embeddings"
 # Status codes with which servers refuse a request that is too large, or a text in it that is too long.
 _TOO_MUCH = (400, 413, 422)
-# Texts are never cut to fewer characters. A model that takes less is unfit for quotes.
+# Texts are never cut to fewer characters; a model that takes no more is not fit for quotes.
 _MIN_CHARACTERS = 200
 
 
 class _Item(BaseModel):
-    model_config = ConfigDict(strict=True)  # "true" and "0.5" are no numbers of a vector
+    model_config = ConfigDict(strict=True)  # so that true and "0.5" are not read as numbers
 
     index: int
-    embedding: Annotated[list[float | None], FailFast()]  # some servers write null for a number that is none
+    embedding: Annotated[list[float | None], FailFast()]  # some servers write null for NaN
 
 
 class _Usage(BaseModel):
@@ -50,7 +50,7 @@ class Embeddings:
     """The embeddings of some texts, and which of these were cut or refused."""
 
     vectors: "Matrix"
-    """(texts not refused, dimension) float32, in their order, of the length that the endpoint gave them."""
+    """(texts not refused, dimension) float32, in the order of the texts; not normalized here."""
     tokens: int | None
     """Tokens read; None if the endpoint does not report them."""
     cut: Mapping[int, int] = field(default_factory=dict)
@@ -67,9 +67,10 @@ class EmbeddingsClient:
     only when set: some models can shorten their vectors, and some tell questions from passages by that field ("query"
     and "passage" with NVIDIA, "search_query" and "search_document" with Cohere, "query" and "document" with Voyage).
 
-    A request that the endpoint finds fault with (400, 413, 422) is sent again in halves, down to the text at fault, and
-    that is cut by halves, down to 200 characters: endpoints refuse texts of more tokens than their model reads, and do
-    not say how many characters these are. A text refused even so is left out, if the endpoint takes others.
+    A request that the endpoint refuses as faulty (400, 413, 422) is sent again in halves, until the text at fault is
+    found. That text is then halved until it is accepted, down to 200 characters, because endpoints refuse texts of more
+    tokens than their model reads, and do not say how many characters that is. A text that is still refused is left out
+    if the endpoint accepts others.
     """
 
     def __init__(  # noqa: PLR0913 - one more than the limit, each a plain setting of the endpoint with a default
@@ -135,7 +136,7 @@ class EmbeddingsClient:
         )
 
     async def _batch(self, connection: Connection, texts: Sequence[str], batch: range) -> Embeddings:
-        # Not every server knows base64, which the SDK's own method asks for.
+        # The SDK's own method is not used, as it asks for base64, which not every server knows.
         request: dict[str, object] = {"model": self.model, "encoding_format": "float"}
         request["input"] = [sendable_text(texts[i]) for i in batch]
         if self.dimensions is not None:
@@ -167,7 +168,7 @@ class EmbeddingsClient:
             if len(item.embedding) != dimension or not dimension:
                 numbers = f"a vector of {len(item.embedding)} numbers where {dimension or 'some'} were expected"
                 raise connection.wrong(f"{numbers}, for {text}")
-        with np.errstate(over="ignore"):  # what overflows becomes infinite, and is refused with that
+        with np.errstate(over="ignore"):  # numbers that overflow become infinite, and are refused as such
             vectors = np.array([item.embedding for item in items], dtype=np.float32)
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():

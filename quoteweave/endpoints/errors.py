@@ -52,7 +52,7 @@ def endpoint_error(
 
     if isinstance(error, openai.APIConnectionError):
         return _unreachable(error, address, redactor)
-    # An error amid a stream has no status of its own; its body may hold one.
+    # An error in the middle of a stream has no HTTP status; its body may hold one.
     status = error.status_code if isinstance(error, openai.APIStatusError) else _code(error.body)
     if isinstance(error, openai.APIStatusError) and 300 <= status < 400:
         return _redirected(error, model, address, redactor)
@@ -63,7 +63,7 @@ def endpoint_error(
     if address.withheld and status in (401, 403):
         return EndpointRefused(message, remedy=address.withheld, status=status)
     reason = _reason(status, detail)
-    if reason == "window" and advice is None:  # whoever asks can mend it, and a server keeps remedies to itself
+    if reason == "window" and advice is None:  # in the message, as users need it, and servers hide remedies
         return EndpointRefused(f"{message}; {_SHORTER}", status=status, reason=reason)
     remedy = _ADVICE.get(status, advice or _ANY_ADVICE)
     return EndpointRefused(message, remedy=remedy, status=status, reason=reason)
@@ -87,7 +87,7 @@ def error_in_body(answer: bytes, redactor: Redactor) -> str:
 
 def one_line(text: str) -> str:
     """Put a text on one line, cut to the length allowed in messages."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())  # halves of characters cannot be written
+    line = " ".join(text.encode("utf-8", "replace").decode().split())  # lone surrogates cannot be printed
     return line if len(line) <= _MAX_QUOTED_MESSAGE else f"{line[:_MAX_QUOTED_MESSAGE]}…"
 
 
@@ -106,7 +106,7 @@ def _redirected(
     if target is None or not target.hostname:
         summary = f"{message}, a redirect to no valid address"
         return EndpointRefused(summary, remedy="check the base URL", status=status)
-    # A query may hold secrets, and a path ends in what was asked for.
+    # The query is left out, as it may hold secrets, and so is the end of the path, which is no part of the base URL.
     path = re.sub(r"/(chat/completions|embeddings|rerank)/?$", "", target.path)
     base = target._replace(netloc=target.netloc.rpartition("@")[2], path=path, query="", fragment="").geturl()
     shown = one_line(redactor.clean(base))
@@ -132,10 +132,10 @@ def _own_message(body: object, redactor: Redactor) -> str:
         text = str(body or "no reason given")
     except RecursionError:
         text = "something nested too deeply"
-    text = redactor.clean(text)  # first, as what looks like a tag may be within a secret
-    if text.lstrip().startswith("<"):  # the page of a proxy in between
+    text = redactor.clean(text)  # before removing tags, as a secret may have something like a tag in it
+    if text.lstrip().startswith("<"):  # the HTML page of a proxy
         text = re.sub(r"<[^<>]*>", " ", text)
-    # Again, as words of a secret may stand next to each other without the tags or line breaks between them.
+    # Redact again, as removing tags and line breaks may have joined the parts of a secret.
     return redactor.clean(" ".join(text.split()))
 
 

@@ -1,6 +1,6 @@
-"""The HTTP client below all endpoints: bounds what a server may send, and sends nothing on to another origin.
+"""The HTTP client of all endpoints: limits how much a server may send, and follows no redirect to another origin.
 
-There is one for each event loop and server, whose connections stay open.
+There is one client for each event loop and server, whose connections stay open.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 MAX_IN_BODY = 16 * 2**20
-"""Most bytes of a response read as a whole, decompressed. Parsing JSON of this size takes up to some 0.7 GB."""
+"""Decompressed bytes of a response that is read as a whole, at most. Parsing so much JSON takes up to some 0.7 GB."""
 MAX_IN_STREAM = 64 * 2**20
-"""Most bytes of a streamed response, decompressed."""
+"""Decompressed bytes of a streamed response, at most."""
 MAX_IN_EVENT = 4 * 2**20
-"""Most bytes of one event of a stream, on one line or many, as it is kept in memory until its end."""
+"""Bytes of one event of a stream, at most, on one line or many: an event is kept in memory until its end."""
 _MAX_REDIRECTS = 5
-# As many as OpenAI's SDK opens, whose own client would take half a second to import.
+# The same limits as in OpenAI's SDK, whose own client would take half a second to import.
 _LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
 _READING_CERTIFICATES = Lock()
 
@@ -36,8 +36,11 @@ class ResponseTooLarge(Exception):
 
 
 def certificates() -> ssl.SSLContext:
-    """Those of the authorities of the system, or of SSL_CERT_FILE or SSL_CERT_DIR; read once a process, in 45 ms."""
-    with _READING_CERTIFICATES:  # else who asks meanwhile reads them once more
+    """The trusted certificates of the system, or those of SSL_CERT_FILE or SSL_CERT_DIR.
+
+    They are read once for each process, in 45 ms.
+    """
+    with _READING_CERTIFICATES:  # so that two threads do not both read them
         return _read_certificates()
 
 
@@ -55,13 +58,13 @@ class BoundedClient(httpx2.AsyncClient):
     """
 
     def __init__(self, transport: httpx2.AsyncBaseTransport | None = None, *, encrypted: bool = True) -> None:
-        """Where it is not `encrypted`, no certificates are read, and no server that has one is trusted."""
-        # Callers with different keys share it, so nothing that a server tells one of them may come back with another.
+        """If not `encrypted`, no certificates are read, so that no HTTPS server is trusted."""
+        # No cookies are kept: callers with different keys share the client, and must not send each other's cookies.
         cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         trusted = certificates() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         super().__init__(transport=transport, verify=trusted, limits=_LIMITS, cookies=cookies)
         self.sdk_clients: dict[Hashable, AsyncOpenAI] = {}
-        """Clients of OpenAI's SDK that send by this one, by what they were made of (`connection`)."""
+        """Clients of OpenAI's SDK that use this client, by the values of which they were made (`connection`)."""
 
     async def send(
         self,
@@ -102,7 +105,7 @@ def _bounded(response: httpx2.Response, *, stream: bool) -> httpx2.Response:
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
-    """The decompressed body of a response, read once, whoever reads it in how many parts."""
+    """The decompressed body of a response; it is read only once, even if it is iterated several times."""
 
     def __init__(self, response: httpx2.Response, *, stream: bool) -> None:
         self._response = response
@@ -117,7 +120,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
     async def _read(self, *, stream: bool) -> AsyncGenerator[bytes, None]:
         most = MAX_IN_STREAM if stream else MAX_IN_BODY
         read, event, before = 0, 0, b""
-        # The decoders below give at most 1 MiB at once, however much a few bytes stand for.
+        # The decoders return at most 1 MiB at a time, even if a few bytes decompress to much more.
         async for part in self._response.aiter_bytes():
             read += len(part)
             event, before = _unended(event, before + part, len(part)), part[-2:]
@@ -129,7 +132,10 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 
 def _unended(event: int, text: bytes, new: int) -> int:
-    """The length of the event that has not ended, after `new` bytes more, with which `text` ends."""
+    """The length of the unfinished event after `new` more bytes; `text` ends with these.
+
+    `event` is its length before.
+    """
     end = max(text.rfind(blank) for blank in (b"\n\n", b"\n\r\n", b"\r\r"))
     return len(text) - end if end >= 0 else event + new
 
@@ -141,18 +147,19 @@ def _one_origin(url: httpx2.URL, other: httpx2.URL) -> bool:
     return origin(url) == origin(other)
 
 
-# A loop and the scheme and host of a server.
+# An event loop, and the scheme and host of a server.
 _Key = tuple[asyncio.AbstractEventLoop, str]
-# The client for each, and the generator that closes it. Secrets are in requests and with the SDK's clients.
+# The client for each key, and the generator that closes it. Keys hold no secrets; these are in requests and in the
+# SDK's clients.
 _clients: "dict[_Key, tuple[BoundedClient, AsyncGenerator[None, None]]]" = {}
 
 
 async def shared_client(url: str) -> "BoundedClient":
-    """The client of the running event loop for a URL's server, which whoever asks it shares.
+    """The running event loop's client for a URL's server, shared by all who ask that server.
 
     It is closed with the loop by `asyncio.run` and by every other runner that shuts down asynchronous generators. Each
-    server has its own, as a pool looks at all its connections, and polls those that are idle, with each request: one
-    for all took a quarter of the processor time of a run with 64 requests under way.
+    server has its own client, because with each request a connection pool goes through all its connections and polls
+    idle ones: one client for all took a quarter of the processor time of a run with 64 requests under way.
     """
     key = asyncio.get_running_loop(), "/".join(url.split("/", 3)[:3])
     if key not in _clients:
@@ -161,7 +168,7 @@ async def shared_client(url: str) -> "BoundedClient":
         client = BoundedClient(encrypted=not url.lower().startswith("http://"))
         keeper = _closing(key, client)
         _clients[key] = client, keeper
-        await anext(keeper)  # from its first step on, the loop knows the generator
+        await anext(keeper)  # the loop closes only generators that were started
     return _clients[key][0]
 
 

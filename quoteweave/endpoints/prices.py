@@ -20,7 +20,7 @@ from quoteweave.core.records import Record
 PRICES_VARIABLE = "QUOTEWEAVE_PRICES"
 """The environment variable that names the user's own table."""
 _FORM = 'under [chat], "model" = { input = 2.5, output = 10 }; under [embeddings], "model" = 0.02'
-# OpenAI answers to the name gpt-4o as gpt-4o-2024-08-06.
+# The date in a model's name: asked for gpt-4o, OpenAI answers as gpt-4o-2024-08-06.
 _DATE = lazy_regex(r"-\d{4}-\d{2}-\d{2}$")
 
 
@@ -34,8 +34,8 @@ class PriceTable(Record):
 def chat_price(model: str | None) -> Price | None:
     """The price of a chat model's tokens; None for a model that is not in the tables, or has no name.
 
-    A version that is named with its date costs what the model does, unless a table names it; a model on this machine
-    costs nothing. Raises UsageError where the user's own table cannot be read.
+    A version with a date in its name costs the same as the model, unless a table has it; a model on this machine costs
+    nothing. Raises UsageError if the user's own table cannot be read.
     """
     chat = price_table().chat
     if model is None:
@@ -51,7 +51,7 @@ def embedding_price(model: str) -> float | None:
 def price_table() -> PriceTable:
     """All prices: those of the package, overridden by those of the file that QUOTEWEAVE_PRICES names.
 
-    Files are read once. Raises UsageError, naming file and field, where the user's cannot be read.
+    Files are read once. Raises UsageError, naming file and field, if the user's file cannot be read.
     """
     own = os.environ.get(PRICES_VARIABLE)
     return _with(Path(own)) if own else _packaged()

@@ -12,7 +12,7 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.chat_wrappers import MeteredChat
 
 _NOTHING = 1e-6
-"""Tokens; what is less comes of rounding."""
+"""Fewer tokens than this count as none, as they come from rounding."""
 
 
 class TokenBucket:
@@ -25,8 +25,10 @@ class TokenBucket:
         self._lock = Lock()
 
     def take(self, tokens: int) -> float:
-        """Take tokens and return 0, or return the seconds to wait. A request for more than its size is granted when
-        it is full, and leaves a debt."""
+        """Take tokens and return 0, or return the seconds to wait.
+
+        A request for more tokens than fit into the bucket is granted when the bucket is full, and leaves a debt.
+        """
         with self._lock:
             now = self._clock()
             self._level = min(self._most, self._level + (now - self._at) * self._most / 60)
@@ -48,8 +50,9 @@ class RateLimitedChat(MeteredChat):
 
     Implements `core.protocols.StreamingChatModel`.
 
-    Calls wait for their turn, in order. Tokens are of questions and answers: those of a question are estimated before
-    it is sent, and put right by what the endpoint counted. `sleep` waits for seconds of the bucket's clock.
+    Calls wait for their turn, in order. Tokens of both questions and answers count: those of a question are estimated
+    before it is sent, and corrected afterwards by the endpoint's counts. `sleep` waits for seconds of the bucket's
+    clock.
     """
 
     def __init__(
@@ -68,9 +71,9 @@ class RateLimitedChat(MeteredChat):
     async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[UsageMeter]:
         """Wait until a call may be made and take its estimated tokens, corrected at its end by the measured usage."""
         meter = UsageMeter(estimate_message_tokens(messages))
-        # A lock belongs to the loop that first waits for it, and a model may be asked from several.
+        # One lock for each event loop, as a lock belongs to one loop, and a model may be asked from several.
         async with self._queues.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-            # One after another, else many small calls would keep a large one waiting for ever.
+            # Calls take tokens one after another; otherwise many small calls could keep a large one waiting forever.
             while pause := self._bucket.take(meter.input_tokens):
                 await self._sleep(pause)
         try:

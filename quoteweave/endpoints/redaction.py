@@ -13,28 +13,28 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.urls import SECRET_FIELD
 
 REDACTED = "[redacted]"
-# Characters. What is shorter is a placeholder such as "none" or "ollama", or a word too common to be redacted.
+# Least numbers of characters. Shorter texts are placeholders such as "none" or "ollama", or words too common to redact.
 _MIN_KEY, _MIN_PASSWORD = 8, 6
 _MIN_CODE = 4
 _BYTES = [bytes([17 * number]) for number in range(16)]
-# Escapes of URLs, of JSON and Python, and of HTML. Those of bytes stand for UTF-8 together.
+# Escapes of URLs, of JSON and Python, and of HTML. Consecutive escapes of bytes together stand for UTF-8.
 _ESCAPES = lazy_regex(
     r"(?P<percent>(?:%[0-9A-Fa-f]{2})+)|(?P<hex>(?:\\x[0-9A-Fa-f]{2})+)|(?P<units>(?:\\u[0-9A-Fa-f]{4})+)"
     r"|\\(?P<char>[\"'\\/bfnrt])|(?P<entity>&(?:#[xX][0-9A-Fa-f]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});)"
 )
 _CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-# The end of a text at which more may follow of an escape, or of a character that several of them stand for.
+# The end of a text where an escape, or a character made of several escapes, may be incomplete.
 _CUT = lazy_regex(
     r"(?:(?<!\\)(?:\\\\)*(?P<back>(?:\\x[89A-Fa-f][0-9A-Fa-f])*(?:\\x[89A-Fa-f][0-9A-Fa-f]|\\(?:x[0-9A-Fa-f]?)?)"
     r"|(?:\\u[dD][89ABab][0-9A-Fa-f]{2})?\\(?:u[0-9A-Fa-f]{0,3})?|\\u[dD][89ABab][0-9A-Fa-f]{2})"
     r"|(?P<other>(?:%[89A-Fa-f][0-9A-Fa-f])+(?:%[0-9A-Fa-f]?)?|%[0-9A-Fa-f]?|&[#A-Za-z0-9]{0,32}))\Z"
 )
-# How many times a text may be escaped: JSON within JSON, in the address of a page.
+# How many times a text may be escaped, such as JSON within JSON in the address of a page.
 _LEVELS = 3
 
 
 class Redactor:
-    """Replaces secrets by `[redacted]`: in plain form or base64, escaped for URLs, JSON, Python and HTML or not."""
+    """Replaces secrets by `[redacted]`, in plain form and in base64, whether or not escaped for URLs, JSON or HTML."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {form for secret in secrets for form in _forms(secret)}
@@ -52,7 +52,7 @@ class Redactor:
         return cleaned + text[end:]
 
     def settled(self, text: str) -> int:
-        """The number of characters at the text's beginning that are cleaned alike whatever follows the text."""
+        """The number of characters at the text's beginning whose redaction does not depend on what follows the text."""
         if self._pattern is None:
             return len(text)
         settled, found = len(text), list[tuple[int, int]]()
@@ -60,7 +60,7 @@ class Redactor:
             for end in {len(reading), _whole(reading)}:
                 settled = min(settled, starts[end - self._begun(reading[:end])])
             for match in self._pattern.finditer(reading):
-                # At the end of what is known a secret may go on.
+                # A secret at the end of the complete part of the text may continue after it.
                 last = len(text) + 1 if match.end() >= _whole(reading) else starts[match.end()]
                 found.append((last, starts[match.start()]))
         for last, first in sorted(found, reverse=True):
@@ -68,12 +68,12 @@ class Redactor:
         return settled
 
     def _begun(self, text: str) -> int:
-        """How many characters at its end a secret may begin with."""
+        """The number of characters at the end of a text that may be the beginning of a secret."""
         ends = range(min(self._longest, len(text)), 0, -1)
         return next((n for n in ends if text[-n:] in self._beginnings), 0)
 
     def _places(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where secrets begin and end in the text, in order; those that overlap as one."""
+        """Where secrets begin and end in the text, in order; overlapping ones are joined."""
         if self._pattern is None:
             return
         found = [
@@ -91,9 +91,9 @@ class Redactor:
 
 
 def _readings(text: str, *, may_go_on: bool = False) -> Iterator[tuple[str, Sequence[int]]]:
-    """The text as it is and with its escapes resolved, again and again, each with where its characters begin in it.
+    """The text as it is, and with its escapes resolved repeatedly, each with the positions of its characters in it.
 
-    Escapes at the end of a text that `may_go_on` are left out of the next reading where more of them may follow.
+    If the text `may_go_on`, escapes at its end that may be incomplete are left out of the next reading.
     """
     starts: Sequence[int] = range(len(text) + 1)
     yield text, starts
@@ -106,13 +106,16 @@ def _readings(text: str, *, may_go_on: bool = False) -> Iterator[tuple[str, Sequ
 
 
 def _whole(text: str) -> int:
-    """How much of a text does not change with what may follow it."""
+    """The length of a text without an escape at its end that may be incomplete."""
     cut = _CUT.search(text)
     return len(text) if cut is None else cut.start(cut.lastgroup or 0)
 
 
 def _unescaped(text: str) -> tuple[str, list[int]]:
-    """The text with its escapes resolved, and where each character begins, and the last ends; no places without any."""
+    """The text with its escapes resolved, and the positions at which each character begins and the last one ends.
+
+    Without escapes, there are no positions.
+    """
     parts, starts, end = list[str](), list[int](), 0
     for escape in _ESCAPES.finditer(text):
         parts.append(text[end : escape.start()])
@@ -128,7 +131,7 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
 
 
 def _characters(escape: re.Match[str]) -> Iterator[tuple[str, int]]:
-    """What an escape stands for, and how much of it stands for each character."""
+    """The characters that an escape stands for, each with the number of the escape's characters that stand for it."""
     kind, written = escape.lastgroup, escape.group()
     if kind in ("percent", "hex"):
         mark = "%" if kind == "percent" else r"\x"
@@ -147,21 +150,21 @@ def _characters(escape: re.Match[str]) -> Iterator[tuple[str, int]]:
 class StreamRedactor:
     """Redacts a streamed text, in chunks split anywhere.
 
-    What may belong to a secret is held back until it is known.
+    Text that may belong to a secret is held back until that is known.
     """
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor, self._held = redactor, ""
 
     def feed(self, part: str) -> str:
-        """Add a chunk; return what is settled now, which may be nothing."""
+        """Add a chunk; return the text that is certain now, which may be empty."""
         text = self._held + part
         settled = self._redactor.settled(text)
         self._held = text[settled:]
         return self._redactor.clean(text[:settled])
 
     def end(self) -> str:
-        """Return what was held back, as no more text comes."""
+        """Return the text that was held back, as no more comes."""
         held, self._held = self._held, ""
         return self._redactor.clean(held)
 
@@ -177,7 +180,7 @@ def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redacto
 
 @lru_cache(maxsize=16)
 def _redactor(secrets: tuple[str, ...]) -> Redactor:
-    return Redactor(secrets)  # which takes longer to make than a message takes to clean, and each call needs one
+    return Redactor(secrets)  # cached, as each call needs one, and making it takes longer than cleaning a message
 
 
 def _credentials(url: str) -> list[str]:
@@ -187,49 +190,51 @@ def _credentials(url: str) -> list[str]:
         return []
     user, colon, password = map(unquote, sent.partition(":"))
     secret = password if colon else user
-    # What a header of basic authentication holds, too long to be met by chance even where the password is short.
+    # Both together, as in a header of basic authentication: long enough not to occur by chance, even if the password is
+    # short.
     together = f"{user}:{password}"
     return [text for text, shortest in ((together, _MIN_CODE), (secret, _MIN_PASSWORD)) if len(text) >= shortest]
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A secret as it may stand in a text."""
+    """A form in which a secret may occur in a text."""
 
     text: str
     before: str = ""
-    """In base64, characters one of which stands before it and holds its first bits beside those of other text."""
+    """In base64, the possible characters before it, which hold its first bits together with bits of other text."""
     after: str = ""
-    """The same of its last bits. Where no other text follows, padding does."""
+    """The possible characters after it, with its last bits. If no other text follows, padding may."""
 
     @property
     def pattern(self) -> str:
-        """A regular expression for it."""
+        """A regular expression for this form."""
         before = f"[{re.escape(self.before)}]?" if self.before else ""
         after = f"(?:[{re.escape(self.after)}]={{0,2}})?" if self.after else ""
         return f"{before}{re.escape(self.text)}{after}"
 
     def beginnings(self) -> Iterator[str]:
-        """How it begins where it is not whole."""
+        """All incomplete beginnings of this form."""
         for before in ("", *self.before):
             yield from (before + self.text[:n] for n in range(not before, len(self.text)))
 
 
 def _forms(secret: str) -> Iterator[_Form]:
-    """The forms of a secret in a text whose escapes are resolved: plain, with a form's + for spaces, and in base64."""
+    """The forms of a secret in a text whose escapes are resolved: plain, with + for spaces, and in base64."""
     yield from map(_Form, {secret, secret.replace(" ", "+")})
     for text in {secret, dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1]}:
         yield from _in_base64(text.encode("utf-8", "replace"))
 
 
 def _in_base64(data: bytes) -> Iterator[_Form]:
-    for shift in range(3):  # base64 writes three bytes at a time, and other text may stand before the secret
-        # Characters that hold bits of the secret alone.
+    for shift in range(3):  # base64 encodes three bytes at a time, and other text may come before the secret
+        # The range of characters that hold only bits of the secret.
         first, last = -(-shift * 8 // 6), (shift + len(data)) * 8 // 6
         if last - first < _MIN_CODE:
             continue
         for code in (b64encode, urlsafe_b64encode):
-            # Beside other bytes, which take all values in the four bits that may share a character with the secret.
+            # The secret is encoded beside other bytes, with all values of the four bits that may share a character with
+            # it.
             coded = [code(byte * shift + data + byte * 3).decode() for byte in _BYTES]
             before = {text[first - 1] for text in coded} if shift else ()
             after = {text[last] for text in coded} if (shift + len(data)) * 8 % 6 else ()

@@ -26,22 +26,22 @@ class _Result(BaseModel):
     model_config = ConfigDict(strict=True)
 
     index: int
-    relevance_score: float | None  # some servers write null for a number that is none
+    relevance_score: float | None  # some servers write null for NaN
 
 
 class _Body(BaseModel):
-    """The part of a reranking that is read."""
+    """The part of a response with a ranking that is read."""
 
     results: Annotated[list[_Result], FailFast()]
 
 
 class RerankClient:
-    """Every call sends its question and documents to the endpoint.
+    """A client of a reranking endpoint. Every call sends its question and documents there.
 
     `base_url` and `api_key` come from the options, else from QUOTEWEAVE_RERANK_URL and QUOTEWEAVE_RERANK_KEY, else from
-    OPENAI_BASE_URL and OPENAI_API_KEY, as the environment is at each call. A key of the environment goes to the address
-    of the environment alone: others may come from a file of somebody else's. `/rerank` is asked for below the base URL,
-    or below `/v1` where the URL names a host alone; a URL that ends in `/rerank` is taken as it is. `timeout_s` and
+    OPENAI_BASE_URL and OPENAI_API_KEY, which are read at each call. A key of the environment is only sent to the
+    environment's address, as others may come from somebody else's file. `/rerank` is added to the base URL, or
+    `/v1/rerank` if the URL is only a host; a URL that ends in `/rerank` is used unchanged. `timeout_s` and
     `max_retries` are those of `OpenAIChat`.
     """
 
@@ -61,7 +61,7 @@ class RerankClient:
         self._retry_policy = RetryPolicy(timeout_s, max_retries, call_limit_s)
 
     def address(self) -> EndpointAddress:
-        """Where questions and documents are sent to. Raises UsageError when no URL is set, or one is malformed."""
+        """Where questions and documents are sent. Raises UsageError when no URL is set, or one is malformed."""
         own = option_or_environment(None, URL_VARIABLE) or option_or_environment(None, "OPENAI_BASE_URL")
         url = option_or_environment(self._base_url, URL_VARIABLE) or own
         if not url:
