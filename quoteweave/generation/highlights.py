@@ -24,11 +24,10 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.question_words import denials
 from quoteweave.core.text.references.mentions import number_words
-from quoteweave.core.text.tokens import normalize_text, words
+from quoteweave.core.text.tokens import FoldedToken, folded_tokens, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
-from quoteweave.generation.extractive.tables.heads import rows_below_heads
-from quoteweave.generation.extractive.tables.table_claims import claim_on_cells
+from quoteweave.generation.extractive.tables.stated_cells import stated_cells
 from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.sentences import Sentence, split_sentences, text_of
 
@@ -54,9 +53,7 @@ MAX_OF_PICTURE = 0.5
 """Share of a picture's text above which a highlight says no more than the whole picture."""
 
 Range = tuple[int, int]
-_Token = tuple[str, int, int]
 
-_TOKEN = lazy_regex(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
 _QUOTED = lazy_regex(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
 _CUT = lazy_regex(r"…|\.{3}")
@@ -88,7 +85,7 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
         return []
     table, pictured = " | " in text, quote.kind == "image"
     above = words(f"{quote.caption or ''}\n{quote.section or ''}") if table else []
-    found = (_cells(claim, text, set(above)) if table else []) or _quoted(claim, text)
+    found = (stated_cells(claim, text, set(above)) if table else []) or _quoted(claim, text)
     if not found and _lacks_numbers(claim, text):
         return []
     if not found:
@@ -115,20 +112,15 @@ def _cuts() -> re.Pattern[str]:
     )
 
 
-def _tokens(text: str) -> list[_Token]:
-    """The words and numbers of a text, folded, with their positions."""
-    return [(normalize_text(match[0]).replace(",", ""), match.start(), match.end()) for match in _TOKEN.finditer(text)]
-
-
 def _quoted(claim: str, text: str) -> list[Range]:
     """Find the claim's quotations in the text."""
     quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
-    pieces = [_tokens(piece) for one in quoted for piece in _CUT.split(one)]
-    there = _tokens(text) if pieces else []
+    pieces = [folded_tokens(piece) for one in quoted for piece in _CUT.split(one)]
+    there = folded_tokens(text) if pieces else []
     return [_range(run) for piece in pieces if len(piece) > 1 for run in _runs(piece, there) if _is_quoted(run, piece)]
 
 
-def _is_quoted(run: Sequence[_Token], piece: Sequence[_Token]) -> bool:
+def _is_quoted(run: Sequence[FoldedToken], piece: Sequence[FoldedToken]) -> bool:
     """Whether these are all words of the quotation, or a long sequence of them."""
     return len(run) == len(piece) or (len(run) >= MIN_REPEATED_WORDS and _has_content_words(run))
 
@@ -138,13 +130,17 @@ def _repeated(claim: str, text: str) -> list[Range]:
 
     What the text has several times is taken from the sentence that is closest to the claim.
     """
-    there = _tokens(text)
-    long = [run for run in _runs(_tokens(claim), there) if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)]
+    there = folded_tokens(text)
+    long = [
+        run for run in _runs(folded_tokens(claim), there) if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)
+    ]
     sentences = split_sentences(text) if long else []
     return [_with_denial(text, sentences, _closest_place(claim, run, there, sentences)) for run in long]
 
 
-def _closest_place(claim: str, run: Sequence[_Token], there: Sequence[_Token], sentences: Sequence[Sentence]) -> Range:
+def _closest_place(
+    claim: str, run: Sequence[FoldedToken], there: Sequence[FoldedToken], sentences: Sequence[Sentence]
+) -> Range:
     """Where the text has this sequence of words, in the sentence that is closest to the claim."""
     size, wanted = len(run), [one[0] for one in run]
     starts = (at for at, token in enumerate(there) if token[0] == wanted[0])
@@ -170,11 +166,11 @@ def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Rang
     return (start if _denied(text, (start, found[1]), starts, opens)[-1] else found[0]), found[1]
 
 
-def _range(run: Sequence[_Token]) -> Range:
+def _range(run: Sequence[FoldedToken]) -> Range:
     return run[0][1], run[-1][2]
 
 
-def _runs(claimed: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_Token]]:
+def _runs(claimed: Sequence[FoldedToken], there: Sequence[FoldedToken]) -> list[Sequence[FoldedToken]]:
     """Word sequences common to both, without those after which each continues with a number of its own."""
     if not alignable((one[0] for one in claimed), (one[0] for one in there)):
         return []
@@ -187,11 +183,11 @@ def _runs(claimed: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_
     ]
 
 
-def _is_number_at(tokens: Sequence[_Token], at: int) -> bool:
+def _is_number_at(tokens: Sequence[FoldedToken], at: int) -> bool:
     return at < len(tokens) and _has_digit(tokens[at][0])
 
 
-def _has_content_words(run: Sequence[_Token]) -> bool:
+def _has_content_words(run: Sequence[FoldedToken]) -> bool:
     return len(words(" ".join(one[0] for one in run))) >= MIN_CONTENT_WORDS
 
 
@@ -209,66 +205,6 @@ def _covers_claim(claim: str, text: str, found: Sequence[Range]) -> bool:
         one.text for one in split_sentences(text) if any(one.start < end and start < one.end for start, end in found)
     ]
     return bool(found) and own.intersection(words(" ".join(around))) <= held
-
-
-def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
-    """Find the cells that the claim states, with the names of their row and column.
-
-    None where the claim has a number that the table and what is above it lack, unless it was computed: what it says of
-    the row then stands elsewhere, or is wrong.
-    """
-    claim = claim_on_cells(claim, above)
-    own = set(words(claim))
-    if not set(filter(_has_digit, own)) <= above.union(words(text)):
-        return []
-    # Semicolons part what is said of several rows: the "8 %" of one is not that of another.
-    parts = claim.split(";") if ";" in claim else []
-    return [cell for part in parts for cell in _cells_of(part, own, text)] or _cells_of(claim, own, text)
-
-
-def _cells_of(part: str, own: set[str], text: str) -> list[Range]:
-    """The cells that a part of a claim states, with the names of their rows, and of their columns if in `own`.
-
-    `own` are the words of the whole claim.
-    """
-    rows, said, stated = _rows(text), f" {_normalised(part)} ", set(words(part))
-    found: dict[frozenset[str], list[list[Range]]] = {}
-    for number, names in rows_below_heads([[_at(text, cell) for cell in row] for row in rows]):
-        row = rows[number]
-        name = frozenset(words(_at(text, row[0])))
-        besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is none of its cells
-        cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in besides]
-        if name and name <= stated and cells:
-            over = {at: [rows[y][x] for y, x in names.get(at, ())] for at in cells}
-            heads = {at: [cell for cell in named if own & set(words(_at(text, cell)))] for at, named in over.items()}
-            most = max(map(len, heads.values()))
-            headed = [at for at in cells if 0 < most == len(heads[at])]
-            # Of cells with the same content, those whose column the claim names.
-            known = {_at(text, row[at]) for at in headed}
-            cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
-            marked = [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
-            found.setdefault(name, []).append(marked)
-    # Of rows with the same name, those of which the claim states most.
-    return [cell for same in found.values() for marked in same if len(marked) == max(map(len, same)) for cell in marked]
-
-
-def _rows(text: str) -> list[list[Range]]:
-    """The spans of the cells of each row, without surrounding whitespace."""
-    rows, start = [], 0
-    for line in text.splitlines(keepends=True):
-        cells, at = [], start
-        for cell in line.split("|"):
-            bare = cell.strip()
-            begin = at + (cell.index(bare) if bare else 0)
-            cells.append((begin, begin + len(bare)))
-            at += len(cell) + 1
-        rows.append(cells)
-        start += len(line)
-    return [row for row in rows if len(row) > 1]
-
-
-def _normalised(text: str) -> str:
-    return " ".join(one[0] for one in _tokens(text))
 
 
 def _at(text: str, place: Range) -> str:

@@ -73,6 +73,7 @@ _PILE = lazy_regex(r"([^\w\s]{30})[^\w\s]+")
 # "raize". What is no word is in no text, so that there are no exceptions.
 _ISE = lazy_regex(r"(\w{3,}[iy])([sz])((?:e[srd]?|ers|ing|able|ations?|ational)$)")
 _LETTERS = lazy_regex(r"[^\W\d_]+")
+_WORD_OR_NUMBER = lazy_regex(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
 
 # A word that the stemmer takes for a form of another: the United States are no units.
 _OWN_STEMS = {"united": "united"}
@@ -287,6 +288,19 @@ def in_spelling_of(question: str, texts: Iterable[str]) -> str:
         return variant.capitalize() if word[0].isupper() else variant
 
     return _LETTERS.sub(spelled, question)
+
+
+FoldedToken = tuple[str, int, int]
+"""A word or number without accents, capitals and commas, with where it begins and ends in its text."""
+
+
+def folded_tokens(text: str) -> list[FoldedToken]:
+    """The words and numbers of a text, stop words included, not stemmed.
+
+    >>> folded_tokens("1,310 Cafés")
+    [('1310', 0, 5), ('cafes', 6, 11)]
+    """
+    return [(normalize_text(found[0]).replace(",", ""), *found.span()) for found in _WORD_OR_NUMBER.finditer(text)]
 
 
 def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:

@@ -1,0 +1,71 @@
+"""Find the cells of a table that a claim states, with the names of their rows and columns."""
+
+from quoteweave.core.text.tokens import folded_tokens, words
+from quoteweave.generation.extractive.tables.heads import rows_below_heads
+from quoteweave.generation.extractive.tables.table_claims import claim_on_cells
+
+Range = tuple[int, int]
+
+
+def stated_cells(claim: str, text: str, above: set[str]) -> list[Range]:
+    """Find the cells that the claim states, with the names of their row and column.
+
+    None where the claim has a number that the table and what is above it lack, unless it was computed: what it says of
+    the row then stands elsewhere, or is wrong.
+    """
+    claim = claim_on_cells(claim, above)
+    own = set(words(claim))
+    if not {word for word in own if any(map(str.isdigit, word))} <= above.union(words(text)):
+        return []
+    # Semicolons part what is said of several rows: the "8 %" of one is not that of another.
+    parts = claim.split(";") if ";" in claim else []
+    return [cell for part in parts for cell in _cells_of(part, own, text)] or _cells_of(claim, own, text)
+
+
+def _cells_of(part: str, own: set[str], text: str) -> list[Range]:
+    """The cells that a part of a claim states, with the names of their rows, and of their columns if in `own`.
+
+    `own` are the words of the whole claim.
+    """
+    rows, said, stated = _rows(text), f" {_normalised(part)} ", set(words(part))
+    found: dict[frozenset[str], list[list[Range]]] = {}
+    for number, names in rows_below_heads([[_at(text, cell) for cell in row] for row in rows]):
+        row = rows[number]
+        name = frozenset(words(_at(text, row[0])))
+        besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is none of its cells
+        cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in besides]
+        if name and name <= stated and cells:
+            over = {at: [rows[y][x] for y, x in names.get(at, ())] for at in cells}
+            heads = {at: [cell for cell in named if own & set(words(_at(text, cell)))] for at, named in over.items()}
+            most = max(map(len, heads.values()))
+            headed = [at for at in cells if 0 < most == len(heads[at])]
+            # Of cells with the same content, those whose column the claim names.
+            known = {_at(text, row[at]) for at in headed}
+            cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
+            marked = [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
+            found.setdefault(name, []).append(marked)
+    # Of rows with the same name, those of which the claim states most.
+    return [cell for same in found.values() for marked in same if len(marked) == max(map(len, same)) for cell in marked]
+
+
+def _rows(text: str) -> list[list[Range]]:
+    """The spans of the cells of each row, without surrounding whitespace."""
+    rows, start = [], 0
+    for line in text.splitlines(keepends=True):
+        cells, at = [], start
+        for cell in line.split("|"):
+            bare = cell.strip()
+            begin = at + (cell.index(bare) if bare else 0)
+            cells.append((begin, begin + len(bare)))
+            at += len(cell) + 1
+        rows.append(cells)
+        start += len(line)
+    return [row for row in rows if len(row) > 1]
+
+
+def _normalised(text: str) -> str:
+    return " ".join(token for token, *_ in folded_tokens(text))
+
+
+def _at(text: str, place: Range) -> str:
+    return text[place[0] : place[1]]
