@@ -753,3 +753,14 @@ def test_a_quantity_alone_in_a_manual_is_that_of_what_the_manual_is_about() -> N
 def test_the_only_column_of_dates_tells_when() -> None:
     parts = "Part | Weight | Deadline\nProject | 20 % | 28 November\nExam | 50 % | 15 December"
     assert "15 December" in ask("When is the exam?", context([], [image(None, parts, layout="table")])).text
+
+
+@pytest.mark.parametrize("verb", ["grow", "rise", "increase", "go up"])
+def test_how_much_something_grew_is_not_told_by_how_much_it_is(verb: str) -> None:
+    rows = "- | 2021 | 2020\nNet sales | 192 | 163\nIncreases in members | 5 | 4"
+    sales = image("Net sales", rows, layout="table")
+    question = f"How much did net sales {verb} in 2021?"
+    assert "192" not in ask(question, context([], [sales])).text.partition("most:")[0]
+    told = quote("Net sales increased by 18% in 2021.")
+    answer = ask(question, context([told], [sales]))
+    assert (answer.status, "18%" in answer.text) == ("answered", True)

@@ -23,12 +23,14 @@ from quoteweave.generation.extractive.acts.opposites import counted_noun, has_no
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
 from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells_time_of_its_own
 from quoteweave.generation.extractive.acts.told_amounts import (
+    asks_change,
     is_share_of_part,
     new_facts,
     new_numbers,
     own_amounts,
     own_counts,
     tells_how,
+    tells_level,
 )
 from quoteweave.generation.extractive.acts.told_reasons import tells_reason
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
@@ -120,11 +122,13 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
 
     For a question of no such kind, the statement must not merely introduce what follows it. What is so in one case
     alone ("If they cannot agree, …") tells neither how many there are nor who does something, and an example no number.
+    How much something has changed is not told by how much it is.
     """
     asks, text, told = question.analysis.asks, question.analysis.text, statement.text
     if asks in {"count", "person", "definition"} and _BEGINS_WITH_CASE.match(told) and not _SAYS_CONDITION.search(text):
         return False
-    if asks in NUMBER_KINDS and EXAMPLE.match(told) and not EXAMPLE.search(text):
+    is_example = EXAMPLE.match(told) is not None and not EXAMPLE.search(text)
+    if asks in NUMBER_KINDS and (is_example or tells_level(told, text)):
         return False
     if statement.is_computed or statement.is_of_kind:
         return True
@@ -249,6 +253,8 @@ def _costs(statement: Statement, question: QuestionTerms) -> bool:
         return _measures(statement, question)
     told = statement.text if statement.is_row else own_amounts(statement.text, question.analysis.text)
     amounts, named = new_facts(told, question.analysis.text)[1], _OTHER_MONEY.search(told) is not None
+    if asks_change(question.analysis.text):
+        return any(not one.year for one in amounts)
     return any(one.is_money for one in amounts) or ((statement.is_row or named) and bool(amounts))
 
 

@@ -42,6 +42,15 @@ _ASKS_DIFFERENCE = lazy_regex(
     rf"\b(?:{_COMPARATIVE}|{_CHANGE}|by\s+how|growth|increase|decrease|decline|drop|difference|gain|loss|improvement)\b",
     re.IGNORECASE,
 )
+_ASKS_CHANGE = lazy_regex(
+    r"(?:by\s+)?how\s+much\s+(?:did|do|does|has|have|will)\b.*\b(?:rise|risen|fall|fallen|grow|grown"
+    r"|(?:increas|decreas|declin)ed?|drop(?:ped)?|go\s+(?:up|down)|shrink)\b",
+    re.IGNORECASE,
+)
+_SAYS_CHANGE = lazy_regex(
+    rf"\b(?:{_CHANGE}|by|growth|increas\w+|decreas\w+|declin\w+|reduction|drop|difference|gain|loss|up|down|more|less)\b",
+    re.IGNORECASE,
+)
 _DIFFERENCE = lazy_regex(
     rf"{_NUMBER}\s+{_COMPARATIVE}\b|\b{_CHANGE}\s+(?:[^\W\d_]+\s+){{0,3}}?by\s+{_ABOUT}{_NUMBER}", re.IGNORECASE
 )
@@ -236,6 +245,20 @@ def new_facts(told: str, asked: str) -> tuple[Facts, list[Amount]]:
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that are not in the question, except years."""
     return frozenset(one.value for one in new_facts(statement.text, question.analysis.text)[1] if not one.year)
+
+
+def tells_level(told: str, asked: str) -> bool:
+    """Whether a question asks how much something changes, of which a text says nothing.
+
+    >>> tells_level("Table 1 lists net sales (2021: 192).", "How much did net sales grow in 2021?")
+    True
+    """
+    return asks_change(asked) and _SAYS_CHANGE.search(told) is None
+
+
+def asks_change(asked: str) -> bool:
+    """Whether a question asks by how much something changes, in units of it or in percent."""
+    return _ASKS_CHANGE.match(asked) is not None
 
 
 def own_amounts(told: str, asked: str) -> str:
