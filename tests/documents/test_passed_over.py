@@ -54,7 +54,7 @@ def document(
     catalog: str = "",
 ) -> bytes:
     """Three pages, each of a word; `contents` is what the first draws, `extra` are objects from 10 on."""
-    head = "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]"
+    head = "<</Type /Page /Parent 2 0 R /MediaBox [0 0 200 792]"
     words = [b"BT /F1 12 Tf 72 700 Td (%b) Tj ET" % word for word in (b"alpha", b"beta", b"gamma")]
     return assembled(
         [
