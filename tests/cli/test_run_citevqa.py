@@ -11,6 +11,7 @@ import pytest
 from command_line import Quoteweave
 
 from quoteweave.core.runs import read_run_record
+from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.testing import ModelServer, Reply
 
 A4 = (595.28, 841.89)
@@ -63,19 +64,24 @@ def several(question: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def folder(quoteweave: Quoteweave, samples: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the dataset's questions and PDFs, and a collection of these."""
-    (tmp_path / "data" / "validation").mkdir(parents=True)
-    (tmp_path / "data" / "pdf").mkdir()
+    folder = tmp_path_factory.mktemp("citevqa")
+    (folder / "data" / "validation").mkdir(parents=True)
+    (folder / "data" / "pdf").mkdir()
     for name in PDFS:
-        shutil.copy(samples / "pdf" / name, tmp_path / "data" / "pdf")
+        shutil.copy(samples / "pdf" / name, folder / "data" / "pdf")
     asked = questions_of(samples)
     asked = [*asked, *map(several, asked[:2])]
-    (tmp_path / "data" / "validation" / "CiteVQA.json").write_text(json.dumps(asked), "utf-8")
-    added = quoteweave("add", tmp_path / "data" / "pdf", "-c", tmp_path / "c")
-    assert added.code == 0, added.err
-    return tmp_path
+    (folder / "data" / "validation" / "CiteVQA.json").write_text(json.dumps(asked), "utf-8")
+    assert add_documents(folder / "c", [folder / "data" / "pdf"]).failed == ()
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def answer(quoteweave: Quoteweave, folder: Path, settings: str) -> tuple[Path, Any]:
