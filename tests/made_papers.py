@@ -10,8 +10,8 @@ def paper_pdf(title: str, authors: Sequence[str] = (), pages: Sequence[str] = ("
     from reportlab.pdfgen.canvas import Canvas
 
     file = io.BytesIO()
-    canvas = Canvas(file, pagesize=(612, 792), invariant=True)
-    height = 720
+    canvas = Canvas(file, pagesize=(612, 360), invariant=True)
+    height = 288
     canvas.setFont("Times-Bold", 18)
     for line in textwrap.wrap(title, 40):
         canvas.drawString(72, height, line)
@@ -25,6 +25,6 @@ def paper_pdf(title: str, authors: Sequence[str] = (), pages: Sequence[str] = ("
             canvas.drawString(72, height, line)
             height -= 12
         canvas.showPage()
-        height = 720
+        height = 288
     canvas.save()
     return file.getvalue()

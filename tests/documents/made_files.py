@@ -20,7 +20,7 @@ PROSE = (
 
 
 def pdf(
-    path: Path, pages: Sequence[str], *, password: str | None = None, size: tuple[float, float] = (612, 792)
+    path: Path, pages: Sequence[str], *, password: str | None = None, size: tuple[float, float] = (612, 264)
 ) -> Path:
     """A digital PDF: on each page the text, broken into lines of 80 characters."""
     from reportlab.lib.pdfencrypt import StandardEncryption

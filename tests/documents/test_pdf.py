@@ -27,7 +27,7 @@ def refusal(path: Path, password: str | None = None) -> DocumentError:
 
 
 def test_pages_are_counted_read_and_drawn(tmp_path: Path) -> None:
-    with open_pdf(pdf(tmp_path / "a.pdf", ["One", "Two", "Three. " + PROSE]), None) as pages:
+    with open_pdf(pdf(tmp_path / "a.pdf", ["One", "Two", "Three. " + PROSE], size=(612, 792)), None) as pages:
         assert pages.count == 3
         drawn = pages.draw(2)
         assert drawn.pixels.shape == (1584, 1224, 3)

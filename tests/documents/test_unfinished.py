@@ -48,10 +48,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("made")
     (made / "docs").mkdir()
     (made / "a.jpg").write_bytes(jpeg_bytes((200, 150)))
-    canvas = Canvas(str(made / "docs" / "long.pdf"))
+    canvas = Canvas(str(made / "docs" / "long.pdf"), pagesize=(500, 300))
     for number in range(PAGES):
-        canvas.drawString(72, 700, f"Quay {number}. The harbour was dredged in spring, and the cranes were moved.")
-        canvas.drawImage(ImageReader(made / "a.jpg"), 100 + number, 300, 200, 150)
+        canvas.drawString(20, 260, f"Quay {number}. The harbour was dredged in spring, and the cranes were moved.")
+        canvas.drawImage(ImageReader(made / "a.jpg"), 100 + number, 50, 200, 150)
         canvas.showPage()
     canvas.save()
     assert "leaked" not in interrupted(made / "docs", made / "c", signal.SIGKILL)
