@@ -191,7 +191,7 @@ def sample_collection(samples: Path, tmp_path_factory: pytest.TempPathFactory) -
     from filelock import FileLock
 
     from quoteweave.collection.collection import Collection
-    from quoteweave.documents.ingest import add
+    from quoteweave.documents.ingest import AddOptions, add
 
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -199,7 +199,7 @@ def sample_collection(samples: Path, tmp_path_factory: pytest.TempPathFactory) -
     with FileLock(shared / "samples.lock"):
         if not done.exists():
             with Collection.create(folder) as collection:
-                report = add(collection, [samples / "pdf"])
+                report = add(collection, [samples / "pdf"], AddOptions(processes=1))  # each would load OCR's models
             assert (len(report.added), report.failed) == (4, ())
             done.touch()
     return folder

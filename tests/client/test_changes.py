@@ -22,7 +22,7 @@ QUESTION = "How much grain was shipped in May?"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+def server(forked_jobs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server of one collection, and of a folder in which others may be made."""
     base = tmp_path_factory.mktemp("served")
     make_collection(base, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()

@@ -118,7 +118,7 @@ def test_labels_that_crash_the_program_that_reads_them_cost_no_page(tmp_path: Pa
 
 def test_the_pages_of_a_document_are_bounded_together(tmp_path: Path) -> None:
     """However many pages there are, each within its own limit: what was read by then is kept, and the rest is named."""
-    plain = "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources <</Font <</F1 4 0 R>>>>>>"
+    plain = "<</Type /Page /Parent 2 0 R /MediaBox [0 600 306 792] /Contents 3 0 R /Resources <</Font <</F1 4 0 R>>>>>>"
     font = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
     words_of_page = stream(b"BT /F1 12 Tf 72 700 Td (%b) Tj ET" % BEFORE.encode())
     numbers = " ".join(f"{number} 0 R" for number in range(5, 45))

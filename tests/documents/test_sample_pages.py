@@ -1,20 +1,14 @@
 """The sample documents, read: what was drawn in them is what is found."""
 
 import json
-from functools import lru_cache
+from collections.abc import Iterator
 from pathlib import Path
 
-import pypdfium2
 import pytest
 
-from quoteweave.collection.stores.content import ImageStore
+from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import iou
 from quoteweave.core.records import ParsedDocument, Quote
-from quoteweave.documents.assembly import assemble
-from quoteweave.documents.layout.page import PageReader
-from quoteweave.documents.sources.ocr import RapidOcr
-from quoteweave.documents.sources.pdf import read_text_layer, render_page
-from quoteweave.documents.sources.raw_page import RawPage
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples"
 DIGITAL = ["harbour-report.pdf", "two-column-paper.pdf", "visitor-guide.pdf"]
@@ -22,30 +16,13 @@ LAYOUTS = {"Table": {"table"}, "Chart": {"chart"}, "Figure": {"figure", "chart"}
 
 
 @pytest.fixture(scope="module")
-def images(tmp_path_factory: pytest.TempPathFactory) -> ImageStore:
-    return ImageStore(tmp_path_factory.mktemp("images"))
+def collection(sample_collection: Path) -> Iterator[Collection]:
+    with Collection.open(sample_collection) as opened:
+        yield opened
 
 
-@lru_cache
-def parsed(name: str, images: ImageStore) -> ParsedDocument:
-    document = pypdfium2.PdfDocument(SAMPLES / "pdf" / name)
-    reader = PageReader(images, RapidOcr() if name not in DIGITAL else None)
-    try:
-        return assemble(
-            [
-                reader.read(
-                    RawPage(
-                        i,
-                        render_page(page, 144),
-                        lines=read_text_layer(page).lines,
-                        label=document.get_page_label(i) or None,
-                    )
-                )
-                for i, page in enumerate(document)
-            ]
-        )
-    finally:
-        document.close()
+def parsed(name: str, collection: Collection) -> ParsedDocument:
+    return ParsedDocument(pages=tuple(collection.pages(name)), quotes=tuple(collection.document_quotes(name)))
 
 
 def drawn() -> list[tuple[str, str, int, tuple[float, float, float, float]]]:
@@ -63,13 +40,13 @@ def drawn() -> list[tuple[str, str, int, tuple[float, float, float, float]]]:
 
 @pytest.mark.parametrize(("name", "kind", "page", "box"), drawn())
 def test_figures_charts_and_tables_are_found_where_they_were_drawn(
-    images: ImageStore, name: str, kind: str, page: int, box: tuple[float, float, float, float]
+    collection: Collection, name: str, kind: str, page: int, box: tuple[float, float, float, float]
 ) -> None:
-    quotes = [quote for quote in parsed(name, images).quotes if quote.page == page and quote.kind == "image"]
+    quotes = [quote for quote in parsed(name, collection).quotes if quote.page == page and quote.kind == "image"]
     best = max(quotes, key=lambda quote: iou(quote.bbox, box))
     assert iou(best.bbox, box) > 0.85
     assert best.layout in LAYOUTS[kind]
-    assert images.path(best.image or "").is_file()
+    assert collection.images.path(best.image or "").is_file()
 
 
 def texts(document: ParsedDocument, page: int, *layouts: str) -> list[str]:
@@ -80,30 +57,35 @@ def of(document: ParsedDocument, layout: str) -> list[Quote]:
     return [quote for quote in document.quotes if quote.layout == layout]
 
 
-def test_nothing_else_is_taken_for_a_figure_chart_or_table(images: ImageStore) -> None:
-    assert [[len(of(parsed(name, images), layout)) for layout in ("figure", "chart", "table")] for name in DIGITAL] == [
+def test_nothing_else_is_taken_for_a_figure_chart_or_table(collection: Collection) -> None:
+    assert [
+        [len(of(parsed(name, collection), layout)) for layout in ("figure", "chart", "table")] for name in DIGITAL
+    ] == [
         [1, 1, 2],
         [1, 1, 1],
         [1, 0, 2],
     ]
 
 
-def test_headers_and_footers_are_told_from_the_text(images: ImageStore) -> None:
-    report = parsed("harbour-report.pdf", images)
+def test_headers_and_footers_are_told_from_the_text(collection: Collection) -> None:
+    report = parsed("harbour-report.pdf", collection)
     for page in range(5):
         assert texts(report, page, "header") == ["Merrow Haven Harbour Authority", "Annual Report 2023"]
         assert texts(report, page, "footer") == [f"Page {page + 1} of 5"]
-    assert len(of(parsed("two-column-paper.pdf", images), "footer")) == 3
+    assert len(of(parsed("two-column-paper.pdf", collection), "footer")) == 3
 
 
-def test_pages_are_called_what_the_document_calls_them(images: ImageStore) -> None:
-    labels = [[page.label for page in parsed(name, images).pages] for name in DIGITAL]
+def test_pages_are_called_what_the_document_calls_them(collection: Collection) -> None:
+    labels = [[page.label for page in parsed(name, collection).pages] for name in DIGITAL]
     assert labels == [["1", "2", "3", "4", "5"], ["1", "2", "3"], ["i", "ii", "1", "2"]]
 
 
-def test_captions_go_to_their_pictures(images: ImageStore) -> None:
+def test_captions_go_to_their_pictures(collection: Collection) -> None:
     captions = [
-        (quote.caption or "")[:9] for name in DIGITAL for quote in parsed(name, images).quotes if quote.kind == "image"
+        (quote.caption or "")[:9]
+        for name in DIGITAL
+        for quote in parsed(name, collection).quotes
+        if quote.kind == "image"
     ]
     assert captions == [
         "Table 1: ",
@@ -119,8 +101,8 @@ def test_captions_go_to_their_pictures(images: ImageStore) -> None:
     ]
 
 
-def test_sections_follow_the_titles(images: ImageStore) -> None:
-    report = parsed("harbour-report.pdf", images)
+def test_sections_follow_the_titles(collection: Collection) -> None:
+    report = parsed("harbour-report.pdf", collection)
     (table, _) = of(report, "table")
     assert table.section == "3 Cargo"
     assert {quote.section for quote in report.quotes if quote.page == 2 and quote.layout == "chart"} == {
@@ -128,8 +110,8 @@ def test_sections_follow_the_titles(images: ImageStore) -> None:
     }
 
 
-def test_two_columns_are_read_one_after_the_other(images: ImageStore) -> None:
-    paper = parsed("two-column-paper.pdf", images)
+def test_two_columns_are_read_one_after_the_other(collection: Collection) -> None:
+    paper = parsed("two-column-paper.pdf", collection)
     titles = [quote.text for quote in paper.quotes if quote.layout == "title"]
     assert titles[1:] == [
         "1 Introduction",
@@ -150,15 +132,15 @@ def test_two_columns_are_read_one_after_the_other(images: ImageStore) -> None:
     assert [text[:3] for text in references] == [f"[{i}]" for i in range(1, len(references) + 1)]
 
 
-def test_tables_have_their_cells(images: ImageStore) -> None:
-    (table, _) = of(parsed("visitor-guide.pdf", images), "table")
+def test_tables_have_their_cells(collection: Collection) -> None:
+    (table, _) = of(parsed("visitor-guide.pdf", collection), "table")
     rows = [row.split(" | ") for row in table.text.splitlines()]
     assert rows[0] == ["Station", *(f"Train {i}" for i in range(1, 7))]
     assert {len(row) for row in rows} == {7}
 
 
-def test_the_scan_is_read_by_ocr_and_kept_whole(images: ImageStore) -> None:
-    scan = parsed("field-notes-scan.pdf", images)
+def test_the_scan_is_read_by_ocr_and_kept_whole(collection: Collection) -> None:
+    scan = parsed("field-notes-scan.pdf", collection)
     assert [page.text_source for page in scan.pages] == ["ocr"]
     (wood,) = (
         quote for quote in scan.quotes if quote.layout == "paragraph" and "layer of wood at 290 cm" in quote.text

@@ -16,7 +16,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context, Region
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Query
-from quoteweave.documents.ingest import add
+from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.generation.citations import build_answer
 from quoteweave.pipeline.answer_page.render import render_answered
 from quoteweave.pipeline.composition.make_rag import make_rag
@@ -54,7 +54,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def collection(written: Path) -> Iterator[Collection]:
     with Collection.create(written.parent / "collection") as made:
-        assert add(made, sorted(written.glob("*.pdf"))).failed == ()
+        assert add(made, sorted(written.glob("*.pdf")), AddOptions(processes=1)).failed == ()
         yield made
 
 
