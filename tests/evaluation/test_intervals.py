@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from quoteweave.evaluation.statistics.aggregates import (
     AMOUNT,
@@ -30,13 +30,13 @@ ALONE = [str(n) for n in range(6)]
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 44, 2001])
 def test_t_is_that_of_scipy(freedom: int) -> None:
     for t in (0.0, 0.3, 2.5, 9.0):
-        assert t_two_sided(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), abs=1e-13)
-    assert two_sided_critical_value(0.95, freedom) == pytest.approx(stats.t.ppf(0.975, freedom))
+        assert t_two_sided(t, freedom) == pytest.approx(2 * scipy.stats.t.sf(t, freedom), abs=1e-13)
+    assert two_sided_critical_value(0.95, freedom) == pytest.approx(scipy.stats.t.ppf(0.975, freedom))
 
 
 def test_without_limits_and_clusters_a_mean_has_the_t_interval_of_textbooks() -> None:
     (found,) = cluster_intervals([mean_of("a", limits=UNLIMITED)], WORDS, ALONE).values()
-    assert found == pytest.approx(stats.ttest_1samp(VALUES, 0).confidence_interval(0.95))
+    assert found == pytest.approx(scipy.stats.ttest_1samp(VALUES, 0).confidence_interval(0.95))
 
 
 def test_a_total_is_as_uncertain_as_the_mean_times_the_number() -> None:
@@ -50,7 +50,7 @@ def test_correlations_have_intervals_on_the_scale_of_fisher_s_z() -> None:
     found = jackknife_estimate(correlation_of("x", "y", "r"), rows, list(range(12)))
     assert found is not None
     z, error = math.atanh(found.value), found.error / (1 - found.value**2)
-    half = stats.t.ppf(0.975, 11) * error
+    half = scipy.stats.t.ppf(0.975, 11) * error
     assert found.interval() == pytest.approx((math.tanh(z - half), math.tanh(z + half)))
 
 
