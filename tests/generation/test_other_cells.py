@@ -18,6 +18,7 @@ RESULTS = (
     "Options granted | 41 | 38\nTotal | 351 | 333"
 )
 GROUPS = "Group | Fever | Rash\nGroup A | 14 | 3\nGroup B | 9 | 5"
+MODELS = "Model | Accuracy\nHeron | 66.9\nHeron + rerank | 68.3"
 ACCOUNTS = " | 2023 | 2022\nRevenue | 500 | 450\nProfit before tax | 120 | 90\nCosts | 380 | 360"
 
 
@@ -36,6 +37,8 @@ def found(sentence: str, *texts: str) -> tuple[str, str, str] | None:
         ("A rash was seen in 3 of group B.", GROUPS, ("3", "Group A", "Group B")),
         ("Profit before tax was 380 in 2023.", ACCOUNTS, ("380", "Costs", "Profit before tax")),
         ("Westmoor, founded in 1987, has 540 beds.", HOSPITALS, ("540", "Northgate", "Westmoor")),
+        ("Heron has an accuracy of 68.3.", MODELS, ("68.3", "Heron + rerank", "Heron")),
+        ("Heron with rerank has an accuracy of 66.9.", MODELS, ("66.9", "Heron", "Heron + rerank")),
     ],
 )
 def test_a_cell_of_another_row_or_column_is_found(sentence: str, table: str, other: tuple[str, str, str]) -> None:

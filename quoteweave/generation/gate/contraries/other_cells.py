@@ -111,7 +111,8 @@ class _Claim:
     def tells(self, said: str, own: Set[str], other: _Name, besides: Set[str], *, column: bool = False) -> bool:
         """Whether it says something of another row, or column, and not of its own; `besides` name columns, or rows."""
         apart, its = other.words - own - besides, own - other.words
-        if not (apart and its and other.words <= self.names and self.names.isdisjoint(its)):
+        differs = (apart and its) or other.words < own or (apart and own)  # "Heron" and "Heron + rerank" do, too
+        if not (other.words and differs and other.words <= self.names and self.names.isdisjoint(its)):
             return False
         if any(is_said_alike(name, self.names) for name in its):
             return False
