@@ -10,8 +10,10 @@ settled, and no rule was changed for them: their figures, which come second, are
 
 `gate_pairs.jsonl` has pairs of a source and a claim, half of them contrary to their source and half saying the same; of
 those in `gate_mixed_pairs.jsonl` the contrary ones have the words of their source for something else there, in
-`gate_other_pairs.jsonl` in another row or column of a table, or in another sentence. All were written before the rules
-on such claims; a third of each, of the last half, is marked `later` and was set aside until these were done.
+`gate_other_pairs.jsonl` in another row or column of a table, or in another sentence. `gate_written_pairs.jsonl` has
+claims as models write them, faithful or with a subject, date, number, limit or denial changed. All were written before
+the rules on such claims; a third of the first, half of the third, is marked `later` and was set aside until these were
+done.
 
 Harm is *caught* where a citation is `unsupported` or a mark names no quote. Recall is the share of a kind that is
 caught; precision is what is caught of a kind over that and all harmless sentences that were blamed. `supported` counts
@@ -40,6 +42,7 @@ PAIRS = {
     "pairs": ("Pairs of source and claim", Path(__file__).with_name("gate_pairs.jsonl")),
     "mixed_pairs": ("Pairs with the words of the source", Path(__file__).with_name("gate_mixed_pairs.jsonl")),
     "other_pairs": ("Pairs of tables and several sentences", Path(__file__).with_name("gate_other_pairs.jsonl")),
+    "written_pairs": ("Claims as models write them", Path(__file__).with_name("gate_written_pairs.jsonl")),
 }
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
 CANNOT_SEE = {

@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.generation.gate.contraries.mixed_parts import MAX_WORDS, find_mixed_parts
+from quoteweave.generation.gate.contraries.mixed_parts import (
+    MAX_WORDS,
+    find_crossed_numbers,
+    find_mixed_parts,
+)
 
 CURED = "The drug cured 40 patients and killed 3."
 SALES = "Sales rose 12 % in Europe and 5 % in Asia."
@@ -72,3 +76,27 @@ def test_any_sentence_is_found_in_itself(parts: list[str]) -> None:
 
 def test_long_sentences_are_not_compared() -> None:
     assert find_mixed_parts("The drug killed 40 patients.", f"{CURED[:-1]}{' more' * MAX_WORDS}.") is None
+
+
+BAKED = "Bake at 220 °C for 15 minutes, then at 190 °C for 25 minutes."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "evidence", "found"),
+    [
+        ("Bake at 190 °C for 15 minutes.", [BAKED], ("190", "15")),
+        ("Bake at 220 °C for 15 minutes.", [BAKED], None),
+        ("Bake at 190 °C for 15 minutes.", ["Bake at 220 °C for 15 minutes.", "Then bake at 190 °C."], None),
+        ("Bake at 220 °C for 15 minutes, then for 25 minutes.", [BAKED], None),
+        (
+            "The rate was 0.78 with 80 mg.",
+            ["It was 0.61 with 80 mg, 0.78 with 40 mg and 1.02 without."],
+            ("0.78", "80"),
+        ),
+        ("The rate was 0.61 with 80 mg.", ["It was 0.61 with 80 mg, 0.78 with 40 mg and 1.02 without."], None),
+    ],
+)
+def test_two_numbers_that_stand_with_others_of_their_kinds_are_found(
+    sentence: str, evidence: list[str], found: tuple[str, str] | None
+) -> None:
+    assert find_crossed_numbers(sentence, evidence) == found

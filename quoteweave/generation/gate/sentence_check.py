@@ -7,22 +7,22 @@ Numbers with their units, dates, times, codes and quoted words are looked up. Th
 - `unchecked` where one is calculated from others, where there is nothing to look up, where the quotes lack a name, what
   a number counts, or a word of the sentence, also as a known synonym (`contraries.word_differences`); where they have
   another word in its place, the opposite of a word or direction, or one of two clauses denies or doubts what the other
-  says (`contraries.opposite_words`); where a number has another bound, sign or version
-  (`contraries.qualified_numbers`), where two words have changed places, or where a word stands there for another
-  part of its sentence (`contraries.mixed_parts`) or in another role (`contraries.changed_roles`), or a number or word
-  for another row or column of a table (`contraries.other_cells`);
+  says (`contraries.opposite_words`), or limits it and the other does not (`contraries.dropped_limits`); where a number
+  has another bound, sign or version (`contraries.qualified_numbers`), where two words have changed places, or where a
+  word or number stands there for another part of its sentence (`contraries.mixed_parts`), in another role
+  (`contraries.changed_roles`), for another row or column of a table (`contraries.other_cells`), or in a sentence on
+  something else (`contraries.other_subjects`);
 - `supported` otherwise. A sentence without numbers or the like is supported where it has at least `MIN_WORDS` words,
   under the same conditions.
 
-What this cannot see: which number or name belongs to what, but in one sentence or table; opposites and doubts in other
-languages. Errors of these kinds are never reported as `unsupported`, and some of them are found `supported`. A
-true sentence in other words than its quotes is often `unchecked`. An entailment model sees more (`check_with_model`).
+What this cannot see: which number or name belongs to what, but in one sentence or table, or by a name or pronoun in
+another sentence; opposites and doubts in other languages. Errors of these kinds are never reported as `unsupported`,
+and some of them are found `supported`. A true sentence in other words than its quotes is often `unchecked`. An
+entailment model sees more (`check_with_model`).
 """
 
-import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 
 from quoteweave.core.answers import Citation, Context, Verdict
 from quoteweave.core.lazy_regex import lazy_regex
@@ -33,23 +33,27 @@ from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
+from quoteweave.generation.gate.clauses import CLAUSES, closest_part, content_words_of
 from quoteweave.generation.gate.contraries.amounts_of_years import find_other_year
 from quoteweave.generation.gate.contraries.changed_roles import find_changed_role
+from quoteweave.generation.gate.contraries.dropped_limits import find_denial
 from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
-from quoteweave.generation.gate.contraries.mixed_parts import find_mixed_parts
+from quoteweave.generation.gate.contraries.mixed_parts import find_crossed_numbers, find_mixed_parts
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
 from quoteweave.generation.gate.contraries.other_cells import find_other_cell
+from quoteweave.generation.gate.contraries.other_subjects import find_other_subject
 from quoteweave.generation.gate.contraries.qualified_numbers import (
     OtherNumber,
     find_other_bound,
+    find_other_percent,
     find_other_sign,
     find_other_version,
+    has_false_direction,
     shown_directions,
 )
 from quoteweave.generation.gate.contraries.word_differences import (
-    find_doubt,
     find_lacked_word,
-    find_other_amount,
+    find_other_fact,
     find_other_preposition,
     find_replaced_word,
 )
@@ -70,16 +74,6 @@ SMALL_COUNT = 12
 NOTHING_TO_CHECK = "It states nothing that can be checked."
 """The reason where a sentence has nothing to look up, and its words are too few or occur too seldom to tell."""
 
-_NEGATION = lazy_regex(
-    r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
-    re.I,
-)
-# What is joined so is told by itself; what stands between commas may belong to "did not" before them.
-_JOINED = lazy_regex(
-    r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
-    r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
-)
-_CLAUSES = lazy_regex(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 _NAME = lazy_regex(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
 
@@ -251,7 +245,7 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
     if _has_checkable_facts(facts):
         if share < MIN_OVERLAP:
             return _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
-    elif len(_content_words(statement)) < MIN_WORDS or share < MIN_OVERLAP_ALONE:
+    elif len(content_words_of(statement)) < MIN_WORDS or share < MIN_OVERLAP_ALONE:
         return _Finding("unchecked", NOTHING_TO_CHECK)
     return _said_otherwise(statement, facts, evidence) or _SUPPORTED
 
@@ -269,18 +263,11 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
         return _Finding("unchecked", _instead(*number))
     if evidence.has_sentence(statement):
         return None
-    if contrary := find_contrary(statement, evidence.sentences, dict.fromkeys(words(statement), 1.0)):
-        return _Finding("unchecked", CONTRARY_REASONS[contrary])
-    return next(_denials(statement, evidence), None)
-
-
-def _denials(statement: str, evidence: CitedEvidence) -> Iterator[_Finding]:
-    """Yield a finding for each clause that is denied, or doubted, where its closest part of what is cited is not."""
-    for clause, cited in _compared_clauses(statement, evidence):
-        if (_NEGATION.search(clause) is None) != (_NEGATION.search(cited) is None):
-            yield _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
-        elif doubt := find_doubt(clause, cited):
-            yield _Finding("unchecked", f"What it cites says “{doubt}”, and it does not.")
+    contrary = find_contrary(statement, evidence.sentences, dict.fromkeys(words(statement), 1.0))
+    if contrary or has_false_direction(statement):
+        return _Finding("unchecked", CONTRARY_REASONS[contrary or "direction"])
+    denial = find_denial(statement, evidence)
+    return None if denial is None else _Finding("unchecked", denial)
 
 
 def _qualified_otherwise(statement: str, evidence: CitedEvidence) -> OtherNumber | None:
@@ -288,6 +275,7 @@ def _qualified_otherwise(statement: str, evidence: CitedEvidence) -> OtherNumber
         find_other_bound(statement, evidence.texts)
         or find_other_sign(statement, evidence.sentences)
         or find_other_version(statement, evidence.texts)
+        or find_other_percent(statement, evidence.texts)
     )
 
 
@@ -295,11 +283,10 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
     """The finding where what is cited lacks a word of the statement, or has another word or number in its place."""
     if evidence.has_sentence(statement):
         return None
-    content_words, shown = _content_words(statement), shown_directions(statement, evidence.sentences)
+    content_words, shown = content_words_of(statement), shown_directions(statement, evidence.sentences)
     closest = evidence.closest_sentences(content_words)
-    amounts = [amount for amount in facts.amounts if not amount.year]
-    if amounts and (amount := find_other_amount(content_words, amounts, closest)) is not None:
-        return _Finding("unchecked", f"What it cites says this of {amount}.")
+    if (fact := find_other_fact(content_words, facts, closest)) is not None:
+        return _Finding("unchecked", f"What it cites says this of {fact}.")
     other = find_other_preposition(statement, evidence.sentences) or find_replaced_word(statement, closest, shown)
     if other is not None:
         return _Finding(
@@ -310,20 +297,27 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
     lacked = find_lacked_word(statement, evidence.words | shown, evidence.texts)
     if lacked is not None:
         return _Finding("unchecked", f"What it cites lacks its word “{lacked}”.", only_words_differ=True)
-    if (of_another := _of_another(statement, closest)) is not None:
+    if (of_another := _of_another(statement, closest, evidence.sentences)) is not None:
         return of_another
     cell = find_other_cell(statement, facts.amounts, evidence.texts, evidence.same)
     return cell and _Finding("unchecked", f"What it cites has {cell.said} for “{cell.own}”, not for “{cell.other}”.")
 
 
-def _of_another(statement: str, closest: Sequence[str]) -> _Finding | None:
-    """The finding where the closest sentences have all words of a statement, but say them of something else."""
+def _of_another(statement: str, closest: Sequence[str], sentences: Sequence[str]) -> _Finding | None:
+    """The finding where sentences have all words of a statement, but say them of something else."""
+    if crossed := find_crossed_numbers(statement, sentences):
+        return _Finding("unchecked", f"What it cites has {crossed[0]} and {crossed[1]} with other numbers.")
     mixed = [find_mixed_parts(statement, one) for one in closest]
     if mixed and (found := mixed[0]) is not None and all(mixed):
         beside = f" beside {found.number}" if found.number else ""
         return _Finding("unchecked", f"It has “{found.said}”{beside} where what it cites has “{found.cited}”.")
     roles = [find_changed_role(statement, one) for one in closest]
-    return _Finding("unchecked", _instead(*roles[0])) if roles and roles[0] and all(roles) else None
+    if roles and roles[0] and all(roles):
+        return _Finding("unchecked", _instead(*roles[0]))
+    subject = find_other_subject(statement, sentences)
+    return subject and _Finding(
+        "unchecked", f"What it cites may say this of “{subject.cited}”, not of “{subject.said}”."
+    )
 
 
 def _instead(said: str, cited: str) -> str:
@@ -336,8 +330,8 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
     None also where what is cited says elsewhere what is said of the two.
     """
     by_sentence: dict[str, Exchange | None] = {}  # clauses often have the same closest sentence
-    for part in dict.fromkeys([statement, *_CLAUSES.split(statement)]):
-        closest = evidence.closest_sentences(_content_words(part))
+    for part in dict.fromkeys([statement, *CLAUSES.split(statement)]):
+        closest = evidence.closest_sentences(content_words_of(part))
         by_sentence |= {one: _exchanged_in(statement, one) for one in closest if one not in by_sentence}
         found = [by_sentence[one] for one in closest]
         exchanges = [one for one in found if one is not None and not evidence.has_words(one.phrase)]
@@ -348,25 +342,8 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
 
 def _exchanged_in(statement: str, sentence: str) -> Exchange | None:
     """Two things that a sentence has in each other's places, or its part that has most of the statement's words."""
-    part = _closest_part(sentence, _content_words(statement))
+    part = closest_part(sentence, content_words_of(statement))
     return find_exchange(statement, sentence) or (find_exchange(statement, part) if part != sentence else None)
-
-
-def _closest_part(sentence: str, content_words: Set[str]) -> str:
-    """What is told by itself in a sentence and has most of these words."""
-    return max(_JOINED.split(sentence), key=lambda part: len(content_words & _content_words(part)))
-
-
-def _compared_clauses(statement: str, evidence: CitedEvidence) -> Iterator[tuple[str, str]]:
-    """The clauses of a statement, each with the closest part of the closest sentence of the quotes.
-
-    "Each received 20 milligrams" is what "Each received 20 milligrams, and none fell ill" says.
-    """
-    for clause in _CLAUSES.split(statement):
-        content_words = _content_words(clause)
-        if len(content_words) > 1:
-            sentences = evidence.closest_sentences(content_words)
-            yield clause, _closest_part(min(sentences, key=len, default=""), content_words)
 
 
 def _has_checkable_facts(facts: Facts) -> bool:
@@ -375,21 +352,15 @@ def _has_checkable_facts(facts: Facts) -> bool:
     return bool(amounts or facts.dates or facts.clocks or facts.codes or facts.quoted)
 
 
-@lru_cache(maxsize=256)
-def _content_words(statement: str) -> frozenset[str]:
-    """The words of a sentence other than numbers."""
-    return frozenset(word for word in words(statement) if not word[0].isdigit())
-
-
 def _word_overlap(statement: str, evidence: CitedEvidence) -> float:
     """The share of a sentence's words that occur in its quotes."""
-    content_words = _content_words(statement)
+    content_words = content_words_of(statement)
     return len(content_words & evidence.words) / (len(content_words) or 1)
 
 
 def _contributes(statement: str, facts: Facts, evidence: CitedEvidence) -> bool:
     """Whether a quote contains a fact of the sentence, or half of its words."""
-    content_words = _content_words(statement)
+    content_words = content_words_of(statement)
     return (
         any(not amount.year and evidence.has_amount(amount) for amount in facts.amounts)
         or any(map(evidence.has_date, facts.dates))

@@ -11,9 +11,9 @@ part. Earlier parts may be said of later ones too ("sales rose 12 % in Europe an
 with themselves ("and *killed* 3").
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -137,6 +137,20 @@ class _Sentence:
             if word and word not in _MARKS
         )
 
+    def by_kind(self, places: Iterable[int]) -> dict[str, set[str]]:
+        """The numbers among these places, by their kinds."""
+        found: dict[str, set[str]] = {}
+        for at in places:
+            if at in self.numbers:
+                found.setdefault(self.kind(at), set()).add(self.words[at].stem)
+        return found
+
+    def numbers_of_parts(self, weakest: int) -> Iterator[dict[str, set[str]]]:
+        """The numbers by kind of each part between marks, and between "and" too where that is the `weakest`."""
+        cuts = (at for at in range(len(self.words)) if (s := self._strength(at)) and (weakest == _AND or s != _AND))
+        for part in self._cut_at(cuts):
+            yield self.by_kind(part.numbers)
+
     def _written(self, at: int) -> str:
         return self.words[at].written if 0 <= at < len(self.words) else ""
 
@@ -203,6 +217,38 @@ def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
     if cited.partings and said.written_numbers & cited.written_numbers:
         return comparison.of_numbers()
     return comparison.of_clauses() if comparison.has_all_words else None
+
+
+def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str, str] | None:
+    """Return two numbers of a statement that stand beside others of their kinds in sentences: 190 °C for 15 minutes.
+
+    "Bake at 220 °C for 15 minutes, then at 190 °C for 25" has 15 minutes with another temperature, and 190 °C with
+    another time, and the statement has neither of these. None where it has several numbers of either kind.
+    """
+    said = _read(statement)
+    kinds = said.by_kind(range(len(said.words)))
+    single = {kind: next(iter(numbers)) for kind, numbers in kinds.items() if len(numbers) == 1}
+    if len(single) < 2 or len(said.words) > MAX_WORDS:
+        return None
+    read = [_read(one) for one in sentences if SENTENCE_END.search(one)]
+    read = [one for one in read if _CELLS not in one.stems and len(one.words) <= MAX_WORDS]
+    for one, other in combinations(single.items(), 2):
+        for weakest in (_COMMA, _AND):
+            parts = [part for sentence in read for part in sentence.numbers_of_parts(weakest)]
+            if _are_crossed(one, other, parts) or _are_crossed(other, one, parts):
+                return one[1], other[1]
+    return None
+
+
+def _are_crossed(one: tuple[str, str], other: tuple[str, str], parts: Sequence[Mapping[str, Set[str]]]) -> bool:
+    """Whether all parts with a number have others of the kind of another number, and that stands in such a part, too.
+
+    Both are given as kind and number.
+    """
+    (kind, number), (other_kind, other_number) = one, other
+    its = [part.get(other_kind, set()) for part in parts if number in part.get(kind, ())]
+    beside = [part.get(kind, set()) for part in parts if other_number in part.get(other_kind, ())]
+    return bool(its and all(its) and any(beside)) and not any(other_number in others for others in its)
 
 
 class _Comparison:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import STOP_WORDS
+from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount, read_amounts, value_of
 from quoteweave.generation.gate.contraries.opposite_words import DIRECTIONS, says_less
@@ -68,6 +68,11 @@ _BRACKETED = lazy_regex(
     re.I | re.M,
 )
 _NO_BRACKETS = str.maketrans("", "", "()")
+_PERCENT = lazy_regex(
+    r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)*)"
+    r"(?:(?P<points>[ -]?(?:percent(?:age)?|%|per cent)?[ -]?points?\b| ?pp\b| ?p\.p\.)| ?(?:%|per ?cent\b))",
+    re.I,
+)
 _VERSION = lazy_regex(
     r"(?<!\w)(?P<label>[^\W\d_]+)\.?\s+v?(?P<number>\d+(?:\.\d+)+)"
     r"(?![\w%]|[.,]\d|\s?[%°])(?=\s?(?P<behind>[^\W\d]*))"
@@ -178,6 +183,20 @@ def shown_directions(statement: str, sentences: Sequence[str]) -> frozenset[str]
     return shown
 
 
+def has_false_direction(statement: str) -> bool:
+    """Whether a statement says that what its numbers show to fall has risen, or the reverse: "rose from 98 to 95"."""
+    text = normalize_notation(statement)
+    span = _FROM_TO.search(text)
+    if span is None or _MAY_BE_SIGN.search(text):
+        return False
+    amounts = [one for one in read_amounts(text[span.start() :]) if not (one.year or one.ordinal)][:2]
+    said = frozenset(words(text[: span.start()].rpartition(",")[2], keep_stop_words=True))
+    rises, falls = (not side.isdisjoint(said) for side in DIRECTIONS)
+    if len(amounts) < 2 or amounts[0].unit not in (None, amounts[1].unit) or rises == falls:
+        return False
+    return amounts[0].value != amounts[1].value and (amounts[0].value < amounts[1].value) != rises
+
+
 class _Signed(NamedTuple):
     amount: Amount
     sign: int
@@ -213,6 +232,17 @@ def _places(text: str, written: str) -> Iterator[str]:
         if not text[at - 1 : at].isdigit():
             yield text[max(0, at - MAX_BOUND) : at]
         at = text.find(written, at + 1)
+
+
+def find_other_percent(statement: str, texts: Sequence[str]) -> OtherNumber | None:
+    """Return a number in per cent that all texts with it have in percentage points, or the reverse."""
+    said = list(_PERCENT.finditer(in_digits(statement)))
+    cited = [one for text in texts for one in _PERCENT.finditer(in_digits(text))] if said else []
+    for own in said:
+        its = [one for one in cited if one["number"] == own["number"]]
+        if its and all((one["points"] is None) != (own["points"] is None) for one in its):
+            return OtherNumber(own[0], its[0][0])
+    return None
 
 
 def find_other_version(statement: str, texts: Sequence[str]) -> OtherNumber | None:

@@ -18,7 +18,7 @@ from quoteweave.generation.gate.amounts import NUMBER_WORDS, ORDINALS, Amount
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS, is_said_alike
 from quoteweave.generation.gate.contraries.qualified_numbers import without_bounds
 from quoteweave.generation.gate.dates import MONTHS
-from quoteweave.generation.gate.facts import normalize_notation, read_sentence
+from quoteweave.generation.gate.facts import Facts, normalize_notation, read_sentence
 
 MAX_WORDS = 100
 """Words of a sentence beyond which it is not compared word by word."""
@@ -49,24 +49,13 @@ _NUMBERS = lazy_regex(
     rf"|(?:half|halves|quarters|{'|'.join(f'{one}s' for one in ORDINALS)})",
     re.I,
 )
+_SUPERLATIVE = lazy_regex(r"\b(?:the|\w+['’]s|its|their) (most|least) (?!of\b)[^\W\d_]", re.I)
+_SAYS_SUPERLATIVE = lazy_regex(r"\b(?:most|least|max\w*|min\w*|top|best|worst|\w{3,}est)\b", re.I)
 _MONTHS = frozenset(name[:end].casefold() for name in MONTHS for end in (3, 4, None))
 _UNNOTICED = ARTICLES | {"percent"}
 # "Up from 3 to 9" is "down from 9 to 3", so that these are compared by the word behind them alone.
 _OF_CHANGES = ("by", "to", "from")
 _HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u00ad]\s+(?=[a-zß-ÿ])")
-# What a text with such a word says need not be so. Of months, "May" has a capital.
-_DOUBT = lazy_regex(
-    r"\b(?:(?i:den(?:y|ies|ied|ying)|denial|doubt(?:s|ed|ing|ful)?|disput(?:es?|ed|ing)|reject(?:s|ed|ing)?"
-    r"|refus(?:es?|ed|ing)|refut(?:es?|ed|ing)|fail(?:s|ed|ing)? to|unlikely|false(?:ly)?|untrue|alleg(?:es?|ed|edly)"
-    r"|abandon(?:s|ed|ing)?|cancel(?:s|l?ed|l?ing)|prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|would|could|might|unless"
-    r"|if|plan(?:s|ned|ning)? to|propos(?:es?|ed|als?)|intend(?:s|ed|ing)? to|expect(?:s|ed|ing)?|projected"
-    r"|forecast(?:s|ed)?|predict(?:s|ed)?|hop(?:es?|ed|ing) to"
-    r"|aim(?:s|ed|ing)? to|instead of|rather than|lack(?:s|ed|ing)?"
-    r"|ceas(?:es?|ed|ing)|stop(?:s|ped|ping)? [a-z]+ing|rumou?r(?:s|ed)?|claim(?:s|ed)? that|myth|supposed(?:ly)?"
-    r"|reportedly|hardly|scarcely|barely|almost|nearly|few of|short of)|may)\b"
-)
-_POSSIBLE = frozenset({"may", "could", "might", "would"})
-_ALLOWS = lazy_regex(r"\b(?:may|can|could|might|would|allow\w*|permit\w*|entitle\w*|possib\w+|up to)\b")
 
 
 class OtherWord(NamedTuple):
@@ -81,6 +70,9 @@ def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> st
 
     Numbers, units and dates are looked up elsewhere; words that only say that a source says something count as held.
     """
+    superlative = _SUPERLATIVE.search(statement)
+    if superlative and not any(_SAYS_SUPERLATIVE.search(text) for text in texts):
+        return superlative[1]
     more: frozenset[str] | None = None
     for before, written, behind in _in_threes(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
         tells = _tells(written) or (_is_period(written) and not any(map(_is_number, (before, behind))))
@@ -206,18 +198,32 @@ def _opposite_prepositions() -> frozenset[frozenset[str]]:
     )
 
 
-def find_other_amount(content_words: Set[str], amounts: Sequence[Amount], closest: Sequence[str]) -> str | None:
-    """Return the amount that sentences with all content words of a statement have, where they have none of its own.
+def find_other_fact(content_words: Set[str], facts: Facts, closest: Sequence[str]) -> str | None:
+    """Return the number or date that sentences with all content words of a statement have in place of its own.
 
-    What does not end as a sentence may be a part of a table or chart, whose numbers stand elsewhere.
+    None where one of them has one of the same kind. What does not end as a sentence may be a part of a table or chart,
+    whose numbers stand elsewhere.
     """
-    found = [one.text for text in closest for one in read_sentence(text).amounts if not one.year]
-    for sentence in closest:
-        its = [one for one in read_sentence(sentence).amounts if not one.year]
-        has_own = any(_may_be_same(one, other) for one in amounts for other in its)
-        if not its or has_own or not sentence.endswith(".") or not content_words <= set(words(sentence)):
-            return None
-    return found[0] if found else None
+    if not closest or not all(one.endswith(".") for one in closest):
+        return None
+    told = content_words - _months()
+    if not all(told <= set(words(one)) for one in closest):
+        return None
+    read = [read_sentence(one) for one in closest]
+    if amounts := [one for one in facts.amounts if not one.year]:
+        its = [[other for other in one.amounts if not other.year] for one in read]
+        if all(its) and not any(_may_be_same(own, other) for own in amounts for others in its for other in others):
+            return its[0][0].text
+    its_dates = [one.dates for one in read]
+    if not (facts.dates and all(its_dates)):
+        return None
+    same = any(own.confirmed_by(other) for own in facts.dates for others in its_dates for other in others)
+    return None if same else its_dates[0][0].text.rstrip(".")
+
+
+@cache
+def _months() -> frozenset[str]:
+    return frozenset(words(" ".join(_MONTHS)))
 
 
 def _may_be_same(amount: Amount, other: Amount) -> bool:
@@ -227,11 +233,3 @@ def _may_be_same(amount: Amount, other: Amount) -> bool:
 
 def _digits(amount: Amount) -> str:
     return "".join(filter(str.isdigit, amount.text)) or amount.text
-
-
-def find_doubt(clause: str, cited: str) -> str | None:
-    """Return a word by which what is cited denies or doubts what a clause says without one: "denied", "would", "if"."""
-    found = _DOUBT.search(cited)
-    if found is None or _DOUBT.search(clause) or (found[0] in _POSSIBLE and _ALLOWS.search(clause)):
-        return None
-    return found[0]

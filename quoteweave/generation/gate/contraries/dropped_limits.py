@@ -1,0 +1,134 @@
+"""Find a limit of what is cited that a sentence leaves out: a doubt, a condition, an exception, or "some" of something.
+
+"It rises" is more than "it may rise" says, "it is forbidden" more than "it is forbidden, except at night", and "the
+members agreed" more than "most of the members agreed". So is a cause that only the sentence gives: "because it rained"
+for "when it rained". All are known by English words.
+"""
+
+import re
+from collections.abc import Sequence, Set
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.gate.cited_evidence import CitedEvidence
+from quoteweave.generation.gate.clauses import closest_part, compared_clauses, content_words_of
+
+MIN_DENIED_WORDS = 2
+"""Least words that a sentence adds to the closest one, to be compared with another that denies something of them."""
+
+_NEGATION = lazy_regex(
+    r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+# What a text with such a word says need not be so. Of months, "May" has a capital.
+_DOUBT = lazy_regex(
+    r"\b(?:(?i:den(?:y|ies|ied|ying)|denial|doubt(?:s|ed|ing|ful)?|disput(?:es?|ed|ing)|reject(?:s|ed|ing)?"
+    r"|refus(?:es?|ed|ing)|refut(?:es?|ed|ing)|fail(?:s|ed|ing)? to|unlikely|false(?:ly)?|untrue|alleg(?:es?|ed|edly)"
+    r"|abandon(?:s|ed|ing)?|cancel(?:s|l?ed|l?ing)|prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|would|could|might"
+    r"|plan(?:s|ned|ning)? to|propos(?:es?|ed|als?)|intend(?:s|ed|ing)? to|expect(?:s|ed|ing)?|projected"
+    r"|forecast(?:s|ed)?|predict(?:s|ed)?|hop(?:es?|ed|ing) to"
+    r"|aim(?:s|ed|ing)? to|instead of|rather than|lack(?:s|ed|ing)?"
+    r"|ceas(?:es?|ed|ing)|stop(?:s|ped|ping)? [a-z]+ing|rumou?r(?:s|ed)?|claim(?:s|ed)? that|myth|supposed(?:ly)?"
+    r"|reportedly|hardly|scarcely|barely|almost|nearly|few of|short of|seldom|rarely|sometimes|occasionally"
+    r"|(?:seem|appear)(?:s|ed)? to|probably|possibly|perhaps|suggest(?:s|ed|ing)?(?= that\b))|may)\b"
+)
+_POSSIBLE = frozenset({"may", "could", "might", "would"})
+_ALLOWS = lazy_regex(r"\b(?:may|can|could|might|would|allow\w*|permit\w*|entitle\w*|possib\w+|up to)\b")
+_CONDITION = lazy_regex(
+    r"\b(?:if|unless|provided(?= that\b|,? the\b)|subject to|in the event|on condition)\b", re.IGNORECASE
+)
+_CONDITIONAL = lazy_regex(
+    rf"{_CONDITION.pattern}|\b(?:when(?:ever)?|where|once|should|cases?|only|otherwise|until|without|upon|whether"
+    r"|after|depend\w*|condition\w*)\b",
+    re.IGNORECASE,
+)
+"""What may say a condition in a sentence."""
+_EXCEPTION = lazy_regex(r"\b(?:except(?:ing|ions?)?|apart from|other than|unless)\b", re.IGNORECASE)
+_EXCEPTED = lazy_regex(
+    rf"{_EXCEPTION.pattern}|\b(?:but|only|if|without|besides|beyond|exclud\w+|exempt\w*|otherwise)\b", re.IGNORECASE
+)
+"""What may say an exception."""
+_ONLY = lazy_regex(r"\bonly (?:with|under|after|when|where|upon)\b", re.IGNORECASE)
+_ONLY_SO = lazy_regex(rf"{_CONDITIONAL.pattern}|\b(?:with|under|require[sd]?|needs?|must|subject)\b", re.IGNORECASE)
+_LIMITS = ((_CONDITION, _CONDITIONAL), (_EXCEPTION, _EXCEPTED), (_ONLY, _ONLY_SO))
+_IN_PART = lazy_regex(
+    r"(?<!the )\b(?P<part>some|most|half(?= of)|part(?= of)|majority|a few|certain|not all|not every)\b(?: of)?"
+    r"(?: (?:the|its|their|these|those|our|all))? (?P<of>(?:[^\W\d_][\w-]*\s?){1,2})",
+    re.IGNORECASE,
+)
+_PART = lazy_regex(
+    r"\b(?:some|most|mostly|mainly|half|part|parts|partly|majority|few|several|many|certain|number of|among"
+    r"|not (?:all|every))\b",
+    re.IGNORECASE,
+)
+_MANY = lazy_regex(
+    r"\b(?:many|several|various|numerous|often|usually|generally|typically|mostly|mainly)\b", re.IGNORECASE
+)
+_ALL = lazy_regex(r"\b(?:all|every|each|always|entire|whole)\b", re.IGNORECASE)
+_GIVES_CAUSE = lazy_regex(r"\b(?:because|due to|owing to|thanks to|as a result of|caused by)\b", re.IGNORECASE)
+_CAUSE = lazy_regex(
+    rf"{_GIVES_CAUSE.pattern}|\b(?:caus\w+|results?|result(?:ed|ing)|lead(?:s|ing)?|led|driven?|drove|driv(?:es|ing)"
+    r"|attribut\w+|reasons?|since|so that|therefore|thus|hence|consequen\w+|why|reflect\w*|owed|thanks|effects?"
+    r"|explain\w*|influenc\w+|contribut\w+|argu\w+|given|following)\b",
+    re.IGNORECASE,
+)
+_DENIES = "Either it or what it cites denies something, and the other does not."
+
+
+def find_denial(statement: str, evidence: CitedEvidence) -> str | None:
+    """Return why a statement is not what is cited: one of the two denies something, or its limit is left out."""
+    for clause, cited in compared_clauses(statement, evidence):
+        if (_NEGATION.search(clause) is None) != (_NEGATION.search(cited) is None):
+            return _DENIES
+        if limit := _find_dropped_limit(clause, statement, cited):
+            return f"What it cites says “{limit}”, and it does not."
+    if _NEGATION.search(statement) is None and _is_denied_elsewhere(statement, evidence):
+        return _DENIES
+    if _GIVES_CAUSE.search(statement) and not any(_CAUSE.search(text) for text in evidence.texts):
+        return "It gives a cause, and what it cites gives none."
+    return None
+
+
+def _is_denied_elsewhere(statement: str, evidence: CitedEvidence) -> bool:
+    """Whether what a statement adds to its closest sentence is denied wherever it stands: "It does not cover tyres"."""
+    content_words = content_words_of(statement)
+    closest = evidence.closest_sentences(content_words)
+    added = [content_words - content_words_of(one) for one in closest]
+    return bool(added) and all(_is_denied(one, evidence.closest_sentences(one)) for one in added)
+
+
+def _is_denied(content_words: Set[str], sentences: Sequence[str]) -> bool:
+    parts = [closest_part(one, content_words) for one in sentences]
+    return bool(parts) and all(
+        _NEGATION.search(one) and len(content_words & content_words_of(one)) >= MIN_DENIED_WORDS for one in parts
+    )
+
+
+def _find_dropped_limit(clause: str, statement: str, cited: str) -> str | None:
+    """A word by which what is cited limits what a clause says without any like it.
+
+    A condition or exception may stand anywhere in the statement.
+    """
+    doubt = _DOUBT.search(cited)
+    if doubt and not (_DOUBT.search(clause) or _CONDITION.search(clause) or _is_allowed(doubt[0], clause)):
+        return doubt[0]
+    for limit, answer in _LIMITS:
+        if (found := limit.search(cited)) and not answer.search(statement):
+            return found[0]
+    return _find_part(clause, statement, cited)
+
+
+def _is_allowed(doubt: str, clause: str) -> bool:
+    """Whether a clause says of what is possible that it is allowed."""
+    return doubt in _POSSIBLE and _ALLOWS.search(clause) is not None
+
+
+def _find_part(clause: str, statement: str, cited: str) -> str | None:
+    """A word by which what is cited is said of a part of something, where the clause says it of the thing."""
+    if _PART.search(statement) is None:
+        said = content_words_of(clause)
+        for found in _IN_PART.finditer(cited):
+            if not said.isdisjoint(words(found["of"])):
+                return found["part"]
+    many = _MANY.search(cited)
+    return many[0] if many and _ALL.search(clause) and not (_MANY.search(clause) or _ALL.search(cited)) else None

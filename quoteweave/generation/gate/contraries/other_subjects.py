@@ -1,0 +1,156 @@
+"""Find what a sentence says of one thing that another sentence of its evidence says of another.
+
+"The Birch mill produced 31,000 tonnes" has its words in "The Alder mill produced 31,000 tonnes. The Birch mill is
+older", and says what these do not. The part of the evidence is looked at that has most of the sentence's numbers, and
+of these most of its other words. It speaks of another where
+
+- a name of the sentence is not there, and another name, which the sentence lacks, stands before the same word ("Alder
+  mill", "Birch mill"), or has a word in common ("Group A", "Group B");
+- it opens with a pronoun, and the sentence before it has none of the words that the sentence adds to it, of which one
+  opens the sentence: "*The lake* holds 210 tonnes" for "The reservoir was built in 1972. *It* holds 210 tonnes".
+
+Names are words with a capital. Where the name of the sentence stands in a title alone, nothing is found.
+"""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache
+from typing import NamedTuple
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.grammar import SENTENCE_END
+from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of
+from quoteweave.generation.gate.dates import CALENDAR_WORDS
+from quoteweave.generation.gate.facts import normalize_notation
+
+MAX_SENTENCES = 200
+"""Of the evidence; in a longer one nothing is looked for."""
+
+_TOKEN = lazy_regex(r"[^\W_]+(?:[.,:]\d+)*")
+_PARTS = lazy_regex(r"[;:]\s|,\s(?:and|but|while|whereas|which|who)\s|\s(?:while|whereas|but)\s")
+_SUBJECT = lazy_regex(r"\W*(?:(?:the|an?)\s+)?([^\W\d_][\w-]*)(?!,)\s", re.IGNORECASE)
+_POSSESSIVE = r"\W*(?:his|her|its|their)\b"
+_PRONOUN = lazy_regex(rf"\W*(?:he|she|it|they)\b|{_POSSESSIVE}", re.IGNORECASE)
+_POSSESSIVES = lazy_regex(_POSSESSIVE, re.IGNORECASE)
+_NO_NAMES = STOP_WORDS | CALENDAR_WORDS
+_CELLS = "|"
+
+
+class OtherSubject(NamedTuple):
+    """What a sentence says something of, and of what its evidence does."""
+
+    said: str
+    cited: str
+
+
+class _Name(NamedTuple):
+    """Consecutive words with a capital."""
+
+    text: str
+    words: frozenset[str]
+    behind: str
+    """The word behind it, or "" where none follows that tells something."""
+
+    opens: bool
+    """Whether it opens its sentence, but for an article."""
+
+    def stands_like(self, other: "_Name") -> bool:
+        """Whether it opens its sentence or stands before the same word, as another name does, or shares a word."""
+        return (self.opens and other.opens) or self.behind == other.behind != "" or bool(self.words & other.words)
+
+
+class _Sentence:
+    """A sentence, or a part of one, as words."""
+
+    def __init__(self, text: str) -> None:
+        self.text = normalize_notation(text)
+        found = list(_TOKEN.finditer(self.text))
+        self._written = [one[0] for one in found]
+        # Whether nothing but a space stands between a word and the one before it.
+        self._follows = [at > 0 and found[at - 1].end() + 1 == one.start() for at, one in enumerate(found)]
+        # A capital "A" within a sentence is no article, but a name: "Group A".
+        self._stems = ["A" if at and word == "A" else stem_of(word) for at, word in enumerate(self._written)]
+        self.stems = frozenset(self._stems)
+        self.numbers = frozenset(word for word in self._written if word[0].isdigit())
+        self.telling = frozenset(stem for at, stem in enumerate(self._stems) if self._tells(at))
+        self.capitals = frozenset(word for word in self._written[1:] if word[0].isupper())
+        self.lower = frozenset(word.capitalize() for word in self._written if word.islower() and len(word) > 1)
+
+    def names(self, capitals: Set[str]) -> Iterator[_Name]:
+        """Its names, of words with a capital; the first word must be among these, or have another one behind it."""
+        is_name = [word in capitals and self._stems[at] not in _NO_NAMES for at, word in enumerate(self._written)]
+        if is_name[1:2] == [True] and self._follows[1] and self._written[0][0].isupper():
+            is_name[0] = self._stems[0] not in _NO_NAMES
+        start = 0
+        while start < len(is_name):
+            end = start
+            while end < len(is_name) and is_name[end] and (end == start or self._follows[end]):
+                end += 1
+            if end > start:
+                behind = next((self._stems[at] for at in range(end, len(is_name)) if self._tells(at)), "")
+                opens = all(word.casefold() in ARTICLES for word in self._written[:start])
+                yield _Name(" ".join(self._written[start:end]), frozenset(self._stems[start:end]), behind, opens)
+            start = max(end, start + 1)
+
+    def _tells(self, at: int) -> bool:
+        return self._written[at].casefold() not in STOP_WORDS and not self._written[at][0].isdigit()
+
+
+@lru_cache(maxsize=1024)  # of what is cited, for each sentence that cites it
+def _read(text: str) -> _Sentence:
+    return _Sentence(text)
+
+
+def find_other_subject(statement: str, sentences: Sequence[str]) -> OtherSubject | None:
+    """Return what a statement says something of, where these sentences say it of another; None where there is none."""
+    told = [one for one in sentences if SENTENCE_END.search(one) and _CELLS not in one]
+    if not 1 < len(told) <= MAX_SENTENCES:
+        return None
+    said = _read(statement)
+    whole = [_read(one) for one in told]
+    capitals = said.capitals.union(*(one.capitals for one in whole)).difference(*(one.lower for one in whole))
+    names = [one for one in said.names(capitals) if any(one.words <= other.stems for other in whole)]
+    parts = [_read(part) for one in told for part in _PARTS.split(one)] if names else []
+    found = [_other_name(names, one, said, capitals) for one in _closest(said, parts, names)]
+    if found and all(found):
+        return found[0]
+    closest = _closest(said, whole, names)
+    places = [at for at, one in enumerate(whole) if one in closest]
+    meant = [_other_antecedent(said, whole, at) for at in places]
+    return meant[0] if meant and all(meant) else None
+
+
+def _closest(said: _Sentence, read: Sequence[_Sentence], names: Sequence[_Name]) -> list[_Sentence]:
+    """Those that have the most numbers of a statement, and of these the most other words but those of its names."""
+    wanted = said.telling - frozenset().union(*(one.words for one in names))
+    held = [(len(said.numbers & one.numbers), len(wanted & one.stems)) for one in read]
+    most = max(held, default=(0, 0))
+    return [one for one, its in zip(read, held, strict=True) if its == most and most[1] > 0]
+
+
+def _other_name(names: Sequence[_Name], cited: _Sentence, said: _Sentence, capitals: Set[str]) -> OtherSubject | None:
+    """The name of a statement that is not there, and the one that stands there like it."""
+    others = [one for one in cited.names(capitals) if not one.words <= said.stems]
+    for name in names:
+        if not name.words <= cited.stems:
+            for other in others:
+                if not other.words < name.words and name.stands_like(other):
+                    return OtherSubject(name.text, other.text)
+    return None
+
+
+def _other_antecedent(said: _Sentence, whole: Sequence[_Sentence], at: int) -> OtherSubject | None:
+    """What opens a statement, where the sentence there speaks by a pronoun of one before it that lacks this."""
+    start, subject = at, _SUBJECT.match(said.text)
+    if subject is None or _PRONOUN.match(whole[at].text) is None:
+        return None
+    while (
+        start > 0 and _PRONOUN.match(whole[start].text) and (start == at or not _POSSESSIVES.match(whole[start].text))
+    ):
+        start -= 1
+    meant = frozenset[str]().union(*(one.stems for one in whole[start : at + 1]))
+    added = said.telling - meant
+    known = frozenset[str]().union(*(one.stems for one in whole))
+    if start == at or stem_of(subject[1]) not in added or not added <= known:
+        return None
+    return OtherSubject(subject[1], whole[start].text)
