@@ -57,6 +57,19 @@ def test_each_citation_of_answer_and_blocks_has_its_verdict() -> None:
     assert (*text.citations, image.citation) == answer.citations
 
 
+@pytest.mark.parametrize(
+    ("text", "outcomes"),
+    [
+        ("1. The port received 1,058 vessel calls [1].\n2. Grain came to 547 thousand tonnes [2].", ["supported"] * 2),
+        ("- **3.** Grain came to 547 thousand tonnes [2]", ["supported"]),
+        ("```\nx = a[17]\n```\nGrain came to 547 thousand tonnes [2].", ["supported"]),
+        ("3. Mai 2020: Grain came to 547 thousand tonnes [2].", ["unsupported"]),
+    ],
+)
+def test_numbers_of_items_and_fenced_code_state_nothing(text: str, outcomes: list[str]) -> None:
+    assert verdicts(checked(text)) == outcomes
+
+
 def test_factual_sentences_without_citation_are_warned_of() -> None:
     answer = checked(f"In short:\n\n{GOOD} Timber came to 296 thousand tonnes. That is much. Is it 5?")
     assert answer.warnings == ("Nothing is cited for “Timber came to 296 thousand tonnes.”.",)

@@ -74,6 +74,12 @@ SMALL_COUNT = 12
 NOTHING_TO_CHECK = "It states nothing that can be checked."
 """The reason where a sentence has nothing to look up, and its words are too few or occur too seldom to tell."""
 
+_FENCED = lazy_regex(r"```[^`]*```")
+# "3. Mai 2020" is a date.
+_ITEM = lazy_regex(
+    r"^\s*(?:[-*•]\s+)?[*_]{0,2}\(?\d{1,3}[.)][*_]{0,2}\s+"
+    r"(?!(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[^\W\d_]*\b)"
+)
 _NAME = lazy_regex(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
 
@@ -98,7 +104,7 @@ def check_sentence(
     sentence repeats from the question is never `unsupported`: it is `unchecked` where the quotes lack it. `statement`
     is the sentence without its marks, where the caller has it from a whole answer.
     """
-    statement = strip_marks(text, parse_marks(text)) if statement is None else statement
+    statement = _stated(strip_marks(text, parse_marks(text)) if statement is None else statement)
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
     evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
     facts = read_sentence(statement)
@@ -115,10 +121,15 @@ def check_sentence(
 
 def is_factual(text: str) -> bool:
     """Whether a sentence states something that a quote should support: a number, a date, quoted words, or a name."""
-    statement = strip_marks(text, parse_marks(text))
+    statement = _stated(strip_marks(text, parse_marks(text)))
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False
     return has_figures(statement) or (len(words(statement)) >= MIN_WORDS and _NAME.search(statement) is not None)
+
+
+def _stated(sentence: str) -> str:
+    """What a sentence without marks states, without fenced code before it and the number of a list's item."""
+    return _ITEM.sub("", _FENCED.sub(" ", sentence))
 
 
 def has_figures(statement: str) -> bool:
