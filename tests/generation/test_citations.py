@@ -40,6 +40,7 @@ def built(text: str) -> Answer:
         ("[2019]", [(2019,)]),
         ("[[3]](http://a.b)", [(3,)]),
         ("[1](a) [2]", [(2,)]),
+        ("[text 1][Quote2, 3]", [(1,), (2, 3)]),
     ],
 )
 def test_text_marks(text: str, numbers: list[tuple[int, ...]]) -> None:
@@ -67,6 +68,7 @@ def test_text_marks(text: str, numbers: list[tuple[int, ...]]) -> None:
         "![chart](image)",
         "![chart](images/2)",
         "[chart](image2)",
+        "[image2](a.png) [text 1](b) [context 1] [text] [image]",
     ],
 )
 def test_what_is_no_mark(text: str) -> None:
@@ -82,6 +84,12 @@ def test_ways_to_write_an_image_mark(target: str) -> None:
     (mark,) = parse_marks(f"See\n![Sales [a]\nby  year]({target})")
     assert (mark.kind, mark.numbers, mark.summary) == ("image", (2,), "Sales [a] by year")
     assert (mark.start, mark.mark[:2]) == (4, "![")
+
+
+@pytest.mark.parametrize("mark", ["[image2]", "[ Image 2 ]", "[image_2]"])
+def test_an_image_mark_without_a_summary(mark: str) -> None:
+    (found,) = parse_marks(f"Sales rose {mark}.")
+    assert (found.kind, found.numbers, found.summary, found.mark) == ("image", (2,), "", mark)
 
 
 def test_a_mark_inside_a_summary_belongs_to_the_summary() -> None:

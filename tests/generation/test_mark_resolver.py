@@ -14,6 +14,7 @@ from quoteweave.generation.citations import AnswerPart, MarkResolver, build_answ
 PIECES = st.sampled_from(
     ["[", "]", "!", "(", ")", "1", "9", "0", ",", "-", " ", "\n", "`", "```", "a", "image", ".", "é", "\n\n", "    "]
 ) | st.sampled_from(["[1]", "[2, 9]", "[99]", "[1-3]", "![s](image1)", "![s](image9)", "![x", "](image2)", "[3](u)"])
+PIECES |= st.sampled_from(["[image1]", "[image 9]", "[text 1]", "[quote", "[image"])
 TEXTS = st.text() | st.lists(PIECES, max_size=30).map("".join)
 
 

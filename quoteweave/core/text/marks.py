@@ -2,7 +2,8 @@
 
 A text mark is `[3]`, `[1, 2]`, `[1-3]` or a mixture such as `[1, 3-5]`; `;` separates as well as `,` does, and a range
 may be written with an en dash. An image mark is `![what it shows](image2)`; `(image 2)`, `(Image_2)` and
-`(image2.png)` are read as the same.
+`(image2.png)` are read as the same. Models also write `[text 3]` and `[Quote 3]` for `[3]`, and `[image2]` for
+`![](image2)`.
 
 No marks are: Markdown links (`[3](http://…)`, `[text](url)`), footnotes (`[^1]`), lists and ranges that hold a 0 (the
 interval `[0, 1]`), numbers of more than nine digits, what is longer than `MAX_MARK_CHARACTERS`, and whatever stands in
@@ -27,17 +28,20 @@ _DASH = "[-\u2013]"
 _ITEM = rf"{_NUMBER}(?:\s*+{_DASH}\s*+{_NUMBER})?+"
 _SUMMARY = r"(?:[^\[\]]++|\[[^\[\]]*+\])*+"
 _FENCE = "^[ ]{0,3}```"
+_IMAGE = r"image[\s_-]?"
 _WHOLE = rf"""
       (?P<fence>{_FENCE}) | `[^`\n]++`                                                        # code, passed over
     | !\[ (?P<summary>{_SUMMARY}) \] \( \s*+ image[\s_-]? (?P<image>[0-9]{{1,9}}) (?:\.[a-z]{{3,4}})? \s*+ \)
-    | \[ \s*+ (?P<list> 0 | {_ITEM} (?:\s*+[,;]\s*+ {_ITEM})*+ ) \s*+ \] (?!\()
+    | \[ \s*+ {_IMAGE} (?P<named>[0-9]{{1,9}}) \s*+ \] (?!\()
+    | \[ \s*+ (?:(?:text|quote)[\s_-]?)? (?P<list> 0 | {_ITEM} (?:\s*+[,;]\s*+ {_ITEM})*+ ) \s*+ \] (?!\()
 """
 # How a text may end within one of those, so that what follows decides. Too much is no fault here, too little would be.
 _TARGET = r"\( \s*+ (?: i | im | ima | imag | image[\s_-]?[0-9]*+[.a-z]*+\s*+ )?"
 _BEGUN = rf"""
       ^[ ]{{1,3}}\Z | ^[ ]{{0,3}}`{{1,2}}\Z | `[^`\n]*+\Z
     | ! (?: \[ {_SUMMARY} (?: \[[^\[\]]*+ | \] (?:{_TARGET})? )? )? \Z
-    | \[ [\s0-9,;\u2013-]*+ \Z
+    | \[ \s*+ (?: i | im | ima | imag | {_IMAGE} [0-9]*+ \s*+ )? \Z
+    | \[ \s*+ (?: t | te | tex | q | qu | quo | quot | (?:text|quote) [\s_-]? )? [\s0-9,;\u2013-]*+ \Z
 """
 _FLAGS = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 _GRAMMAR = lazy_regex(_WHOLE, _FLAGS)
@@ -127,7 +131,7 @@ class MarkReader:
                 yield start, end, Code(match[0])
             elif end - start > MAX_MARK_CHARACTERS:
                 end = start + 1
-            elif not final and (match.lastgroup == "begun" or (match["list"] and end == len(text))):
+            elif not final and (match.lastgroup == "begun" or (match[0][0] == "[" and end == len(text))):
                 yield start, start, ""
                 return
             else:
@@ -150,6 +154,8 @@ def _mark(match: re.Match[str], at: int) -> Mark | None:
     numbers: tuple[int, ...]
     if match["image"] is not None:
         kind, numbers, summary = "image", (int(match["image"]),), " ".join(match["summary"].split())
+    elif match["named"] is not None:
+        kind, numbers, summary = "image", (int(match["named"]),), ""
     elif match["list"] is not None:
         kind, numbers, summary = "text", _numbers(match["list"]), None
     else:

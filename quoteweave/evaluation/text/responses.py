@@ -2,7 +2,8 @@
 
 published  as MMDocRAG's published figures were made (arXiv 2505.16470, appendix A.2, and its published outputs): `[n]`
            and `(imagen)`, wherever they stand, in code and links too; `[1, 2]`, `[1-3]` and `[image2]` cite nothing.
-own        the grammar of this project, `core.text.marks`: also `[1, 2]` and `[1-3]`; not what stands in code or a link.
+own        the grammar of this project, `core.text.marks`: also `[1, 2]`, `[1-3]` and `[image2]`; not what stands in
+           code or a link.
 
 Figures of the two are not comparable: of one model's answers, text recall is 78.5 by the first, 85.7 by the second.
 
