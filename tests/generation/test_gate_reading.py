@@ -135,6 +135,7 @@ def test_confusions_of_ocr_are_read_both_ways_in_quotes_only() -> None:
     ("text", "scales"),
     [
         ("in thousand tonnes", [1000]),
+        ("Parameters (M) | Length (m) | Cost (bn)", [10**6, 10**9]),
         ("Revenue ($m)", [10**6]),
         ("5 thousand", []),
         ("two million", []),

@@ -80,6 +80,7 @@ _ONE_PART = lazy_regex(
     r"|(?=[^\w\s]|\s*$| (?:in|on|at|to|from|for|since|between|over|after|during|within|when|while|where|as|and|or|but"
     r"|because|with|compared)\b))"
 )
+_BRACKETED_SCALE = lazy_regex(r"\((?:in )?([MBKk]|[mb]n)\)")
 _YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d")
 # Of other languages, whose months have no capital.
 _MONTHS = (
@@ -178,7 +179,9 @@ def ordinal_words(text: str) -> set[int]:
 
 
 def stated_scales(text: str) -> Iterator[Decimal]:
-    """Find scales that a table or chart states for all its numbers, as in `in thousand tonnes` or `EUR million`."""
+    """Find scales that a table states for all its numbers: `in thousand tonnes`, `EUR million`, `Users (M)`."""
+    for match in _BRACKETED_SCALE.finditer(text):  # "(m)" is in metres
+        yield Decimal(10) ** {**SCALES, **SCALE_LETTERS}[match[1].casefold()]
     for match in re.finditer(r"(?<![\w-])(thousand|million|billion)s?\b|(?<=[$€£])(?:m|bn)\b", text.casefold()):
         before = match.string[max(match.start() - 12, 0) : match.start()].rstrip(" -")
         if not before[-1:].isdigit() and not re.search(rf"\b{NUMBER_WORDS}$", before):
