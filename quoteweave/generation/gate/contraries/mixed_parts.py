@@ -230,7 +230,8 @@ def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str,
     single = {kind: next(iter(numbers)) for kind, numbers in kinds.items() if len(numbers) == 1}
     if len(single) < 2 or len(said.words) > MAX_WORDS:
         return None
-    read = [_read(one) for one in sentences if SENTENCE_END.search(one)]
+    having = [one for one in sentences if any(number in in_digits(one).replace(",", "") for number in single.values())]
+    read = [_read(one) for one in having if SENTENCE_END.search(one)]
     read = [one for one in read if _CELLS not in one.stems and len(one.words) <= MAX_WORDS]
     for one, other in combinations(single.items(), 2):
         for weakest in (_COMMA, _AND):

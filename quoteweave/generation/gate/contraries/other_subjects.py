@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.grammar import SENTENCE_END
-from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of
+from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
 from quoteweave.generation.gate.dates import CALENDAR_WORDS
 from quoteweave.generation.gate.facts import normalize_notation
 
@@ -101,10 +101,18 @@ def _read(text: str) -> _Sentence:
     return _Sentence(text)
 
 
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(words(text))
+
+
 def find_other_subject(statement: str, sentences: Sequence[str]) -> OtherSubject | None:
     """Return what a statement says something of, where these sentences say it of another; None where there is none."""
     told = [one for one in sentences if SENTENCE_END.search(one) and _CELLS not in one]
     if not 1 < len(told) <= MAX_SENTENCES:
+        return None
+    own = frozenset(words(statement))
+    if any(own <= _words(one) and not _PARTS.search(one) for one in told):
         return None
     said = _read(statement)
     whole = [_read(one) for one in told]
