@@ -1,6 +1,6 @@
 """The words to search for a question: its own, and for those that are nowhere, others by which texts say the same."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 
 from quoteweave.core.text.foreign_languages import foreign_function_words
@@ -22,22 +22,22 @@ def search_words(analysis: QuestionAnalysis, topic: str, is_known: Callable[[str
     refers = analysis.places or analysis.labels
     left_out = foreign_function_words(analysis.text, least=1) if refers else frozenset[str]()
     own = [word for word in words(topic) if word not in left_out]
-    unknown = (word for word in words(topic, stem=False) if not any(map(is_known, words(word))))
-    return own + sorted({other for word in unknown for other in _others(analysis, word)}.difference(own))
+    unknown = {word for word in set(words(topic, stem=False)) if not any(map(is_known, words(word)))}
+    return own + sorted(_others(analysis, unknown).difference(own))
 
 
-def _others(analysis: QuestionAnalysis, word: str) -> frozenset[str]:
-    """The words by which texts say a word of a question, or the quantity that it asks for by it.
+def _others(analysis: QuestionAnalysis, asked: Collection[str]) -> set[str]:
+    """The words by which texts say some words of a question, or the quantity that it asks for by them.
 
     Of a word only in the forms listed: "roses" are no "rose" that is an increase.
     """
-    wanted, stems = asked_quantity(analysis.asked_by, analysis.text), frozenset(words(word))
+    wanted = asked_quantity(analysis.asked_by, analysis.text) if asked else None
     counted = _units() if analysis.asked_by.casefold() == "how many" else frozenset[str]()  # "kilometres" are km
-    listed = _listed() | counted
-    alike = frozenset(other for stem in stems for other in words_alike(stem)) if word in listed else frozenset()
-    if wanted is None or stems.isdisjoint(wanted.acts.union(words(analysis.asked_by))):
-        return alike
-    return alike | wanted.named
+    listed = [stem for word in asked if word in _listed() | counted for stem in words(word)]
+    others = {other for stem in listed for other in words_alike(stem)}
+    if wanted is not None and not wanted.acts.union(words(analysis.asked_by)).isdisjoint(words(" ".join(asked))):
+        others |= wanted.named
+    return others
 
 
 @cache
