@@ -19,7 +19,7 @@ from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.place_names import PlaceName
-from quoteweave.index.term_weights import B, Field, Groups, Ids, concatenated, inverse_frequency
+from quoteweave.index.term_weights import B, Field, Groups, Ids, concatenated, inverse_frequency, positions_between
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,15 +150,16 @@ class LexicalIndex:
         return self._fields[field].bm25([self._ids(token) for token in tokens], b, within)
 
     def scores_in_documents(
-        self, field: str, tokens: Sequence[str], documents: Sequence[int], *, b: float = B
-    ) -> "list[Scores]":
-        """BM25 of the quotes or pages of each document, in order, as `scores` gives it where these alone are searched.
+        self, field: str, tokens: Sequence[str], documents: "Sequence[int] | Positions", *, b: float = B
+    ) -> "tuple[Positions, Scores]":
+        """The quotes or pages of some documents, ascending, and BM25 of each as if its document alone were searched.
 
         `documents` are their positions, ascending.
         """
-        of = self.quotes_of_document if field == "quotes" else self.pages_of
-        ids = [self._ids(token) for token in tokens]
-        return self._fields[field].bm25_of_ranges(ids, b, [of(document) for document in documents])
+        starts, stops = (self.document_of.searchsorted(documents, side) for side in ("left", "right"))
+        if field == "quotes":
+            starts, stops = self.page_of.searchsorted([starts, stops])
+        return self._fields[field].bm25_of_ranges([self._ids(token) for token in tokens], b, starts, stops)
 
     def document_scores(self, tokens: Sequence[str]) -> "Scores":
         """BM25 of every document (d,), as all words of its pages."""
@@ -301,17 +302,9 @@ class LexicalIndex:
         """Positions of the pages of a document, given its own position."""
         return slice(*self.document_of.searchsorted([document, document + 1]).tolist())
 
-    def quotes_of_document(self, document: int) -> slice:
-        """Positions of the quotes of a document, given its own position."""
-        pages = self.pages_of(document)
-        return slice(*self.page_of.searchsorted([pages.start, pages.stop]).tolist())
-
-    def quotes_of(self, page: int) -> "Positions":
-        """Positions of the quotes of a page, in order."""
-        import numpy as np
-
-        first, last = np.searchsorted(self.page_of, [page, page + 1])
-        return np.arange(first, last)
+    def quotes_on(self, pages: "Sequence[int] | Positions") -> "Positions":
+        """Positions of the quotes of these pages, which ascend, in order."""
+        return positions_between(self.page_of.searchsorted(pages), self.page_of.searchsorted(pages, "right"))
 
 
 def _find(segments: Sequence[Segment], token: str) -> Ids:
@@ -332,8 +325,9 @@ def best_positions(scores: "Scores", k: int, order: "Positions") -> "Positions":
     blocks = len(scores) // BLOCK
     least = np.float32(0)
     if blocks > k:
-        least = np.partition(scores[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1), -k)[-k]
-    candidates = np.flatnonzero(scores >= least if least > 0 else scores > 0)
+        # A block is a column, as numpy compares whole rows with one another several times as fast.
+        least = np.partition(scores[: blocks * BLOCK].reshape(BLOCK, blocks).max(axis=0), -k)[-k]
+    (candidates,) = (scores >= least if least > 0 else scores > 0).nonzero()
     if len(candidates) > k:
         # All ties at the cut are kept for now; the arbitrary order of the partition would decide between them.
         matched = scores[candidates]

@@ -66,8 +66,10 @@ class Field:
         scores = np.zeros(self._size, dtype=np.float32)
         if not tokens or not self._parts:
             return scores
-        length = None if within is None else self._mean_length(within)
         first, frequencies = self._places(tokens)
+        if not frequencies.any():
+            return scores
+        length = None if within is None else self._mean_length(within)
         for batch in _batches(frequencies.sum(axis=0)):
             found = [
                 self._found_of_each(part, first[part, batch], frequencies[part, batch])
@@ -86,32 +88,34 @@ class Field:
                 np.add.at(scores, positions, gains.astype(np.float32))
         return scores
 
-    def bm25_of_ranges(self, tokens: Sequence[Ids], b: float, ranges: Sequence[slice]) -> "list[Scores]":
-        """Scores of the items of each range, as `bm25` gives them where these alone are searched.
+    def bm25_of_ranges(
+        self, tokens: Sequence[Ids], b: float, starts: "Positions", stops: "Positions"
+    ) -> "tuple[Positions, Scores]":
+        """Positions of the items of each range, and scores of each as `bm25` gives them for that range alone.
 
         Ranges ascend without overlaps, and may be empty.
         """
         import numpy as np
 
-        starts, stops = (np.array([getattr(each, end) for each in ranges], dtype=np.int64) for end in ("start", "stop"))
-        sizes = stops - starts
-        firsts = sizes.cumsum() - sizes  # of each range in what is computed for all
-        lengths = np.concatenate([self._lengths[each] for each in ranges]).astype(np.float64)
-        of = np.arange(len(ranges)).repeat(sizes)
-        counted = np.bincount(of, lengths > 0, len(ranges)) if self._sparse else sizes
-        mean = np.bincount(of, lengths, len(ranges)) / np.maximum(counted, 1)
+        items, sizes = positions_between(starts, stops), stops - starts
+        moved = sizes.cumsum() - stops  # from a position to that in what is computed for all ranges
+        lengths = self._lengths[items].astype(np.float64)
+        of = np.arange(len(sizes)).repeat(sizes)
+        counted = np.bincount(of, lengths > 0, len(sizes)) if self._sparse else sizes
+        mean = np.bincount(of, lengths, len(sizes)) / np.maximum(counted, 1)
         saturation = K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1)[of])
-        scores = np.zeros(len(lengths), dtype=np.float32)
+        scores = np.zeros(len(items), dtype=np.float32)
         for ids, times in Counter(tokens).items():
             positions, counts = self._found(ids)
-            begin, end = positions.searchsorted(starts), positions.searchsorted(stops)
+            begin, end = positions.searchsorted([starts, stops])
             having = end - begin
-            among = np.log(1 + (sizes - having + 0.5) / (having + 0.5))
-            idf = (times / 2 * (inverse_frequency(self._size, len(positions)) + among)).repeat(having)
-            found = np.arange(len(idf)) + (begin - (having.cumsum() - having)).repeat(having)
-            own, often = positions[found] + (firsts - starts).repeat(having), counts[found]
-            scores[own] += (idf * often / (often + saturation[own])).astype(np.float32)
-        return np.split(scores, firsts[1:])
+            if having.any():
+                among = np.log(1 + (sizes - having + 0.5) / (having + 0.5))
+                idf = (times / 2 * (inverse_frequency(self._size, len(positions)) + among)).repeat(having)
+                found = positions_between(begin, end)
+                own, often = positions[found] + moved.repeat(having), counts[found]
+                scores[own] += (idf * often / (often + saturation[own])).astype(np.float32)
+        return items, scores
 
     def grouped(self, tokens: Sequence[Ids], groups: "Groups") -> "Scores":
         """BM25 (g,) of the groups to which items belong, each as one long item."""
@@ -121,11 +125,10 @@ class Field:
         for ids, times in Counter(tokens).items():
             items, counts = self._found(ids)
             if len(items):
-                found = groups.of[items]
-                sums: npt.NDArray[Any] = counts
+                found, sums = groups.of[items], counts
                 if not groups.single:
-                    is_first = np.diff(found, prepend=-1) > 0
-                    found, sums = found[is_first], np.bincount(is_first.cumsum() - 1, counts)
+                    (begins,) = np.diff(found, prepend=-1).nonzero()
+                    found, sums = found[begins], np.add.reduceat(counts, begins, dtype=np.float64)
                 gain = times * inverse_frequency(len(scores), len(found)) * sums / (sums + groups.saturation[found])
                 scores[found] += gain.astype(np.float32)
         return scores
@@ -162,7 +165,7 @@ class Field:
             items, counts = self._found(ids)
             if len(items):
                 idf = float(_smooth_idf(self._size, len(items)))
-                scores[items] += np.float32(asked * idf * idf) * counts
+                scores[items] += np.float32(asked * idf * idf) * counts.astype(np.float64)
                 squares += (asked * idf) ** 2
         if squares:
             scores /= np.float32(math.sqrt(squares)) * self._norms
@@ -182,11 +185,10 @@ class Field:
         """Positions of the items of a segment that have each token, token by token, and how often."""
         import numpy as np
 
-        ends, postings = frequencies.cumsum(), self._parts[part]
-        places = np.arange(int(ends[-1])) + (first - (ends - frequencies)).repeat(frequencies)
-        positions = postings.items[places].astype(np.int64)
+        postings, spans = self._parts[part], list(map(slice, first.tolist(), (first + frequencies).tolist()))
+        positions = np.concatenate([postings.items[span] for span in spans], dtype=np.int64)
         positions += self._bases[part]
-        return positions, postings.counts[places]
+        return positions, np.concatenate([postings.counts[span] for span in spans])
 
     def _idf_of_each(self, frequencies: "Positions", found: "Sequence[Positions]", within: "Mask | None") -> "Scores":
         """(t,) the idf of each token: how many items of each segment have it (s, t), and which these are."""
@@ -215,22 +217,19 @@ class Field:
 
         return concatenated([part.lengths for part in self._parts], np.int64)  # type: ignore[no-any-return]
 
-    def _found(self, ids: Ids) -> "tuple[Positions, npt.NDArray[np.float64]]":
+    def _found(self, ids: Ids) -> "tuple[Positions, npt.NDArray[Any]]":
         """Positions of the items that have a token, and how often."""
         import numpy as np
 
         parts = zip(self._parts, self._bases, ids, strict=False)
         found = [(base, *part.of(id)) for part, base, id in parts if id is not None]
-        positions = np.empty(sum(len(items) for _, items, _ in found), dtype=np.int64)
-        times = np.empty(len(positions))
-        start = 0
-        for base, items, counts in found:
-            end = start + len(items)
-            positions[start:end] = items  # in more bytes each than a small segment's own, which the base may not fit
-            positions[start:end] += base
-            times[start:end] = counts
-            start = end
-        return positions, times
+        if not found:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        # In more bytes each than a small segment's own, which the base may not fit.
+        positions, end = np.concatenate([items for _, items, _ in found], dtype=np.int64), 0
+        for base, items, _ in found:
+            positions[end : (end := end + len(items))] += base
+        return positions, np.concatenate([counts for _, _, counts in found])
 
     def _saturation_of(self, b: float) -> "npt.NDArray[np.float64]":
         """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
@@ -269,6 +268,15 @@ def _batches(frequencies: "Positions") -> Iterator[slice]:
 
     ends = [*(np.flatnonzero(np.diff(frequencies.cumsum() // POSTINGS_AT_ONCE)) + 1).tolist(), len(frequencies)]
     yield from (slice(*each) for each in pairwise([0, *ends]))
+
+
+def positions_between(starts: "Positions", stops: "Positions") -> "Positions":
+    """The positions from each start to its stop, one range after the other."""
+    import numpy as np
+
+    sizes = stops - starts
+    positions: Positions = np.arange(sizes.sum()) + (stops - sizes.cumsum()).repeat(sizes)
+    return positions
 
 
 def inverse_frequency(items: int, frequency: int) -> float:

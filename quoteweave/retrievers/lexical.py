@@ -151,7 +151,7 @@ class LexicalRetriever(Bm25Retriever):
         best = lexical.best_positions(worth, k, index.page_order)
         least = float(worth[best[-1]]) * (1.0 if allowed is None else MIN_PAGE_SHARE) if len(best) == k else 0.0
         # A little less, as scores are rounded.
-        return np.flatnonzero(((total > 0) & (total >= 0.999 * least))[index.page_of])
+        return index.quotes_on(np.flatnonzero((total > 0) & (total >= 0.999 * least)))
 
     def _fit(self, index: LexicalIndex, evidence: PageEvidence, at: "Positions", of_page: "Positions") -> "Scores":
         """How well quotes at these positions fit, relative to the best of their page, 0 to 1."""
@@ -217,8 +217,7 @@ class LexicalRetriever(Bm25Retriever):
         """Quotes on the pages with the best scores above 0, with their positions."""
         import numpy as np
 
-        best = lexical.best_positions(pages, FORM_PAGES, index.page_order)
-        found = np.flatnonzero(np.isin(index.page_of, best))
+        found = index.quotes_on(np.sort(lexical.best_positions(pages, FORM_PAGES, index.page_order)))
         return found, self._quotes_at(index, found)
 
     def _describing(self, index: LexicalIndex, evidence: PageEvidence, headings: "Positions") -> "Positions":

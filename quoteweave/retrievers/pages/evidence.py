@@ -54,7 +54,7 @@ from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 from quoteweave.index.lexical import LexicalIndex, any_within
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
-from quoteweave.retrievers.pages.own_document import BEST_QUOTE, OUTLINE, score_within_documents
+from quoteweave.retrievers.pages.own_document import BEST_QUOTE, OUTLINE, rescore_within_documents
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
 from quoteweave.retrievers.pages.search_words import search_words
 from quoteweave.retrievers.pages.terminology import Sources, Terminology, TermMatches
@@ -257,9 +257,9 @@ class EvidenceScorer:
         parts = evidence.parts
         by_words = parts["words"] + parts["best quote"] + parts["outline"]
         among_all = evidence.quote_scores, evidence.best_quote
-        own = score_within_documents(self.index, tokens, evidence.total, by_words, among_all)
-        evidence.add("among its pages", own.gained)
-        evidence.quote_scores, evidence.best_quote = own.quote_scores, own.best_quote
+        evidence.add(
+            "among its pages", rescore_within_documents(self.index, tokens, evidence.total, by_words, among_all)
+        )
 
     def _references(self, evidence: PageEvidence) -> "tuple[Scores, Sources]":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n).

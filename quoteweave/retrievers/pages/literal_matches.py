@@ -228,7 +228,8 @@ class LiteralMatches:
 
     def _has(self, stems: Sequence[str], within: "Mask | None") -> bool:
         """Whether a quote among the pages searched has all of these words."""
-        return any_within(self._index.page_of[self._index.quotes_with(stems)], within)
+        quotes = self._index.quotes_with(stems)
+        return any_within(quotes if within is None else self._index.page_of[quotes], within)
 
     def _best(self, found: "Positions", scores: "Scores", within: "Mask | None") -> "Positions":
         """The quotes on the pages searched that are read: those with the best scores."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.records import Quote
-from quoteweave.core.text.references.mentions import labels_in, says_continued
+from quoteweave.core.text.references.mentions import first_label, says_continued
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex, best_positions
 
@@ -128,7 +128,7 @@ class PageFeedback:
         for seed in seeds:
             if page == seed or self._index.document_of[page] != self._index.document_of[seed]:
                 continue
-            held = self._quotes(self._index.quotes_of(seed)[:1])
+            held = self._quotes(self._index.quotes_on([seed])[:1])
             place = held[0].place if held else "a page of headers and footers alone"
             if seed == seeds[0] and page in self.continued(seed):
                 yield f"the table of {place} goes on"
@@ -152,16 +152,13 @@ class PageFeedback:
         return bool(before and after) and is_continued(before[-1], after[0])
 
     def _tables_of(self, page: int) -> list[Quote]:
-        import numpy as np
-
-        shown = self._index.pages_with_reference(layout_token("table"))
-        if not np.isin(page, shown):
+        if page not in self._index.pages_with_reference(layout_token("table")):
             return []
         return [quote for quote in self._held(page) if quote.layout == "table"]
 
     def _held(self, page: int) -> Sequence[Quote]:
         """The first quotes of a page."""
-        return self._quotes(self._index.quotes_of(page)[:MAX_QUOTES])
+        return self._quotes(self._index.quotes_on([page])[:MAX_QUOTES])
 
     def _similar_pages(self, page: int, within: "Mask | None" = None) -> "Scores":
         """BM25 of the pages of a page's document for the rarest words of that page."""
@@ -201,8 +198,8 @@ def is_continued(before: Quote, after: Quote) -> bool:
     says so or is the other's: tables that go on repeat their header.
     """
     if after.caption:
-        labels = labels_in(after.caption)[:1]
-        return says_continued(after.caption) or (bool(labels) and labels == labels_in(before.caption or "")[:1])
+        label = first_label(after.caption)
+        return (label is not None and label == first_label(before.caption or "")) or says_continued(after.caption)
     return _header(before) == _header(after) != "" or says_continued(after.text.partition("\n")[0])
 
 

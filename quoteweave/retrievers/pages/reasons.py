@@ -91,7 +91,7 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
         return _matching(index, "pages" if part == "words" else part, page, question)
     if part == "best quote":
         return _matching(
-            index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quote_scores.__getitem__), question
+            index, "quotes", max(index.quotes_on([page]).tolist(), key=evidence.quote_scores.__getitem__), question
         )
     if part == "among its pages":
         return f"its words tell it {'more' if evidence.parts[part][page] > 0 else 'less'} from others of its document"

@@ -52,8 +52,16 @@ _REFERENCE_HEADING = lazy_regex(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
 
 def labels_in(text: str) -> list[PlaceName]:
     """Names of figures and tables, such as 'figure 3', in order."""
-    found = (label for match in reference_words().patterns["label"].finditer(text) for label in _labels(match))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(_labels_in(text)))
+
+
+def first_label(text: str) -> PlaceName | None:
+    """The first of `labels_in`; None where there is none."""
+    return next(_labels_in(text), None)
+
+
+def _labels_in(text: str) -> Iterator[PlaceName]:
+    return (label for match in reference_words().patterns["label"].finditer(text) for label in _labels(match))
 
 
 def labels_asked_for(question: str) -> list[PlaceName]:
