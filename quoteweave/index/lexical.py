@@ -185,9 +185,11 @@ class LexicalIndex:
         having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, MIN_PAGES)
         return inverse_frequency(pages, having) / inverse_frequency(pages, 0) if having else 1.0
 
-    def pages_with_word(self, token: str) -> "Positions":
-        """Positions of the pages that hold a word."""
-        return self._fields["pages"].items_with(self._ids(token))
+    def has_word(self, token: str, within: "Mask | None") -> bool:
+        """Whether one of the pages searched, `within` (m,) or all, holds a word."""
+        if within is None:
+            return self.idf(token) > 0
+        return any_within(self._fields["pages"].items_with(self._ids(token)), within)
 
     def on_several_pages(self, token: str, page: int) -> bool:
         """Whether a word is on two or more pages of the document that contains `page`."""
@@ -278,6 +280,13 @@ class LexicalIndex:
         """
         found = self._with("quotes", tokens)
         return found if max_words is None else found[self._fields["quotes"].lengths(found) <= max_words]
+
+    def has_quote_with(self, tokens: Sequence[str], within: "Mask | None") -> bool:
+        """Whether one quote on the pages searched, `within` (m,) or all, holds all of these words; False for none."""
+        if within is None and len(tokens) == 1:
+            return self._fields["quotes"].count(self._ids(tokens[0])) > 0
+        found = self.quotes_with(tokens)
+        return any_within(found if within is None else self.page_of[found], within)
 
     def pages_under(self, tokens: Iterable[str]) -> "Positions":
         """Positions of the pages under headings that hold all of these words, ascending; none for no words."""

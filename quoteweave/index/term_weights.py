@@ -98,13 +98,15 @@ class Field:
         import numpy as np
 
         items, sizes = positions_between(starts, stops), stops - starts
+        scores = np.zeros(len(items), dtype=np.float32)
+        if not any(map(self.count, tokens)):
+            return items, scores
         moved = sizes.cumsum() - stops  # from a position to that in what is computed for all ranges
         lengths = self._lengths[items].astype(np.float64)
         of = np.arange(len(sizes)).repeat(sizes)
         counted = np.bincount(of, lengths > 0, len(sizes)) if self._sparse else sizes
         mean = np.bincount(of, lengths, len(sizes)) / np.maximum(counted, 1)
         saturation = K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1)[of])
-        scores = np.zeros(len(items), dtype=np.float32)
         for ids, times in Counter(tokens).items():
             positions, counts = self._found(ids)
             begin, end = positions.searchsorted([starts, stops])

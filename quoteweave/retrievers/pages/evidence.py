@@ -177,7 +177,7 @@ class EvidenceScorer:
         tokens = [
             token
             for analysis, times in analyses.items()
-            for token in search_words(analysis, topics[analysis], partial(self._is_known, within)) * times
+            for token in search_words(analysis, topics[analysis], partial(index.has_word, within=within)) * times
         ]
         quote_scores = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
         best, text = index.best_on_pages(quote_scores), "\n".join(topics.values())
@@ -225,10 +225,7 @@ class EvidenceScorer:
             return False
         said = {word for word in words(analysis.text, stem=False) if word not in request_words() | document_nouns()}
         topical = set(words(" ".join(said))) - interrogative_words() - picture_words()
-        return not any(self._is_known(within, word) for word in topical)
-
-    def _is_known(self, within: "Mask | None", word: str) -> bool:
-        return any_within(self.index.pages_with_word(word), within)
+        return not any(self.index.has_word(word, within) for word in topical)
 
     def _page_feedback(self, evidence: PageEvidence) -> "Scores":
         """(m,) what belongs with the best pages; where a kind of picture alone is asked for, only among those of it."""

@@ -18,7 +18,7 @@ from quoteweave.core.text.references.mentions import leading_label, spellings_of
 from quoteweave.core.text.tokens import spelling_variant, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
-from quoteweave.index.lexical import LexicalIndex, any_within
+from quoteweave.index.lexical import LexicalIndex
 from quoteweave.index.term_weights import inverse_frequency
 from quoteweave.retrievers.pages.terminology import Sources
 
@@ -166,7 +166,9 @@ class LiteralMatches:
     def _other_spellings(self, text: str, within: "Mask | None") -> Iterator[tuple[str, Sequence[str]]]:
         """What no page searched has as asked, each with the words that may stand for it, one after the other."""
         asked = words(text, stem=False)
-        missing = [word for word in dict.fromkeys(asked) if not self._has(words(word), within)][:MAX_MISSING]
+        missing = [word for word in dict.fromkeys(asked) if not self._index.has_quote_with(words(word), within)][
+            :MAX_MISSING
+        ]
         language = foreign_language(text)
         names = {word for name in names_in(text) if " " in name for word in words(name, stem=False)}
         for word in missing:
@@ -179,9 +181,9 @@ class LiteralMatches:
         for together in (*islice(pairs, MAX_PAIRS), *islice(_codes_apart(text), MAX_PAIRS)):
             joined = "".join(together)
             # That the words stand together somewhere is looked up last, as it takes longest.
-            if self._has(words(joined), within):
+            if self._index.has_quote_with(words(joined), within):
                 apart = words(" ".join(together))
-                if len(apart) > 1 and not self._has(apart, within):
+                if len(apart) > 1 and not self._index.has_quote_with(apart, within):
                     yield " ".join(together), (joined,)
 
     def _divided(self, word: str) -> Iterator[Sequence[str]]:
@@ -206,7 +208,7 @@ class LiteralMatches:
 
         stems = [stem for part in parts for stem in words(part)]
         # A letter of a code may be a stop word ("GK 2290 A"), but two words alone are looked for by both.
-        if len(stems) < min(len(parts), 2) or not self._has(stems, within):
+        if len(stems) < min(len(parts), 2) or not self._index.has_quote_with(stems, within):
             return self._no_quotes()
         if any(len(words(part, keep_stop_words=True)) != 1 for part in parts):
             return self._no_quotes()
@@ -225,11 +227,6 @@ class LiteralMatches:
 
         pages = self._index.page_of
         return quotes[~np.isin(pages[quotes], pages[self._index.quotes_with(stems)])] if len(quotes) else quotes
-
-    def _has(self, stems: Sequence[str], within: "Mask | None") -> bool:
-        """Whether a quote among the pages searched has all of these words."""
-        quotes = self._index.quotes_with(stems)
-        return any_within(quotes if within is None else self._index.page_of[quotes], within)
 
     def _best(self, found: "Positions", scores: "Scores", within: "Mask | None") -> "Positions":
         """The quotes on the pages searched that are read: those with the best scores."""

@@ -324,12 +324,13 @@ def _parts_of_pages(text: str, words: ReferenceWords) -> set[int]:
 
 def _parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
-    for match in words.patterns["parts"].finditer(text):
+    several = list(words.patterns["parts"].finditer(text))
+    for match in several:
         part = words.plurals.get(without_case(match["part"]))
         said = _LISTED_ROMAN.sub(lambda one: _arabic(one[0].lower()) or one[0], match[match.lastindex or 0])
         for number in _listed(said, words.patterns["part number"], words):
             yield from _names_of_part(part, _arabic(number))
-    text = words.patterns["parts"].sub(" ", text)
+    text = words.patterns["parts"].sub(" ", text) if several else text
     for match in words.patterns["part"].finditer(text):
         if match["name"] != "I" or not _is_pronoun(match, text, words):
             yield from _part_names(match, words)
