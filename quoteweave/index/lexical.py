@@ -19,7 +19,16 @@ from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.place_names import PlaceName
-from quoteweave.index.term_weights import B, Field, Groups, Ids, concatenated, inverse_frequency, positions_between
+from quoteweave.index.term_weights import (
+    B,
+    Field,
+    Groups,
+    Ids,
+    concatenated,
+    distinct,
+    inverse_frequency,
+    positions_between,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -216,12 +225,12 @@ class LexicalIndex:
 
         if name.is_page and name.value is not None:
             numbered = self.pages_with_reference(str(PlaceName("page", page=name.value)))
-            return np.union1d(self.pages_with_reference(str(name)), numbered)
+            return distinct(np.concatenate([self.pages_with_reference(str(name)), numbered]))
         pages = self.pages_with_reference(str(name.whole))
         if name.is_page or name.page is None:
             return pages if name.page is None else self.pages_with_reference(str(name))
         documents = self.document_of[pages]
-        first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
+        first, end = (np.searchsorted(documents, distinct(documents), side) for side in ("left", "right"))
         found = first + name.page - 1 if name.page > 0 else end + name.page
         named: Positions = pages[found[(found >= first) & (found < end)]]
         return named

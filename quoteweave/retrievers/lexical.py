@@ -14,6 +14,7 @@ from quoteweave.core.text.references.mentions import heading_names
 from quoteweave.core.text.tokens import name_words, symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
+from quoteweave.index.term_weights import distinct
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
 from quoteweave.retrievers.pages.literal_matches import has_literally, is_literal, sought_in
 from quoteweave.retrievers.pages.reasons import describe_interpretation, reasons_for
@@ -239,12 +240,12 @@ class LexicalRetriever(Bm25Retriever):
         """Positions of the quotes under each of the best headings, together because a step alone explains nothing."""
         import numpy as np
 
-        found = np.unique(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
+        found = distinct(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
         worth = evidence.quote_scores[found] * evidence.total[of_page[found]]
         best = found[np.argsort(-worth, kind="stable")[:SECTIONS]]
         under = [np.flatnonzero(headings == at) for at in best]
         fittest = [one[np.argmax(evidence.quote_scores[one]) :][:FROM_FITTEST] for one in under]
-        return [np.union1d(one[:MAX_TOGETHER], some) for one, some in zip(under, fittest, strict=True)]
+        return [distinct(np.concatenate([one[:MAX_TOGETHER], some])) for one, some in zip(under, fittest, strict=True)]
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
         """(m,) the pages that pass the filter; None where all do."""

@@ -19,7 +19,7 @@ from quoteweave.core.text.tokens import spelling_variant, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.index.term_weights import inverse_frequency
+from quoteweave.index.term_weights import distinct, inverse_frequency
 from quoteweave.retrievers.pages.terminology import Sources
 
 if TYPE_CHECKING:
@@ -116,17 +116,16 @@ class LiteralMatches:
             # "40 %" is one word, and found as such.
             phrases = {tuple(words(spelling)) for spelling in amount_spellings(amount)} - {tuple(words(amount)[:1])}
             having = [self._index.quotes_with(phrase) for phrase in phrases]
-            sources[amount] = np.unique(np.concatenate([self._no_quotes(), *having]))
+            sources[amount] = distinct(np.concatenate([self._no_quotes(), *having]))
             gained += TOGETHER * self._unit * self._pages(sources[amount])
         return gained, sources
 
     def captions(self, label: PlaceName, scores: "Scores", within: "Mask | None") -> "Positions":
         """The pages on which a quote begins with a label, such as 'Abbildung 3', that the index does not know."""
-        import numpy as np
 
         candidates = self._with_any(spellings_of(label), scores, within)
         begins = [leading_label(each) == label for each in self._texts(candidates)]
-        return np.unique(self._index.page_of[candidates[begins]])
+        return distinct(self._index.page_of[candidates[begins]])
 
     def mention(self, name: PlaceName, scores: "Scores", within: "Mask | None") -> bool:
         """Whether a quote on the pages searched has the name of a part, such as 'step 3'."""
@@ -140,7 +139,7 @@ class LiteralMatches:
         import numpy as np
 
         found = [self._index.quotes_with(words(spelling)) for spelling in spellings]
-        return self._best(np.unique(np.concatenate([self._no_quotes(), *found])), scores, within)
+        return self._best(distinct(np.concatenate([self._no_quotes(), *found])), scores, within)
 
     def spellings(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
         """(m,) what the question's words in other spellings add to each page, and the quotes of each.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quoteweave.index.lexical import LexicalIndex, best_positions
+from quoteweave.index.term_weights import distinct
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def rescore_within_documents(
     best = best_positions(total, BEST_PAGES, index.page_order)
     if not len(best):
         return gained
-    documents = np.unique(index.document_of[best])
+    documents = distinct(index.document_of[best])
     quotes, own = index.scores_in_documents("quotes", tokens, documents)
     pages, words = index.scores_in_documents("pages", tokens, documents, b=PAGE_B)
     _, outline = index.scores_in_documents("outline", tokens, documents)

@@ -18,6 +18,7 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.references.mentions import first_label, says_continued
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex, best_positions
+from quoteweave.index.term_weights import distinct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -183,7 +184,7 @@ class PageFeedback:
         found = np.flatnonzero(scores > 0)
         if len(found) >= MIN_PAGES:
             return
-        for document in np.unique(self._index.document_of[found]).tolist():
+        for document in distinct(self._index.document_of[found]).tolist():
             pages = self._index.pages_of(document)
             near = NEARBY / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
             gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)

@@ -10,6 +10,7 @@ from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex
+from quoteweave.index.term_weights import distinct
 from quoteweave.retrievers.pages.page_feedback import PAGE_B, LoadQuotes
 from quoteweave.retrievers.terms.terms import Phrase, TermExpansion, TermPlaces, Terms
 
@@ -108,7 +109,7 @@ class Terminology:
                 raised = self._raise_as_asked(gained, expansion, quote_scores)
                 if len(raised):
                     known = sources.get(expansion.asked_name, raised)
-                    sources[expansion.asked_name] = np.union1d(known, raised)
+                    sources[expansion.asked_name] = distinct(np.concatenate([known, raised]))
         matches.gained += gained
         matches.sources |= sources
         return True
@@ -124,12 +125,12 @@ class Terminology:
 
         index = self._index
         quotes = self._with_phrase(expansion.asked, quote_scores)
-        exact, most = np.unique(index.page_of[quotes]), np.full(index.page_count, gained.max(initial=0))
+        exact, most = distinct(index.page_of[quotes]), np.full(index.page_count, gained.max(initial=0))
         if expansion.is_listed:
             in_tables = self._with_phrase(expansion.asked, quote_scores, in_pictures=True)
-            tables = np.unique(index.page_of[in_tables])
+            tables = distinct(index.page_of[in_tables])
             lacking = index.in_documents_of(tables) == 0
-            exact = np.union1d(tables, exact[lacking[exact]])
+            exact = distinct(np.concatenate([tables, exact[lacking[exact]]]))
             most = self._most_in_documents(gained)
             reached = np.zeros_like(gained)
             reached[exact] = gained[exact]
@@ -173,7 +174,7 @@ class Terminology:
         import numpy as np
 
         index, named, (quote_scores, page_scores) = self._index, Sources(), scores
-        asked = np.unique(index.page_of[self._with_phrase(expansion.asked, quote_scores)])
+        asked = distinct(index.page_of[self._with_phrase(expansion.asked, quote_scores)])
         gained = page_scores[asked]
         most = OTHER_NAME * min(gained[gained > 0], default=np.inf)
         for name in expansion.other_names:
@@ -181,7 +182,7 @@ class Terminology:
             quotes = self._with_phrase(tuple(words(name)), quote_scores) if new else asked[:0]
             quotes = quotes[applies[index.page_of[quotes]] & ~np.isin(index.page_of[quotes], asked)]
             if len(quotes):
-                pages = np.unique(index.page_of[quotes])
+                pages = distinct(index.page_of[quotes])
                 points = np.minimum(index.scores("pages", new, b=PAGE_B)[pages], most)
                 matches.renamed[pages] = np.maximum(matches.renamed[pages], points)
                 named[name] = quotes
@@ -231,7 +232,7 @@ class Terminology:
                 if found.any():
                     gained = np.maximum(gained, found)
                     shown = " ".join(forms.get(word, word) for word in phrase)
-                    quotes = np.unique(np.concatenate([index.quotes_with(other) for other in others]))
+                    quotes = distinct(np.concatenate([index.quotes_with(other) for other in others]))
                     sources[f"{shown} = {name.removeprefix(prefix)}"] = quotes[found[index.page_of[quotes]] > 0]
         return gained, sources
 
