@@ -72,7 +72,7 @@ class Quantity:
         return not self.only_with or not self.only_with.isdisjoint(said)
 
 
-@lru_cache(maxsize=64)  # asked for with each word of a question, and with each sentence that may answer it
+@lru_cache(maxsize=64)  # A question is read with each sentence that may answer it.
 def asked_quantity(asked_by: str, question: str) -> Quantity | None:
     """What a question asks for by the words `asked_by`; None where nothing is known of its units.
 
