@@ -123,7 +123,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         # The decoders return at most 1 MiB at a time, even if a few bytes decompress to much more.
         async for part in self._response.aiter_bytes():
             read += len(part)
-            event, before = _unended(event, before + part, len(part)), part[-2:]
+            event, before = _unfinished_length(event, before + part, len(part)), part[-2:]
             if read > most:
                 raise ResponseTooLarge(f"more than {most // 2**20} MiB")
             if stream and event > MAX_IN_EVENT:
@@ -131,7 +131,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
             yield part
 
 
-def _unended(event: int, text: bytes, new: int) -> int:
+def _unfinished_length(event: int, text: bytes, new: int) -> int:
     """The length of the unfinished event after `new` more bytes; `text` ends with these.
 
     `event` is its length before.

@@ -57,17 +57,17 @@ class Redactor:
             return len(text)
         settled, found = len(text), list[tuple[int, int]]()
         for reading, starts in _readings(text, may_go_on=True):
-            for end in {len(reading), _whole(reading)}:
-                settled = min(settled, starts[end - self._begun(reading[:end])])
+            for end in {len(reading), _complete_length(reading)}:
+                settled = min(settled, starts[end - self._begun_secret_length(reading[:end])])
             for match in self._pattern.finditer(reading):
                 # A secret at the end of the complete part of the text may continue after it.
-                last = len(text) + 1 if match.end() >= _whole(reading) else starts[match.end()]
+                last = len(text) + 1 if match.end() >= _complete_length(reading) else starts[match.end()]
                 found.append((last, starts[match.start()]))
         for last, first in sorted(found, reverse=True):
             settled = min(settled, first) if last > settled else settled
         return settled
 
-    def _begun(self, text: str) -> int:
+    def _begun_secret_length(self, text: str) -> int:
         """The number of characters at the end of a text that may be the beginning of a secret."""
         ends = range(min(self._longest, len(text)), 0, -1)
         return next((n for n in ends if text[-n:] in self._beginnings), 0)
@@ -98,14 +98,14 @@ def _readings(text: str, *, may_go_on: bool = False) -> Iterator[tuple[str, Sequ
     starts: Sequence[int] = range(len(text) + 1)
     yield text, starts
     for _ in range(_LEVELS):
-        text, within = _unescaped(text[: _whole(text)] if may_go_on else text)
+        text, within = _unescaped(text[: _complete_length(text)] if may_go_on else text)
         if not within:
             return
         starts = [starts[at] for at in within]
         yield text, starts
 
 
-def _whole(text: str) -> int:
+def _complete_length(text: str) -> int:
     """The length of a text without an escape at its end that may be incomplete."""
     cut = _CUT.search(text)
     return len(text) if cut is None else cut.start(cut.lastgroup or 0)

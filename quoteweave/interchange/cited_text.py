@@ -64,34 +64,34 @@ class CitedTextWriter:
         self._context = context
         self._reader = MarkReader()  # reads all that was fed: the other system's text and our marks
         self._fed, self._line = 0, ""  # number of characters fed, and the last line so far
-        self._own: set[int] = set()  # positions at which our marks begin
-        self._tail = ""  # a full stop and whitespace at the end, held back as a mark may have to be put before them
+        self._own_mark_starts: set[int] = set()  # positions at which our marks begin
+        self._held_end = ""  # a full stop and whitespace at the end, held back as a mark may have to be put before them
         self._pending: list[CitedSource] = []
-        self._fresh = False  # whether there is text since the last mark
+        self._has_text_since_mark = False  # whether there is text since the last mark
         self._after_mark = False  # whether a mark was fed last
         self._mark_shown = False  # whether one of our marks was returned last
 
     def text(self, text: str) -> str:
         """Take the next text; return what is certain to be written."""
-        whole = self._tail + text
+        whole = self._held_end + text
         body = whole.rstrip().rstrip(_STOPS)
-        self._tail = whole[len(body) :]
+        self._held_end = whole[len(body) :]
         return self._write(body)
 
     def cite(self, sources: Iterable[CitedSource]) -> str:
         """Cite these sources for the text taken since the last ones; return what is certain to be written."""
         out = ""
         given = [source for source in sources if source not in self._pending]
-        if given and not self._fresh:
+        if given and not self._has_text_since_mark:
             # Only a full stop came since the last mark, so that the next mark is put after it.
-            out, self._tail = self._write(self._tail), ""
+            out, self._held_end = self._write(self._held_end), ""
         self._pending += given
         return out + self._settle()
 
     def end(self) -> str:
         """Return everything that remains."""
-        out = self._write(self._tail)
-        self._tail = ""
+        out = self._write(self._held_end)
+        self._held_end = ""
         if self._pending:
             out += self._feed("\n") if self._ends_with_fence() else ""
             ahead = copy.copy(self._reader)
@@ -106,9 +106,9 @@ class CitedTextWriter:
         while self._pending and at < len(text):
             out += self._feed(text[at])
             at += 1
-            self._fresh = True
+            self._has_text_since_mark = True
             out += self._settle()
-        self._fresh = self._fresh or at < len(text)
+        self._has_text_since_mark = self._has_text_since_mark or at < len(text)
         return out + self._feed(text[at:])
 
     def _settle(self) -> str:
@@ -132,10 +132,10 @@ class CitedTextWriter:
         out = ""
         for mark in marks:
             out += self._feed(" ") if self._line and not self._line[-1].isspace() else ""
-            self._own.add(self._fed)
+            self._own_mark_starts.add(self._fed)
             self._after_mark = False
             out += self._feed(mark)
-        self._after_mark, self._fresh = True, False
+        self._after_mark, self._has_text_since_mark = True, False
         return out
 
     def _summary(self, number: int) -> str:
@@ -160,7 +160,7 @@ class CitedTextWriter:
         if not isinstance(token, Mark):
             self._mark_shown = behind_own and not token
             return str(token)
-        if token.start in self._own:
+        if token.start in self._own_mark_starts:
             self._mark_shown = True
             return token.mark
         foreign = escape_marks(token.summary or "") if token.kind == "image" else token.mark[1:-1]

@@ -68,7 +68,7 @@ class FilteredPages:
         headings: dict[str, list[Quote]] = {}
         for one in self._collection.quotes(first):
             headings.setdefault(one.document, []).append(one)
-        found = {name: _said_first(own) for name, own in headings.items()}
+        found = {name: _best_heading(own) for name, own in headings.items()}
         return {name: title for name, title in found.items() if title}
 
     def after(self, quote: Quote) -> Iterator[Quote]:
@@ -97,7 +97,7 @@ def _title(quotes: Sequence[Quote]) -> str:
         and not any(one.section == below[0].text for one in quotes if one.layout == "title")
     ):
         below = []
-    return _said_first(above or below) or _first_line(quotes[:text])
+    return _best_heading(above or below) or _first_line(quotes[:text])
 
 
 def _first_line(quotes: Sequence[Quote]) -> str:
@@ -107,7 +107,7 @@ def _first_line(quotes: Sequence[Quote]) -> str:
     return line if line[-1:].isalnum() and len(line) <= MAX_TITLE_LINE else ""
 
 
-def _said_first(headings: Iterable[Quote]) -> str:
+def _best_heading(headings: Iterable[Quote]) -> str:
     """The first heading that says what a document is about, else the first that says its kind; "" without one."""
     texts = [" ".join(one.text.split()) for one in headings]
     titles = [one for one in texts if not _NO_TITLE.fullmatch(one)]

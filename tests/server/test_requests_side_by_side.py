@@ -105,7 +105,7 @@ def test_watching_a_job_of_a_collection_that_is_deleted_ends_with_the_problem(st
 
     async def watch() -> list[str]:
         names = []
-        sent: AsyncIterator[Any] = job_routes.sent_events(job_events(store, job.id, poll_s=0.01))
+        sent: AsyncIterator[Any] = job_routes.as_event_stream(job_events(store, job.id, poll_s=0.01))
         async for event in sent:
             names.append(event.event)
             store.forget(root)

@@ -12,7 +12,7 @@ from quoteweave.attribution.agent.actions import FindInText, Read, SearchSnippet
 from quoteweave.attribution.agent.trajectory import NAMED, EndingKind, Step, Trajectory
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.literature.sources.unseen import (
-    HiddenBecause,
+    HidingReason,
     HidingRule,
     has_excerpt,
     has_title,
@@ -124,7 +124,7 @@ class Leak(Record):
     step: int = Field(ge=1, description="number of the step; of a selection, the last")
     kind: LeakKind
     paper: Paper = Field(description="the paper shown or selected, or whose text is the own paper's")
-    reason: HiddenBecause
+    reason: HidingReason
 
     def __str__(self) -> str:
         if self.kind == "own_text":

@@ -16,7 +16,7 @@ from quoteweave.core.records import Record
 
 MAX_TITLE = 300
 """Characters that are shown of a title, at most."""
-_ABSTRACTS = (2_000, 1_000, 500, 250, 0)
+_ABSTRACT_LENGTHS = (2_000, 1_000, 500, 250, 0)
 """Lengths to which abstracts or passages are cut, in characters; the first with which all of them fit is taken."""
 _BEGINNING = 0.6
 """Share of a shortened text that is taken from its beginning; the rest is its end, where the references stand."""
@@ -125,7 +125,7 @@ def _longest(text: str, limit: int) -> int:
 def _fitted(papers: Sequence[Paper], label: str, texts: Sequence[str], limit: int) -> tuple[str, tuple[str, ...]]:
     """The papers, each with its text; texts are cut until all fit, and a note says so where any was cut."""
     text, longest = "", 0
-    for longest in _ABSTRACTS:
+    for longest in _ABSTRACT_LENGTHS:
         entries = [_entry(paper, label, said, longest) for paper, said in zip(papers, texts, strict=True)]
         text = "\n\n".join(entries)
         if estimate_tokens(text) <= limit:

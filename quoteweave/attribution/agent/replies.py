@@ -41,7 +41,7 @@ CHOOSE = (
     "every other action is refused."
 )
 _FORMATS: dict[ReplyForm, str] = {"json": "find_paper_json", "tools": "find_paper_tools"}
-_KEPT = 2
+_NEVER_SHORTENED = 2
 """How many of the last observations are never shortened."""
 _AGAIN: dict[ReplyForm, str] = {
     "json": "Reply with one JSON object, as described, and nothing else.",
@@ -118,7 +118,7 @@ def make_conversation(begun: Sequence[Message], trajectory: Trajectory, form: Re
     observed = [step.observed for step in steps]
     room = settings.window - (_tool_tokens(settings.actions) if form == "tools" else 0)
     titles = counts = 0
-    free = range(max(0, len(steps) - _KEPT))
+    free = range(max(0, len(steps) - _NEVER_SHORTENED))
     messages = _messages(begun, trajectory, observed, form)
     for shorten in (shorten_to_titles, shorten_to_count):
         for at in free:
@@ -190,7 +190,7 @@ def _written(reply: Reply) -> str:
     return text if len(text) <= _MAX_REPLY_CHARACTERS else f"{text[:_MAX_REPLY_CHARACTERS]}…"
 
 
-_OTHER_REASONS = (401, 403, 429)
+_STATUSES_UNRELATED_TO_TOOLS = (401, 403, 429)
 """HTTP statuses of refusals that have nothing to do with tools."""
 
 
@@ -300,5 +300,5 @@ def _ended(error: EndpointError | ModelError) -> TrajectoryEnded:
 def _refuses_tools(error: EndpointError | ModelError) -> bool:
     """Whether an endpoint may have failed because it was offered tools; some servers answer 500 then, and say so."""
     if isinstance(error, EndpointRefused):
-        return error.reason is None and error.status is not None and error.status not in _OTHER_REASONS
+        return error.reason is None and error.status is not None and error.status not in _STATUSES_UNRELATED_TO_TOOLS
     return isinstance(error, EndpointError) and re.search(r"\btools?\b|tool_choice", str(error)) is not None

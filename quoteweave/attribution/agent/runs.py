@@ -83,7 +83,7 @@ def answer_excerpts(
     hooks = hooks or RunHooks()
     named, given = (source, None) if isinstance(source, str) else (None, source)
     searches = any(setting.actions for setting in file.settings)
-    for note in _unhidden(questions.examples) if searches else ():
+    for note in _hiding_notes(questions.examples) if searches else ():
         hooks.progress.note(f"{questions.dataset}: {note}")
 
     @contextmanager
@@ -102,7 +102,7 @@ def answer_excerpts(
     return answer_with(make_predictor, file.with_default("source", named), questions, out, only=only, hooks=hooks)
 
 
-def _unhidden(examples: Sequence[Example]) -> Iterator[str]:
+def _hiding_notes(examples: Sequence[Example]) -> Iterator[str]:
     """Say for how many excerpts too little is known to hide all that should be hidden."""
     if ownless := sum(example.document is None for example in examples):
         yield f"{pluralize(ownless, 'excerpt')} without source_paper_title: the paper that they are from is not hidden"

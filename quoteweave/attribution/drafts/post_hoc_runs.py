@@ -103,7 +103,7 @@ class PassageFinder:
 
 
 PROMPTS = ("closed_book_system", "closed_book_user")
-WRITER = "saved answers"
+SAVED_ANSWERS_MODEL = "saved answers"
 """Recorded in place of a model's name for answers that the run did not write."""
 
 
@@ -257,7 +257,7 @@ class PostHocCiter:
             if saved is None or saved.response is None:
                 reason = "there is no saved answer" if saved is None else f"its saved answer is an error: {saved.error}"
                 raise DatasetError(reason)
-            return _Written(saved.response, saved.model or WRITER, saved.usage)
+            return _Written(saved.response, saved.model or SAVED_ANSWERS_MODEL, saved.usage)
         system, user = self.prompts
         completion = await self.model.complete(
             [

@@ -29,7 +29,7 @@ from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.evaluation.text.titles import letters
 
-RARE_WORDS = 4
+MAX_RARE_WORDS = 4
 """Words of a query of rare words; in the query with the context, half are the claim's and half the context's."""
 
 _WORD = lazy_regex(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -47,9 +47,9 @@ def claim_queries(excerpt: Excerpt) -> tuple[str, ...]:
     ('Blur fools the ResNet.', 'ResNet fools Blur')
     """
     claim = _content_words(excerpt.claim)
-    rare, known = _rarest(claim, RARE_WORDS), set(map(str.lower, claim))
-    context = _rarest([word for word in _near(excerpt) if word.lower() not in known], RARE_WORDS // 2)
-    both = [*rare[: RARE_WORDS // 2], *context] if context else []
+    rare, known = _rarest(claim, MAX_RARE_WORDS), set(map(str.lower, claim))
+    context = _rarest([word for word in _near(excerpt) if word.lower() not in known], MAX_RARE_WORDS // 2)
+    both = [*rare[: MAX_RARE_WORDS // 2], *context] if context else []
     queries = (excerpt.claim, " ".join(rare), " ".join(both))
     return tuple(dict.fromkeys(query for query in queries if words(query)))
 
@@ -100,7 +100,7 @@ def _rarity(word: str, at: int) -> float:
     return len(word) + (20 if named else 0)
 
 
-PAPERS = 70
+PAPERS_PER_QUERY = 70
 """Papers that each query asks for; with those asked for in place of hidden ones, one request can return them."""
 SNIPPETS = 20
 """Passages that a source is asked for."""
@@ -238,7 +238,7 @@ async def _ask(
 
     async def papers(query: str) -> int:
         try:
-            found = await source.search(query, PAPERS, before=before)
+            found = await source.search(query, PAPERS_PER_QUERY, before=before)
         except SourceError as error:
             answers.errors.append(error)
             return 0

@@ -8,7 +8,7 @@ import typer
 
 from quoteweave.attribution.agent.run_settings import PaperRunFile
 from quoteweave.attribution.agent.runs import PAPER_DATASETS, answer_excerpts
-from quoteweave.attribution.drafts.post_hoc_runs import WRITER, PostHocRunFile, cite_answers
+from quoteweave.attribution.drafts.post_hoc_runs import SAVED_ANSWERS_MODEL, PostHocRunFile, cite_answers
 from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
@@ -90,7 +90,7 @@ def run(
     examples = load_dataset(dataset, references)[:limit]
     questions = Questions(dataset, examples, dataset_file(dataset, references), images=image_folder, partial=partial)
     without_model = "a ranking of papers" if names_papers else "extracted sentences"
-    hooks = _Hooks(confirmed=yes, writer=WRITER if answers else without_model)
+    hooks = _Hooks(confirmed=yes, writer=SAVED_ANSWERS_MODEL if answers else without_model)
     try:
         if names_papers:
             papers = _run_file(config, preset, PaperRunFile)

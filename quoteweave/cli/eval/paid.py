@@ -139,7 +139,7 @@ def judge_and_keep(
         run_sync(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
 
 
-class Spent(NamedTuple):
+class JudgingCost(NamedTuple):
     """What judgements cost, as the endpoint counted it."""
 
     tokens: Mapping[str, int]
@@ -148,9 +148,9 @@ class Spent(NamedTuple):
     """None if the price is not known, or no tokens were counted."""
 
 
-def count_spent(usages: Sequence[Usage], price: Price | None) -> Spent:
+def count_spent(usages: Sequence[Usage], price: Price | None) -> JudgingCost:
     """Add up what judgements cost. If no tokens were counted, the price is None, as it is not known to be free."""
     tokens_in, tokens_out = sum(u.input_tokens or 0 for u in usages), sum(u.output_tokens or 0 for u in usages)
     counted = not usages or tokens_in or tokens_out
     cost = price.of(tokens_in, tokens_out) if price is not None and counted else None
-    return Spent({"input": tokens_in, "output": tokens_out}, cost)
+    return JudgingCost({"input": tokens_in, "output": tokens_out}, cost)

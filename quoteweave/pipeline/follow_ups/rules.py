@@ -96,7 +96,7 @@ def _rewrite(question: str, previous: str) -> str | None:
     lead = _LEAD.match(plain)
     asked = plain[lead.end() :] if lead else plain
     if _BARE.fullmatch(asked):
-        return _bare(asked, previous)
+        return _complete_question_word(asked, previous)
     if _MORE.fullmatch(asked):
         return _regarding(asked, previous, line)
     about = _WHAT_ABOUT.match(asked)
@@ -111,7 +111,7 @@ def _is_part(text: str, *, led: bool, asks: bool) -> bool:
     read = read_words(text)
     if not read or len(read) > MAX_PART_WORDS:
         return False
-    if _quantity(read):
+    if _is_bare_quantity(read):
         return True
     if any(word.low in AUXILIARIES | QUESTION_WORDS | COMMANDS for word in read if word.text != "May"):
         return False
@@ -121,7 +121,7 @@ def _is_part(text: str, *, led: bool, asks: bool) -> bool:
     return led or opens or (asks and (is_time or (read[0].role == "determiner" and len(read) <= 3)))
 
 
-def _quantity(read: Sequence[Word]) -> bool:
+def _is_bare_quantity(read: Sequence[Word]) -> bool:
     """Whether it is "how many" or "how much", followed only by a place or time: "How many in June"."""
     asks = [word.low for word in read[:2]] in (["how", "many"], ["how", "much"])
     return asks and len(read) > 3 and read[2].low in PREPOSITIONS and not _has_auxiliary(read)
@@ -131,7 +131,7 @@ def _has_auxiliary(read: Iterable[Word]) -> bool:
     return any(word.low in AUXILIARIES and word.text != "May" for word in read)
 
 
-def _bare(asked: str, previous: str) -> str | None:
+def _complete_question_word(asked: str, previous: str) -> str | None:
     """Complete a question that is only a question word."""
     first = read_words(previous)[0]
     if asked.casefold() in ("why", "how", "when", "where", "since when") and first.low in AUXILIARIES:
@@ -150,7 +150,7 @@ def _regarding(asked: str, previous: str, line: str) -> str | None:
 def _complete(part: str, previous: str, line: str) -> str | None:
     """Put a part of a question into the question before it: in place of what it corresponds to, or at its end."""
     read = read_words(part)
-    if _quantity(read):
+    if _is_bare_quantity(read):
         part = part[read[2].start :]
     if any(word.role == "pronoun" or word.low in POSSESSIVES for word in read):
         return _resolve(f"What about {part}?", previous)

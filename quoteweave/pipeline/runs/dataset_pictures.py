@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _PITCH, _LINE, _MARGINS = 31, 20, 8  # in pixels: distance of lines, height of a line, margins around a caption
 _FIRST_LINE, _LAST_LINE = 17, 22  # distances from a table's top and a figure's bottom
-_LEFT = range(12, 17)
-_DARK = 140
+_LEFT_MARGINS = range(12, 17)
+_DARK_BELOW = 140
 
 
 def pictures_in(folder: Path | None) -> Callable[[str], bytes] | None:
@@ -88,8 +88,8 @@ def ocr_of_pictures(examples: Sequence[Example], folder: Path | None, note: Call
 def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) -> Callable[[str], bytes]:
     """Return a reader of MCiteBench's pictures as PNG, without the captions that are printed in them.
 
-    The authors set captions in lines of `_PITCH` pixels from a margin of `_LEFT`, above tables and below figures, in a
-    strip of `_MARGINS` pixels and those of its lines; measured on the seven pictures that their repository has
+    The authors set captions in lines of `_PITCH` pixels from a margin of `_LEFT_MARGINS`, above tables and below
+    figures, in a strip of `_MARGINS` pixels and those of its lines; measured on the seven pictures of their repository
     (caiyuhu/MCiteBench at d9d41d3, data/). The reader raises DatasetError for a picture that has no such strip.
     """
     images = [hit.quote for example in examples for hit in (example.context.images if example.context else ())]
@@ -114,13 +114,13 @@ def caption_height(image: "Image.Image", *, above: bool) -> int:
     """Return the height in pixels of the strip with the caption, `above` the picture or below it; 0 without one."""
     import numpy as np
 
-    dark = np.asarray(image.convert("L")) < _DARK
+    dark = np.asarray(image.convert("L")) < _DARK_BELOW
     lines = 0
     while True:
         top = _FIRST_LINE + _PITCH * lines if above else image.height - _LAST_LINE - _PITCH * lines
         line = dark[max(0, top - 2) : top + _LINE]
         left = int(np.argmax(line.any(axis=0))) if line.any() else -1
-        if top < 0 or left not in _LEFT:
+        if top < 0 or left not in _LEFT_MARGINS:
             return _MARGINS + _PITCH * lines if lines else 0
         lines += 1
 

@@ -94,7 +94,7 @@ def respond_with_events(
     """
     ending = anyio.Event()
     return EventSourceResponse(
-        _sent(events, ending, grace, writer),
+        _stream_parts(events, ending, grace, writer),
         headers=writer.headers,
         send_timeout=SEND_SECONDS,
         shutdown_event=ending,
@@ -102,7 +102,7 @@ def respond_with_events(
     )
 
 
-async def _sent(
+async def _stream_parts(
     events: AsyncGenerator[Record, None], ending: anyio.Event, grace: float, writer: EventWriter
 ) -> AsyncGenerator[Sent, None]:
     # `events` has a task of its own, as time limits must stay within one, and the response may close this from another.

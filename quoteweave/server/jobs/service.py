@@ -86,7 +86,7 @@ class Jobs:
         files, unchanged = {}, []
         for path, content in upload.files.items():
             document = known_name(path, known)
-            same = document in known and _has(known[document], content, upload.metadata)
+            same = document in known and _is_unchanged(known[document], content, upload.metadata)
             if same and not self.store.changes(root, document):
                 unchanged.append(document)
             else:
@@ -143,7 +143,7 @@ def _job(kind: str, name: str, *, documents: Container[str] = (), retriever: str
     return Job.model_validate(found)
 
 
-def _has(document: Document, content: str, metadata: dict[str, str]) -> bool:
+def _is_unchanged(document: Document, content: str, metadata: dict[str, str]) -> bool:
     """Whether a document is already what the upload would make of it."""
     return (
         document.content == content

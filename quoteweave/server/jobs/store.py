@@ -229,15 +229,15 @@ class JobStore:
         return StoredJob(job=self._job(job), work=self._work(work), cancelling=bool(cancelling))
 
     def _job(self, text: str) -> Job:
-        with self._damage_told():
+        with self._raising_storage_errors():
             return Job.model_validate_json(unsealed_json(text.encode()))
 
     def _work(self, text: str) -> Work:
-        with self._damage_told():
+        with self._raising_storage_errors():
             return _WORK.validate_json(unsealed_json(text.encode()))
 
     @contextmanager
-    def _damage_told(self) -> Iterator[None]:
+    def _raising_storage_errors(self) -> Iterator[None]:
         """Raise StorageError if the block reads something that this version did not write, or that is damaged."""
         advice = "move the file away, and the server begins without the jobs that it held"
         try:

@@ -74,7 +74,7 @@ class Uploads:
         """
         upload, size = Upload(self.root / collection / uuid4().hex), 0
         receiver = _Receiver(upload, _boundary(content_type), limits.file)
-        with _room():
+        with _disk_errors_as_problems():
             upload.folder.mkdir(parents=True)
         # If the server dies, the lock becomes free, which shows that the upload was left behind.
         with _held(_lock_of(upload.folder)):
@@ -140,7 +140,7 @@ class _Receiver:
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes. Raises ProblemError."""
         try:
-            with _room():
+            with _disk_errors_as_problems():
                 self._parser.write(chunk)
         except FormParserError as error:
             raise _malformed(str(error)) from error
@@ -153,7 +153,7 @@ class _Receiver:
             raise _refused("there is no file in it; send each file as a field named 'files'")
         folder = _text(bytes(self._fields.get("folder", b"")))
         self._upload.metadata = _metadata(self._fields.get("metadata"))
-        with _room():
+        with _disk_errors_as_problems():
             for part in self._received:
                 try:
                     path = document_path(part.filename, folder)
@@ -293,7 +293,7 @@ def _lock_of(folder: Path) -> Path:
 def _held(lock: Path) -> Iterator[None]:
     """Hold a lock without waiting for it, and remove its file at the end. Raises Timeout if another holds it."""
     held = FileLock(lock, timeout=0, thread_local=False)
-    with _room():
+    with _disk_errors_as_problems():
         held.acquire()
     try:
         yield
@@ -303,7 +303,7 @@ def _held(lock: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _room() -> Iterator[None]:
+def _disk_errors_as_problems() -> Iterator[None]:
     """Raise ProblemError if the disk refuses; the message has no path, as clients should not see the server's."""
     try:
         yield

@@ -46,7 +46,7 @@ def read_job(id: JobId, jobs: JobsState, names: VisibleNames) -> Job:
 async def watch_job(id: JobId, jobs: JobsState, names: VisibleNames) -> EventSourceResponse:
     """Send `progress` now and whenever it changes, page by page, and at last the ended job as `job`."""
     await run_in_threadpool(_visible, jobs, id, names)
-    return EventSourceResponse(sent_events(job_events(jobs.store, id)), send_timeout=30)
+    return EventSourceResponse(as_event_stream(job_events(jobs.store, id)), send_timeout=30)
 
 
 @router.delete("/v1/jobs/{id}", summary="Cancel a job", status_code=202)
@@ -70,7 +70,7 @@ def _no_such_job(error: JobNotFound) -> ProblemError:
     return ProblemError(404, "no-such-job", error.summary)
 
 
-async def sent_events(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
+async def as_event_stream(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
     """Yield the events as they are sent; if an error ends them early, the last is an error event."""
     try:
         async for event in events:

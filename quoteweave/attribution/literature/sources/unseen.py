@@ -30,7 +30,7 @@ from quoteweave.evaluation.text.titles import MIN_RATIO, letters, ratio
 
 T = TypeVar("T")
 
-HiddenBecause = Literal["own_paper", "later", "undated"]
+HidingReason = Literal["own_paper", "later", "undated"]
 """Why a paper is hidden: it is the excerpt's own; it may have been published later; or its date is not known."""
 SPARE = 10
 """Papers or snippets that are asked for beyond `k`, so that a few hidden ones need no second request."""
@@ -43,7 +43,7 @@ _RUN_WORDS, _MIN_RUNS, _MIN_SHARE = 8, 8, 0.6
 """To tell whether a text has an excerpt, runs of `_RUN_WORDS` consecutive words are compared. The excerpt must have at
 least `_MIN_RUNS` of them, and the text at least the share `_MIN_SHARE`."""
 _QUOTED = lazy_regex(r"“[^”]*”|\"[^\"]*\"|„[^“]*“|«[^»]*»")
-_REASONS: Mapping[HiddenBecause, str] = {
+_REASONS: Mapping[HidingReason, str] = {
     "own_paper": "with the title or an identifier of the paper that the excerpt is from",
     "later": "that may have been published after {before}",
     "undated": "without a date, where nothing that was published after {before} may be seen",
@@ -61,7 +61,7 @@ class HidingRule(Record):
     own: Paper | None = Field(default=None, description="the paper that the excerpt is from; its `id` is not compared")
     before: PublicationDate | None = Field(default=None, description="when that was published")
 
-    def reason(self, paper: Paper, before: PublicationDate | None = None) -> HiddenBecause | None:
+    def reason(self, paper: Paper, before: PublicationDate | None = None) -> HidingReason | None:
         """Return why a paper is hidden, or None if it may be shown.
 
         A paper counts as the excerpt's own if they share an identifier; if their titles are equal or match by CiteME's
@@ -201,7 +201,7 @@ class Unseen:
     def __init__(self, source: PaperSource, rule: HidingRule, excerpt: str = "") -> None:
         self._source, self._rule = source, rule
         self._excerpt = "" if rule.own is None else excerpt  # its words are hidden only with its paper
-        self._hidden: dict[str, HiddenBecause] = {}
+        self._hidden: dict[str, HidingReason] = {}
         self._titles = set() if rule.own is None else {_as_words(rule.own.title)}  # titles of hidden papers
 
     @property
@@ -210,7 +210,7 @@ class Unseen:
         return self._source.name
 
     @property
-    def hidden(self) -> Mapping[HiddenBecause, int]:
+    def hidden(self) -> Mapping[HidingReason, int]:
         """How many papers were hidden so far, each counted once, by reason."""
         return Counter(self._hidden.values())
 
@@ -282,7 +282,7 @@ class Unseen:
                 return shown, (*self._harmless(notes), *self._notes(hidden.values(), before))
             count, found_before = min(2 * count, MAX_REQUESTED), len(found)
 
-    def _hide(self, paper: Paper, before: PublicationDate | None) -> HiddenBecause | None:
+    def _hide(self, paper: Paper, before: PublicationDate | None) -> HidingReason | None:
         if self._hidden.get(paper.id) == "own_paper":
             return "own_paper"
         reason = self._rule.reason(paper, before)
@@ -297,11 +297,11 @@ class Unseen:
         """The source's notes, without those that name a hidden paper."""
         return [note for note in notes if not any(title.strip() and title in _as_words(note) for title in self._titles)]
 
-    def _notes(self, reasons: Collection[HiddenBecause], before: PublicationDate | None) -> list[str]:
+    def _notes(self, reasons: Collection[HidingReason], before: PublicationDate | None) -> list[str]:
         counted = Counter(reasons)
-        return [self._note(counted[reason], reason, before) for reason in get_args(HiddenBecause) if reason in counted]
+        return [self._note(counted[reason], reason, before) for reason in get_args(HidingReason) if reason in counted]
 
-    def _note(self, count: int, reason: HiddenBecause, before: PublicationDate | None) -> str:
+    def _note(self, count: int, reason: HidingReason, before: PublicationDate | None) -> str:
         return f"Not shown: {pluralize(count, 'paper')} {_REASONS[reason].format(before=self._limit(before))}."
 
 
