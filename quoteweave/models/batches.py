@@ -1,4 +1,4 @@
-"""Runs items through a model in batches: of like length, smaller when memory runs out, and never an invalid vector."""
+"""Runs items through a model in batches of similar length, smaller when memory runs out, and checks the vectors."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,8 @@ def replace_lone_surrogates(text: str) -> str:
 
 T = TypeVar("T")
 
-# What torch says on CUDA, MPS and the CPU. Only CUDA has a class of error for it, and that is a RuntimeError too.
+# Parts of torch's messages for lack of memory on CUDA, MPS and the CPU. Only CUDA has an error class of its own for it,
+# and that is a RuntimeError too.
 NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "ALLOC_FAILED")
 
 
@@ -38,11 +39,11 @@ def encode_in_batches(
 ) -> "list[Matrix]":
     """A float32 matrix (vectors, dimension) for each item, in the order of `items`.
 
-    `encode` gets at most `batch_size` items at once, the longest by `size_of` first, so that items of like length stand
+    `encode` gets at most `batch_size` items at once, the longest by `size_of` first, so that items of like length are
     together and memory runs out at once or never. When it does, batches are half as large from there on, down to one.
-    Where a `budget` is given, no batch of several is larger than that when all its items are as long as its longest.
-    Raises ModelFailed, which names the model, when a single item does not fit, when `encode` does not give one matrix
-    an item, and when a matrix holds a number that is not finite.
+    With a `budget`, a batch of several items is no larger than that, counted as its items times the size of its
+    longest. Raises ModelFailed, which names the model, when a single item does not fit, when `encode` does not give one
+    matrix an item, and when a matrix holds a number that is not finite.
     """
     sizes = [size_of(item) for item in items]
     order = sorted(range(len(items)), key=lambda i: -sizes[i])
@@ -91,7 +92,7 @@ def _attempt(encode: "Callable[[list[T]], Matrices]", batch: list[T], name: str)
     except (RuntimeError, MemoryError) as error:
         if not _out_of_memory(error):
             raise
-    # Not in the handler: there, the error's traceback still holds on to the tensors of the failed batch.
+    # Not in the `except` clause: there, the error's traceback still refers to the tensors of the failed batch.
     _release()
     return None
 

@@ -1,6 +1,6 @@
 """Chat models on this machine: a checkpoint of transformers, or a LoRA adapter of PEFT over one.
 
-What a model writes comes token by token, while `generate` of transformers runs in a thread.
+An answer is streamed token by token, while `generate` of transformers runs in a thread.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class LoadedChat:
 class ChatWeights:
     """Weights that are loaded when they are first needed; whoever holds `turns` may use them.
 
-    `checkpoint` and `base` are as those of `LocalChat`.
+    `checkpoint` and `base` mean the same as in `LocalChat`.
     """
 
     def __init__(self, checkpoint: str, *, base: str | None, hardware: Hardware) -> None:
@@ -159,7 +159,7 @@ class TokenStreamer:
         )
 
     def _text(self, tokens: list[int]) -> str:
-        # All of them each time: one by one, many tokenizers lose the spaces between words.
+        # All tokens are decoded each time: decoded one by one, many tokenizers lose the spaces between words.
         text: str = self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
@@ -181,13 +181,13 @@ _MAX_WRITTEN = 1024
 class LocalChat:
     """A chat model run with transformers; implements `core.protocols.StreamingChatModel`.
 
-    One answer is generated at a time. Weights are loaded for the first, and shared by all models of one checkpoint on
-    the same hardware, whatever their temperature.
+    One answer is generated at a time. Weights are loaded for the first answer, and shared by all models of one
+    checkpoint on the same hardware, whatever their temperature.
 
     `checkpoint` is a folder or a name on the hub; a folder that PEFT saved an adapter to is loaded over the model that
     it names, or over `base`. Without a `temperature` the likeliest token is taken each time, whatever the checkpoint
     says. At most `max_tokens` are written, or 1024. `thinking` turns reasoning on or off where the chat template can.
-    Signs that steer the model, such as <|im_end|>, are taken out of messages: what documents say is only text. Raises
+    Tokens that steer the model, such as <|im_end|>, are taken out of messages: what documents say is only text. Raises
     UsageError where `checkpoint` is empty.
     """
 

@@ -20,7 +20,7 @@ from quoteweave.core.records import Record
 
 DType = Literal["float32", "float16", "bfloat16"]
 
-# The same weights in forms that nothing here loads, and what training left behind.
+# Files that are not downloaded: the same weights in formats that nothing here loads, and files that training left.
 UNUSED_FILES = (
     "*.onnx",
     "*.onnx_data",
@@ -39,7 +39,7 @@ CONFIG_FILES = ("config.json", "modules.json", "adapter_config.json")
 
 
 class Hardware(Record):
-    """The device and options a model runs with; what is None is chosen automatically."""
+    """The device and options with which a model runs; a field that is None is chosen automatically."""
 
     device: str | None = Field(default=None, description="as torch names it: cuda, cuda:1, mps, cpu; None = the best")
     batch_size: int | None = Field(default=None, gt=0, description="items at once; None = by device")
@@ -47,7 +47,7 @@ class Hardware(Record):
     trust_remote_code: bool = Field(default=False, description="whether code from the checkpoint may be run")
 
     def chosen_device(self) -> str:
-        """The device named, or cuda or mps where there is one, or else cpu. Raises MissingExtra without torch."""
+        """The named device; without one, cuda or mps if available, or else cpu. Raises MissingExtra without torch."""
         if self.device is not None:
             return self.device
         torch = import_required("torch")
@@ -56,7 +56,7 @@ class Hardware(Record):
         return "mps" if torch.backends.mps.is_available() else "cpu"
 
     def chosen_batch_size(self, *, cpu: int, gpu: int) -> int:
-        """The batch size named, or the one of these for the device."""
+        """The named batch size; without one, `cpu` or `gpu`, depending on the device."""
         return self.batch_size or (cpu if self.chosen_device() == "cpu" else gpu)
 
 
@@ -85,8 +85,8 @@ def is_local(checkpoint: str) -> bool:
 def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: float | None = None) -> Path:
     """Return the checkpoint's folder: the given one, or the hub's in the cache, downloaded if necessary.
 
-    What is cached is used without any network call. Raises ModelNotFound where the checkpoint is neither there nor to
-    be had, MissingExtra where huggingface_hub is not installed.
+    What is cached is used without any network call. Raises ModelNotFound where the checkpoint is neither in the cache
+    nor can be downloaded, MissingExtra where huggingface_hub is not installed.
     """
     if is_local(checkpoint):
         folder = Path(checkpoint).expanduser()
@@ -111,7 +111,7 @@ def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: f
 
 
 def read_config(folder: Path, name: str = "config.json") -> dict[str, Any]:
-    """The JSON object in a file of a checkpoint; empty where there is no such file. Raises ModelFailed for no JSON."""
+    """The JSON object in a file of a checkpoint; empty without such a file. Raises ModelFailed for other content."""
     try:
         found = json.loads((folder / name).read_text("utf-8"))
     except FileNotFoundError:
@@ -124,7 +124,7 @@ def read_config(folder: Path, name: str = "config.json") -> dict[str, Any]:
 def weights_identity(checkpoint: str, revision: str = "main") -> str:
     """Identify the weights without loading them: `id@revision` of a model on the hub, a hash of a local folder.
 
-    The hash is `contents.content_hash`. Raises ModelNotFound for a folder without a model.
+    The hash is `content_hash`. Raises ModelNotFound for a folder without a model.
     """
     if not is_local(checkpoint):
         return f"{checkpoint}@{revision}"
@@ -132,7 +132,7 @@ def weights_identity(checkpoint: str, revision: str = "main") -> str:
 
 
 def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
-    """The folder of a whole download, with its weights as safetensors, or as pickles where there are no others."""
+    """The folder of a complete download: with safetensors, or with pickles where the model has no safetensors."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -175,7 +175,7 @@ def _downloaded(checkpoint: str, revision: str, size: str) -> Path:
         with _quiet_hub():
             folder = _snapshot(checkpoint, revision, offline=False)
     except (http_error, OSError) as error:
-        # Without a network the hub's library tells of its cache; what became of the connection is the cause.
+        # Without a network, the hub library's error is about its cache; its cause is what happened to the connection.
         told = (isinstance(error, errors.LocalEntryNotFoundError) and error.__cause__) or error
         why = " ".join(str(told).split()).rstrip(".")
         raise _missing(checkpoint + size, f"could not be downloaded: {why}") from error
@@ -206,14 +206,14 @@ def _missing(model: str, why: str) -> ModelNotFound:
     return ModelNotFound(f"the model {model} {why}", remedy=remedy)
 
 
-# Bytes of a file, or of a tensor, that are read whole; of larger ones BLOCKS are, or one every STEP where nothing is
-# known of tensors.
+# Files and tensors of up to so many bytes are hashed whole. Of larger ones, BLOCKS blocks are hashed, or one every STEP
+# bytes where the file's tensors are not known.
 SMALL_FILE = 1 << 20
 SMALL_TENSOR = 1 << 15
 BLOCK = 1 << 12
 BLOCKS = 8
 STEP = 1 << 18
-# No header of safetensors is longer, in bytes: its own library refuses it.
+# The most bytes that the safetensors library itself accepts as a header.
 MAX_HEADER_BYTES = 100_000_000
 
 

@@ -1,8 +1,8 @@
 """Loading of models: one at a time, shared while in use, quietly, and with complete weights only.
 
-Models that are in use are shared, since a server makes a search for each choice of settings that its requests name;
-were each to have models of its own, their weights would be loaded as often. Asked for again with the same settings, the
-same object is given.
+A server makes a search for each combination of settings that its requests name. If each had models of its own, the same
+weights would be loaded as often. So a model in use is shared: asked for again with the same settings, the same object
+is returned.
 """
 
 import logging
@@ -29,18 +29,18 @@ _lock = RLock()
 def make_shared(make: Callable[P, M], *args: P.args, **kwargs: P.kwargs) -> M:
     """Return the model that `make` returns for these arguments, or that it returned before if it is still in use.
 
-    Arguments are the same where they are written alike (`repr`). Models take turns by themselves (`ModelLock`).
+    Arguments are compared by their `repr`. Models see to it themselves that threads take turns (`ModelLock`).
     """
     key = (make, repr((args, sorted(kwargs.items()))))
     with _lock:
         found = _shared.get(key)
         if found is None:
             found = _shared[key] = make(*args, **kwargs)
-        return found  # type: ignore[return-value]  # the key holds what made it
+        return found  # type: ignore[return-value]  # the key contains `make`, so the type is right
 
 
 SAVED_WHOLE_ADVICE = "name a checkpoint that was saved whole"
-MAX_NAMED = 3  # weights in a message
+MAX_NAMED = 3  # weights that a message names at most
 
 # The libraries' imports on first use are not thread-safe.
 _LOADING = RLock()
@@ -67,9 +67,9 @@ def reporting_load_errors(
 ) -> Iterator[None]:
     """Convert whatever a library raises while loading a model in the block into ModelFailed, naming the folder.
 
-    It is raised too where the checkpoint lacks weights: transformers would make them up at random, with no more than a
-    line in its log. Weights whose names begin with one of `unused` take no part in a score, and may be missing;
-    `instead` is what to do about the others.
+    It is raised too where the checkpoint lacks weights: transformers would initialise them at random, with no more than
+    a line in its log. Weights whose names begin with one of `unused` do not affect the results, and may be missing;
+    `instead` is the message's advice for all others.
     """
     reports: list[str] = []
     try:
