@@ -34,11 +34,11 @@ def file_checksum(path: Path) -> str:
 
 
 def checksum_of(file: FileIO) -> str:
-    """The checksum of what an open file holds from here on. Raises OSError where it cannot be read."""
+    """The checksum of an open file from the current position to its end. Raises OSError where it cannot be read."""
     import xxhash
 
     digest = xxhash.xxh3_128()
-    # One buffer that stays in the processor's caches: new memory for each block takes twice the time.
+    # One buffer that stays in the processor's caches: allocating memory for each block takes twice the time.
     buffer = memoryview(bytearray(_READ_BYTES))
     while size := file.readinto(buffer):
         digest.update(buffer[:size])
@@ -52,7 +52,7 @@ def seal(folder: Path, names: list[str]) -> None:
 
 
 def verify(folder: Path) -> None:
-    """Raise CollectionError, which names the file, where one that was sealed is missing or has another content."""
+    """Raise CollectionError, which names the file, where a sealed file is missing or its content has changed."""
     path = folder / CHECKSUMS
     try:
         sums = json.loads(path.read_bytes())
@@ -89,7 +89,7 @@ def sealed_bytes(data: bytes, *, name: str) -> bytes:
 
 
 def unsealed_bytes(data: bytes, *, name: str) -> bytes | None:
-    """Return the data that `sealed_bytes` was given under that name, or None if it is damaged, or another's."""
+    """Return the data that `sealed_bytes` was given under that name; None if it is damaged, or sealed under another."""
     checksum, _, content = data.partition(b"\n")
     # Earlier versions left the name out.
     return content if checksum in (_hexdigest(name.encode() + b"\n" + content), _hexdigest(content)) else None
@@ -109,12 +109,12 @@ def bytes_checksum(data: bytes) -> bytes:
 
 
 def sealed_record(record: Record) -> bytes:
-    """A record as JSON with its own checksum in it, for `unsealed_record`."""
+    """A record as JSON that includes its own checksum, for `unsealed_record`."""
     return json.dumps({**record.model_dump(mode="json"), _FIELD: record_checksum(record)}, ensure_ascii=False).encode()
 
 
 def unsealed_record(model: type[R], data: bytes) -> R:
-    """The record that `sealed_record` wrote. Raises ValueError where it is not what was written."""
+    """The record that `sealed_record` wrote. Raises ValueError where the data is damaged."""
     fields = json.loads(data)
     checksum = fields.pop(_FIELD, None) if isinstance(fields, dict) else None
     record = model.model_validate(fields)
@@ -128,7 +128,7 @@ def record_checksum(record: Record) -> str:
     return _hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")).decode()
 
 
-# json.dumps would make an encoder for each row.
+# One encoder for all rows: json.dumps would make a new one for each.
 _AS_JSON = json.JSONEncoder(ensure_ascii=False, default=bytes.hex).encode
 
 
@@ -153,13 +153,13 @@ def block_checksums(data: Any) -> "Sums":
 
 @dataclass(frozen=True, slots=True)
 class BlockChecksums:
-    """The checksums of a stretch of a file, by blocks."""
+    """Checksums of the blocks of a section of a file."""
 
     path: Path
     start: int
-    """Where the stretch begins in the file, in bytes."""
+    """Where the section begins in the file, in bytes."""
     size: int
-    """Of the stretch, in bytes."""
+    """Length of the section, in bytes."""
     sums: "Sums"
 
     @property
@@ -168,9 +168,9 @@ class BlockChecksums:
         return block_count(self.size)
 
     def verify(self, data: Any, first: int, last: int, known: "npt.NDArray[np.bool_] | None" = None) -> None:
-        """Verifies the blocks of the file, which is `data`, that hold its bytes from `first` to `last`.
+        """Verify the blocks of the file, whose content is `data`, that hold the bytes from `first` to `last`.
 
-        Blocks that are `known` to be right are passed over, and those found right become so. Raises CollectionError.
+        Blocks marked as right in `known` are skipped, and those found right are marked there. Raises CollectionError.
         """
         import xxhash
 
@@ -194,7 +194,7 @@ def block_count(size: int) -> int:
 
 
 def map_file(path: Path) -> "npt.NDArray[np.uint8]":
-    """The bytes of a file that holds vectors, memory-mapped until the array is let go.
+    """The bytes of a file that holds vectors, memory-mapped as long as the array is in use.
 
     Raises CollectionError where it is missing or cannot be read.
     """
@@ -217,7 +217,7 @@ def map_file(path: Path) -> "npt.NDArray[np.uint8]":
 def mapped_numbers(
     data: "npt.NDArray[np.uint8]", path: Path, offset: int, *, shape: tuple[int, int], dtype: Any
 ) -> Any:
-    """The array of that shape which begins at byte `offset` of a mapped file. Raises CollectionError where it ends."""
+    """The array of that shape at byte `offset` of a mapped file. Raises CollectionError where the file is too short."""
     import numpy as np
 
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize

@@ -35,7 +35,7 @@ _PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM doc
 _PAGE = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) AND number = ?"
 _QUOTE = "SELECT record FROM checked_quotes WHERE id = ?"
 _QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
-# Records are JSON: only those that hold the string as JSON writes it are parsed. GLOB takes a third of instr's time.
+# Records are JSON: only those that contain the string as JSON writes it are parsed. GLOB takes a third of instr's time.
 _CONTAINING = """
 SELECT row FROM quotes
 WHERE row BETWEEN :first AND coalesce(:last, 9223372036854775807) AND record GLOB :written AND EXISTS (
@@ -72,7 +72,7 @@ class Collection:
 
     @classmethod
     def open(cls, root: Path | str) -> Self:
-        """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where another format is there.
+        """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where its format is another version's.
 
         Verifying the catalogue begins in the background; the first read waits for it, and raises if it is damaged.
         """
@@ -84,7 +84,7 @@ class Collection:
 
     @classmethod
     def create(cls, root: Path | str) -> Self:
-        """A new, empty collection at `root`, a new or an empty folder.
+        """A new, empty collection at `root`, which must be a new or an empty folder.
 
         Raises CollectionExists where one is there already, CollectionError where the folder holds other things, and
         StorageError where the disk refuses.
@@ -96,7 +96,7 @@ class Collection:
 
     @classmethod
     def open_or_create(cls, root: Path | str) -> Self:
-        """The collection at `root`, made if that is a new or an empty folder.
+        """The collection at `root`, created if that is a new or an empty folder.
 
         Raises FormatMismatch, CollectionError where the folder holds other things, and StorageError.
         """
@@ -157,7 +157,7 @@ class Collection:
             yield writer
             writer.prune()
             self._folder.reserve.keep()
-            # A checksum that cannot be recorded, as on a full disk, is recorded by the next writer.
+            # Where the checksum cannot be recorded, as on a full disk, the next writer records it.
             with suppress(StorageError):
                 self._catalog.settle()
 
@@ -200,7 +200,7 @@ class Collection:
             return Document.model_validate_json(record)
 
     def check_filter(self, where: Filter) -> None:
-        """Raise UsageError, with names that are near, for a filter that names an unknown document."""
+        """Raise UsageError, with similar names, for a filter that names an unknown document."""
         with self._catalog.read() as db:
             require_documents(db, where.documents or ())
 
@@ -272,7 +272,7 @@ class Collection:
     def page_words(self, name: str, number: int) -> PageWords | None:
         """The words of a document's page (from 0), with their boxes.
 
-        None where they are not known: of formats without pages of their own, of what other tools parsed, and of
+        None where they are not known: for formats without pages of their own, for what other tools parsed, and for
         documents that an earlier version added, until the next `add` of their files. Raises UsageError where the
         document has no such page.
         """
@@ -362,16 +362,16 @@ class Collection:
             return np.fromiter((row for (row,) in db.execute(_CONTAINING, parameters)), dtype=np.int64)
 
     def segments(self) -> tuple[list[Path], int]:
-        """The files of the lexical index, and the number of documents that they cover: all in the catalogue."""
+        """The files of the lexical index, and the number of documents in them, which are all those of the catalogue."""
         with self._catalog.read() as db:
             found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
             (count,) = db.execute("SELECT count(*) FROM documents").fetchone()
         return [self._folder.segments.root / name for (name,) in found], count
 
     def has_older_segments(self) -> bool:
-        """Whether another version made the lexical index, by rules that are not this version's.
+        """Whether the lexical index was made by another version, whose rules differ from this version's.
 
-        It is searched as it is until the next writer makes it anew.
+        It is searched as it is until the next writer rebuilds it.
         """
         with self._catalog.read() as db:
             return has_other_rules(db)
@@ -381,7 +381,7 @@ class Collection:
         before = None
         while True:
             state = next(iter(self._index_states(fingerprint)), None)
-            # A folder that is gone may just have been replaced by that of the next generation.
+            # The folder may be gone because the next generation has just replaced it: then look again.
             if state is None or state.folder.is_dir():
                 return state
             if state == before:

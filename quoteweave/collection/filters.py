@@ -1,4 +1,4 @@
-"""Which quotes pass a filter, and what to say of documents that do not exist and of files that could not be read."""
+"""Which quotes pass a filter, and notes on unknown documents and on files that could not be read."""
 
 import json
 import shlex
@@ -57,9 +57,9 @@ def select_rows(
 
 
 def unread_files_note(db: sqlite3.Connection, where: Filter | None, root: Path) -> str | None:
-    """A note on how many files could not be read, of those that the filter's names admit; None where all were read.
+    """A note on how many of the files that the filter's names admit could not be read; None where all were read.
 
-    Metadata is no reason to leave a file out: that of a file that could not be read is not known.
+    A filter's metadata does not exclude any of them: the metadata of a file that could not be read is not known.
     """
     (count,) = db.execute(_UNREAD, (None if where is None else _json(where.documents),)).fetchone()
     if not count:
@@ -72,7 +72,7 @@ def unread_files_note(db: sqlite3.Connection, where: Filter | None, root: Path) 
 
 
 def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Raise UsageError, with names that are near, if one of `names` is no document."""
+    """Raise UsageError, with similar names, if one of `names` is no document."""
     wanted = sorted(set(names))
     query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
     missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))

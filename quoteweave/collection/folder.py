@@ -1,4 +1,4 @@
-"""The collection folder: what is in it, how it is made, and which format it is of."""
+"""The collection folder: what it contains, how it is made, and its format version."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ from quoteweave.core.records import Record
 from quoteweave.version import __version__
 
 FORMAT = 3
-"""Raised where this version would misread a folder of the one before; `check_format` then refuses that."""
+"""Raised where this version would misread a folder of the version before; `check_format` then refuses such folders."""
 RECOVERED_FOLDER = "recovered"
 """The folder for files whose documents a repair could not identify."""
 LEXICAL_FOLDER = "lexical"
@@ -31,18 +31,18 @@ _CATALOG = "catalog.sqlite"
 _RESERVE = "reserve"
 _WITHOUT_CONTENT = frozenset({LOCK_NAME, OWNER_NAME, _RESERVE})
 _RESERVE_BYTES = 512 << 10
-_LEFT_FREE = 64 << 10  # bytes that the reserve leaves on the disk, for what is written next
+_LEFT_FREE = 64 << 10  # bytes that the reserve leaves free on the disk, for what is written next
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
 
 
 class Reserve:
-    """A file at `path` that only occupies space, which is given up where a full disk would stop a removal."""
+    """A file at `path` that only occupies space; it is deleted where a full disk would prevent a removal."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def keep(self) -> None:
-        """Set the room aside where it is not yet: less of it where the disk has less, and none where it has none."""
+        """Reserve the space if it is not reserved yet: less where the disk has less, and none where it has none."""
         with suppress(OSError):
             held = self.path.stat().st_size if self.path.exists() else 0
             size = min(_RESERVE_BYTES, held + shutil.disk_usage(self.path.parent).free - _LEFT_FREE)
@@ -50,16 +50,16 @@ class Reserve:
                 self.path.write_bytes(bytes(size))
 
     def release(self) -> None:
-        """Give the room back; the next writer that finds enough of it sets it aside again."""
+        """Release the space; the next writer that finds enough of it reserves it again."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 
 
-class _Header(Record, extra="ignore"):  # another format may say more
+class _Header(Record, extra="ignore"):  # other formats may have more fields
     format: int
     quoteweave: str = "of another version"
     checksum: str | None = None
-    """Of the two; None in headers that earlier versions have written."""
+    """The checksum of the two fields above; None in headers of earlier versions."""
 
     def sealed(self) -> "_Header":
         return self.model_copy(update={"checksum": record_checksum(self.model_copy(update={"checksum": None}))})
@@ -90,11 +90,11 @@ def is_collection(root: Path) -> bool:
 
 
 def make_folder(root: Path) -> bool:
-    """Make an empty collection at `root`; False where one is there already, which another process may just have made.
+    """Make an empty collection at `root`; False where there is one already, which another process may just have made.
 
     Raises CollectionError where `root` is a file or holds other things, StorageError where the disk refuses.
     """
-    had_documents = _has_documents(root)  # looked at before the header, which another process may write meanwhile
+    had_documents = _has_documents(root)  # before the header is looked at, which another process may write meanwhile
     if is_collection(root):
         return False
     if had_documents:
@@ -107,7 +107,7 @@ def make_folder(root: Path) -> bool:
             for leftover in root.glob(f".{_HEADER}.*"):
                 leftover.unlink()
             create_catalog(root / _CATALOG)
-            # Last, as it says that the collection is there: what a killed process began, the next one completes.
+            # Last, because the header makes it a collection: what a killed process began, the next one completes.
             write_header(root)
             CollectionFolder(root).reserve.keep()
             return True
@@ -118,13 +118,13 @@ def make_folder(root: Path) -> bool:
 
 
 def write_header(root: Path) -> None:
-    """Write the header by which a folder is a collection of this format. Raises StorageError where the disk refuses."""
+    """Write the header that makes a folder a collection of this format. Raises StorageError where the disk refuses."""
     with atomic_write(root / _HEADER) as file:
         file.write(_Header(format=FORMAT, quoteweave=__version__).sealed().model_dump_json().encode())
 
 
 def check_format(root: Path) -> None:
-    """Raise CollectionNotFound where no collection is at `root`, FormatMismatch where it is of another format."""
+    """Raise CollectionNotFound where no collection is at `root`, FormatMismatch where it has another format."""
     path = root / _HEADER
     try:
         header = _Header.model_validate_json(path.read_bytes())
@@ -154,9 +154,9 @@ def check_format(root: Path) -> None:
 
 
 def require_readable(root: Path) -> None:
-    """Raise CollectionError where a folder or file at `root` may not be read, as what is in it would pass for gone.
+    """Raise CollectionError where a folder or file at `root` may not be read, as its content would seem to be missing.
 
-    The writer's files and the reserve of room hold nothing that anybody reads.
+    The writer's files and the reserve need not be readable: they hold no data.
     """
 
     def refuse(error: OSError) -> None:
@@ -171,7 +171,7 @@ def require_readable(root: Path) -> None:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a file is there, if only as far as can be seen; a link that leads nowhere counts as none."""
+    """Whether a file exists as far as this process can see; a link whose target is missing counts as none."""
     try:
         return path.exists()
     except PermissionError:
@@ -179,7 +179,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _has_documents(root: Path) -> bool:
-    """Whether a collection lies there, whatever its header says; one that was never filled counts as none."""
+    """Whether the folder has held documents, whatever its header says; a collection that was never filled has not."""
     return (root / _CATALOG).is_file() and (root / "sources").is_dir()
 
 
@@ -198,5 +198,5 @@ def _require_empty(root: Path) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    # What a process can have left that was killed while it made the collection.
+    # Files that a process may leave if it is killed while it makes the collection.
     return name in _WITHOUT_CONTENT or name.startswith((_CATALOG, f".{_HEADER}."))

@@ -21,26 +21,26 @@ class PreparedDocument:
     record: str
     root: str
     path: str | None
-    """Of the file below `root`, where it is not the name."""
+    """The file's path below `root`, where it differs from the name."""
     pages: Sequence[tuple[int, str]]
-    """Number and record of each."""
+    """Number and record of each page."""
     quotes: "PackedTexts"
-    """Their records, page by page."""
+    """The quotes' records, page by page."""
     words: Sequence[tuple[int, bytes]]
     """Number and compressed words of each page; none where the parser gave none."""
     source: str
-    """Key of the stored copy of its file."""
+    """Key of the stored copy of the document's file."""
 
 
 def prepare_document(
     path: Path, sources: SourceStore, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
 ) -> PreparedDocument:
-    """All of a document that can be made ready before it is stored; its file at `path` is copied to `sources` already.
+    """Everything of a document that can be prepared before it is stored; its file at `path` is copied to `sources` now.
 
-    Quote ids get the document's id before them: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
+    Each quote's id is prefixed with the document's id: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
     Raises DocumentError where the file cannot be read, DamagedDocument where it has changed since it was parsed or
-    where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice, or the words of some
-    pages are missing.
+    where text or boxes cannot be stored, ValueError where `parsed` has pages or quotes twice, or lacks the words of
+    some pages.
     """
     document = _document(name, format, origin, parsed)
     return PreparedDocument(
@@ -55,17 +55,17 @@ def prepare_document(
     )
 
 
-# Characters of texts that are compressed together.
+# How many characters of texts are compressed together.
 _BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class PackedTexts:
-    """Texts without line breaks, compressed: very many can wait in little memory to be stored."""
+    """Texts without line breaks, compressed, so that very many of them take little memory until they are stored."""
 
     count: int
     blocks: tuple[bytes, ...]
-    """Each is some of the texts in UTF-8, one a line, compressed (RFC 1950)."""
+    """Each block holds some of the texts in UTF-8, one per line, compressed (RFC 1950)."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
@@ -94,7 +94,7 @@ def _packed(texts: Sequence[str]) -> bytes:
 
 
 def document_id(name: str, content: str) -> str:
-    """The id of the document of that name whose file has that SHA-256."""
+    """The id of the document of that name; `content` is the SHA-256 of its file."""
     return hashlib.sha256(f"{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -137,8 +137,8 @@ def _words(document: Document, parsed: ParsedDocument) -> list[tuple[int, bytes]
 
 
 def storable_json(record: Record, name: str) -> str:
-    """A record as JSON that can be read back. Raises DamagedDocument where it holds what cannot be stored."""
-    # Read back at once: JSON holds neither lone surrogates nor boxes at infinity, and the reader must never find out.
+    """A record as JSON that can be read back. Raises DamagedDocument where it holds values that cannot be stored."""
+    # Tried at once, so that no reader meets a bad record: JSON holds neither lone surrogates nor boxes at infinity.
     try:
         text = record.model_dump_json(exclude_defaults=True)
         if type(record).model_validate_json(text) == record:

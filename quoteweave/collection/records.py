@@ -11,9 +11,9 @@ from quoteweave.core.fingerprints import fingerprint
 from quoteweave.core.protocols import SettingValue
 from quoteweave.core.records import Kind, Layout, Record, View
 
-# How the fingerprints of importers begin.
+# The prefix of importers' fingerprints.
 IMPORTED = "imported-"
-# The root of documents whose files were uploaded: of no folder, so that what lies in one says nothing of them.
+# The root of uploaded documents: no real folder, so that no folder's content decides whether they are up to date.
 UPLOADED = Path("uploaded:")
 
 
@@ -33,7 +33,7 @@ class Origin(Record):
 
     @property
     def imported(self) -> bool:
-        """Whether another tool parsed it: a folder's files then say nothing of it."""
+        """Whether another tool parsed it: the files in a folder then do not show whether it is up to date."""
         return self.parser.startswith(IMPORTED)
 
     @property
@@ -118,7 +118,7 @@ class IndexPlan(Record):
 
     @property
     def dtype(self) -> str:
-        """The type of stored numbers. Half precision moves a MaxSim score by less than the order of hits can show."""
+        """The type of stored numbers. Half precision changes MaxSim scores too little to reorder hits."""
         return "float16" if self.multi_vector else "float32"
 
     @property
@@ -129,7 +129,7 @@ class IndexPlan(Record):
 
     @property
     def fingerprint(self) -> str:
-        """Fingerprint of the index. What stands before the dot is that of its shards."""
+        """Fingerprint of the index: the fingerprint of its shards, a dot, and the kind of index."""
         return f"{self.shards}.{self.kind}"
 
 

@@ -1,7 +1,7 @@
-"""Finishes removals: a removal is complete when no byte of what was removed is in the folder any more.
+"""Finishes removals: a removal is complete when no byte of what was removed is left in the folder.
 
-The transaction that removes a document records that; the record goes when all is done. Whoever writes next finishes
-what a killed process, or a reader that was in the way, has left.
+The transaction that removes a document records the removal; the record is deleted when all is done. The next writer
+finishes what a killed process, or a reader that was in the way, has left.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ _SHOWN = 3
 
 
 def record_removal(db: sqlite3.Connection, name: str) -> None:
-    """Say, in the transaction that removes a document, that traces of it are to be removed too."""
+    """Record, in the transaction that removes a document, that its traces have to be removed too."""
     salt = secrets.token_hex(16)
     db.execute("INSERT INTO removals (salt, hash) VALUES (?, ?)", (salt, _hash(salt, name)))
     db.execute("INSERT OR IGNORE INTO unclean_indexes SELECT fingerprint FROM indexes")
 
 
 def unfinished_removals(folder: CollectionFolder, names: Iterable[str]) -> set[str]:
-    """Those of the names whose removal is recorded, and was not finished."""
+    """Those of the names whose removal is recorded as unfinished."""
     with folder.catalog.read() as db:
         recorded = db.execute("SELECT salt, hash FROM removals").fetchall()
     return {name for name in set(names) for salt, hash in recorded if _hash(salt, name) == hash}
@@ -39,9 +39,9 @@ def has_unfinished_removals(folder: CollectionFolder) -> bool:
 
 
 def finish_removals(folder: CollectionFolder, prune: Callable[[], None]) -> tuple[str, ...]:
-    """Remove what is left of removed documents; return what could not be removed, and until when, a sentence each.
+    """Remove what is left of removed documents; return one sentence for each thing that remains, and until when.
 
-    `prune` removes files that nothing refers to. For the owner of the writer's lock alone, once the indexes have been
+    `prune` removes files that nothing refers to. Only for the owner of the writer's lock, once the indexes have been
     brought up to date.
     """
     if not has_unfinished_removals(folder):

@@ -26,7 +26,7 @@ _ADVICE = {
     errno.EIO: _CHECK,
 }
 _SQLITE_ADVICE = {
-    # Where that disk has room, it is the one on which SQLite rewrites the catalogue.
+    # If the collection's disk has room, the full one is that on which SQLite rewrites the catalogue.
     sqlite3.SQLITE_FULL: "make room on that disk, or in the folder for temporary files (TMPDIR names another), "
     "then run the same command again",
     sqlite3.SQLITE_READONLY: _ALLOW,
@@ -35,7 +35,7 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_IOERR: "make room or raise the limit on the size of files, then run the same command again",
 }
 _PART_WRITTEN = lazy_regex(r"\d+ requested and \d+ written")
-_LITTLE = 64 << 10  # less than SQLite's own files take
+_LITTLE = 64 << 10  # bytes; SQLite's own files take more
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -49,7 +49,7 @@ def guard_writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # numpy says no number where a disk takes a part only.
+        # numpy's error has no number where the disk took only a part.
         advice = _MAKE_ROOM if _PART_WRITTEN.fullmatch(str(error)) else _ADVICE.get(error.errno or 0)
         if advice is None:
             raise
@@ -76,7 +76,7 @@ def guard_reading(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _read_error(path, error) from error
-    except (ValidationError, UnicodeDecodeError) as error:  # the second is of SQLite's own text, such as its messages
+    except (ValidationError, UnicodeDecodeError) as error:  # the second: in SQLite's own text
         raise damage_error(path, "a record in it is not what it should be") from error
 
 
@@ -111,7 +111,7 @@ OTHER_VERSION = "the lexical index was made by another version"
 
 
 def renewal_advice(root: Path) -> str:
-    """What makes the lexical index of the collection at `root` anew."""
+    """The advice for rebuilding the lexical index of the collection at `root`."""
     return f"the next add makes it anew, and so does: quoteweave check -c {shlex.quote(str(root))} --repair"
 
 
@@ -134,8 +134,8 @@ def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
             f"cannot read {path}: {error}; allow reading it, and let a command that may write there run once if the "
             "last one that wrote was killed"
         )
-    # Our statements never change, so one that SQLite cannot make sense of met what is not ours; text that is no text,
-    # which Python's own module finds, comes without a code.
+    # Our statements never change, so one that SQLite cannot execute met a schema that is not ours; text that is not
+    # valid Unicode is found by Python's own module, whose error has no code.
     what = "a record in it is not what was written" if "user-defined function" in str(error) else str(error)
     return damage_error(path, what)
 

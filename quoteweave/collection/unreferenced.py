@@ -1,4 +1,4 @@
-"""Finds and removes unreferenced files of a collection: left by killed processes, or not removable before."""
+"""Finds and removes unreferenced files of a collection: left by killed processes, or not removable earlier."""
 
 import json
 import re
@@ -21,24 +21,24 @@ MILVUS_FOLDER = "milvus"
 MILVUS_POINTER = "milvus.json"
 """The file that says where in Milvus an index is."""
 MILVUS_NAME_PATTERN = r"quoteweave_[0-9a-f]{32}"
-"""The names of our collections in Milvus."""
+"""The pattern of the names of our collections in Milvus."""
 
 
-# Those of documents that a damaged catalogue has lost are all that is left of these.
+# The sources of documents that a damaged catalogue has lost are kept: they are all that is left of these documents.
 _SOURCES = """SELECT source FROM documents
 UNION SELECT json_extract(record, '$.lost.source') FROM failures WHERE json_extract(record, '$.lost') IS NOT NULL"""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencedKeys:
-    """What the catalogue, and the indexes that it names, refer to."""
+    """The keys that the catalogue, and the indexes that it names, refer to."""
 
     images: set[str]
     sources: set[str]
     shards: Mapping[str, set[str]]
-    """Keys by fingerprint."""
+    """Keys of shards by fingerprint."""
     generations: Mapping[str, int]
-    """The current one of each fingerprint."""
+    """The current generation of each fingerprint."""
     milvus: set[str]
     """Names of collections in the embedded Milvus."""
     segments: set[str]
@@ -51,7 +51,7 @@ def shards_fingerprint(fingerprint: str) -> str:
 
 
 def referenced_keys(folder: CollectionFolder) -> ReferencedKeys:
-    """What is referred to now. Raises CollectionError where the catalogue cannot be read."""
+    """The keys that are referred to now. Raises CollectionError where the catalogue cannot be read."""
     shards: dict[str, set[str]] = defaultdict(set)
     with folder.catalog.read() as db:
         images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
@@ -62,7 +62,7 @@ def referenced_keys(folder: CollectionFolder) -> ReferencedKeys:
         segments = {name for (name,) in db.execute("SELECT name FROM segments")}
     states = _current(folder)
     for state in states:
-        # An index that was not brought up to date may still read the vectors of a document that is gone.
+        # An index that is not up to date may still use the vectors of a removed document.
         if (manifest := try_read_manifest(state)) is not None:
             shards[shards_fingerprint(state.fingerprint)].update(manifest.documents.values())
     milvus = {name for state in states for name in _pointed(state.folder)}
@@ -71,7 +71,7 @@ def referenced_keys(folder: CollectionFolder) -> ReferencedKeys:
 
 
 def shards_of_pictures(folder: CollectionFolder) -> set[str]:
-    """Fingerprints of the shards of indexes that see pictures, not words."""
+    """Fingerprints of the shards of indexes whose encoder sees pictures, not words."""
     manifests = [(state, try_read_manifest(state)) for state in _current(folder)]
     return {
         shards_fingerprint(state.fingerprint)
@@ -86,9 +86,9 @@ def _current(folder: CollectionFolder) -> list[IndexState]:
 
 
 def remove_unused(folder: CollectionFolder) -> None:
-    """Remove images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
+    """Remove the images, sources, shards, indexes and collections in the embedded Milvus that nothing refers to.
 
-    Pages of documents that were not read to their end stay. For the owner of the writer's lock alone. Raises
+    Pages of documents whose reading is not finished stay. Only for the owner of the writer's lock. Raises
     StorageError where the disk refuses.
     """
     used = referenced_keys(folder)
@@ -107,9 +107,9 @@ def remove_unused(folder: CollectionFolder) -> None:
 
 
 def unreferenced_files(folder: CollectionFolder) -> Iterator[Path]:
-    """The files that nothing refers to, in the folders where documents leave their traces.
+    """The files that nothing refers to, in the folders where documents leave traces.
 
-    Pages of documents that are being read are none: the same `add` goes on with them.
+    Pages of documents that are being read are not among them: the next `add` of these documents goes on from them.
     """
     used = referenced_keys(folder)
     for store, keys in ((folder.images, used.images), (folder.sources, used.sources)):
@@ -140,7 +140,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _pointed(generation: Path) -> set[str]:
-    """The collection in Milvus that an index points to, if it is one of Milvus."""
+    """The collection in Milvus that an index points to, if it is a Milvus index."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return {str(json.loads((generation / MILVUS_POINTER).read_bytes())["collection"])}
     return set()

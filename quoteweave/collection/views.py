@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 Unit = Literal["quote", "page"]
 TextView = Literal["text", "ocr_text", "vlm_text"]
 
-# Views that are made of a quote's picture.
+# Views that are made from a quote's picture.
 CROP_VIEWS = frozenset({"image", "mixed", "ocr_text"})
-# Views of which pictures are shown to the encoder.
+# Views in which the encoder sees pictures.
 VISUAL_VIEWS = frozenset({"image", "mixed"})
 
-# Part of every fingerprint of vectors; changes when the same quotes would be seen as other strings.
+# Part of every fingerprint of vectors; changed whenever the same quotes would be encoded as other strings.
 VIEWS_VERSION = 1
 
 
@@ -32,18 +32,18 @@ class ItemView:
     """How one item is shown to an encoder."""
 
     quote: Quote
-    """The item's quote; of a page the first."""
+    """The item's quote; for a page, its first quote."""
     key: str | None
     """A key that changes whenever the view does; None for an item with nothing to encode."""
     load: "Callable[[], str | Image]"
-    """The string, or the picture. Raises DocumentError where that cannot be drawn."""
+    """Returns the string or the picture. Raises DocumentError where the picture cannot be drawn."""
 
 
 def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: ImageProvider | None) -> list[ItemView]:
-    """A view for each item of one document, of whose retrievable quotes these are all, in the order of their rows.
+    """A view for each item of one document; `quotes` are all its retrievable quotes, in the order of their rows.
 
-    Texts are their own keys. The views `image` and `ocr_text` need `pictures`; what OCR did not read yet it reads now.
-    Raises DocumentError where a crop that it is to read cannot be had.
+    Texts are their own keys. The views `image` and `ocr_text` need `pictures`; crops that OCR has not read yet are read
+    now. Raises DocumentError where such a crop is missing.
     """
     if view in CROP_VIEWS and pictures is None:
         raise ValueError(f"the view {view!r} needs pictures")
@@ -68,14 +68,14 @@ def with_ocr_text(quote: Quote, pictures: OcrTextProvider) -> Quote:
 
 
 def item_rows(rows: "Rows", pages: "Rows", unit: Unit) -> "Rows":
-    """The row under which each item of one document stands, in the order of `item_views`: a page under its first."""
+    """The row of each item of one document in an index, in the order of `item_views`: for a page, its first row."""
     import numpy as np
 
     return rows if unit == "quote" else np.unique(_first_rows(rows, pages))
 
 
 class PageMap:
-    """Which quotes stand on one page, over all documents: each with its row, its page, and so the page's first row."""
+    """Which quotes are on one page, over all documents: the row, the page and the page's first row of each quote."""
 
     def __init__(self, documents: "Iterable[tuple[str, Rows, Rows]]") -> None:
         import numpy as np
@@ -88,7 +88,7 @@ class PageMap:
         self._rows, self._firsts = rows[order], firsts[order]
 
     def firsts_of(self, rows: "Rows") -> "Rows":
-        """First rows of the pages on which these quotes stand, ascending; rows that are not known are passed over."""
+        """First rows of the pages of these quotes, ascending; unknown rows are skipped."""
         import numpy as np
 
         return np.unique(self._firsts[np.isin(self._rows, rows)])
@@ -122,14 +122,14 @@ def _text_view(item: Sequence[Quote], view: View, unit: Unit) -> ItemView:
 
 
 def _page_words(quotes: Sequence[Quote], view: View) -> str:
-    """Everything on the page once: a scanned page's picture repeats in one what its other quotes say."""
+    """All text of the page once: a scanned page's picture repeats as a whole what its other quotes say."""
     words_of = [(quote, _words(quote, view, section=None)) for quote in quotes]
     parts = [words for quote, words in words_of if words and quote.layout != "page"]
     return "\n".join(parts or [words for _, words in words_of if words])
 
 
 def _words(quote: Quote, view: View, *, section: str | None) -> str:
-    """Of an image quote also its section's title: a chart seldom says what it is about, the title above it does."""
+    """The words of a quote; for an image also its section's title, because a chart seldom says what it is about."""
     if quote.kind == "text":
         return quote.all_text()
     if view == "ocr_text":

@@ -38,16 +38,16 @@ from quoteweave.core.records import Document, ParsedDocument
 _FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
 _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
 _LOST = "SELECT name FROM failures WHERE json_extract(record, '$.lost') IS NOT NULL"
-# Documents whose words are counted at once when the lexical index is rebuilt.
+# How many documents are counted at once when the lexical index is rebuilt.
 _AT_ONCE = 200
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
 class Writer:
-    """The write operations of a collection, for one thread at a time of the lock's owner; see `Collection.writer`.
+    """The write operations of a collection, for one thread at a time of the process that holds the lock.
 
-    Each method is one transaction: it is done whole or not at all. All raise StorageError where the disk is full or
-    cannot be written.
+    See `Collection.writer`. Each method is one transaction: it is done whole or not at all. All raise StorageError
+    where the disk is full or cannot be written.
     """
 
     def __init__(self, folder: CollectionFolder) -> None:
@@ -79,7 +79,7 @@ class Writer:
         self._prune_segments()
 
     def store_words(self, one: PreparedDocument) -> None:
-        """Store the page words of a document that is already stored, and nothing else of it."""
+        """Store only the page words of a document that is already stored."""
         with self._folder.catalog.write() as db:
             (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (one.document.name,)).fetchone()
             store_words(db, key, one.words)
@@ -124,12 +124,12 @@ class Writer:
                 make_room()
             self._remove(names, overwrite=overwrite)
         except StorageError as error:
-            self._prune_segments()  # what the attempt has written takes room
-            return StorageError(str(error))  # not its frames, which hold files that have no name any more
+            self._prune_segments()  # frees the room that the attempt has taken
+            return StorageError(str(error))  # without the error's frames, which keep deleted files open
         return None
 
     def _restore_dropped(self, refusal: StorageError) -> None:
-        """Rebuild the lexical index, which was dropped in vain. Raises StorageError where there is no room."""
+        """Rebuild the lexical index, which was dropped without success. Raises StorageError where there is no room."""
         try:
             self.rebuild_lexical()
         except StorageError:
@@ -159,7 +159,7 @@ class Writer:
             self._drop_recovered(db, names)
             for name in names:
                 db.execute("DELETE FROM documents WHERE name = ?", (name,))
-                # A file of that name which was not added, because the name was taken, is told by its whole path.
+                # A file of that name that was not added because the name was taken is recorded under its whole path.
                 db.execute(_FORGET, (name, name))
                 record_removal(db, name)
             self._folder.segments.update(db, removed=set(names))
@@ -175,11 +175,11 @@ class Writer:
                 path.unlink(missing_ok=True)
 
     def unfinished_removals(self, names: Iterable[str]) -> set[str]:
-        """Return those of the names whose removal has still left traces."""
+        """Return those of the names whose removal has left traces so far."""
         return removals.unfinished_removals(self._folder, names)
 
     def unclean_indexes(self) -> set[str]:
-        """Fingerprints of the indexes that may still hold what was removed."""
+        """Fingerprints of the indexes that may still hold removed data."""
         with self._folder.catalog.read() as db:
             return {fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM unclean_indexes")}
 
@@ -189,7 +189,7 @@ class Writer:
             db.execute("DELETE FROM unclean_indexes WHERE fingerprint = ?", (fingerprint,))
 
     def finish_removals(self) -> tuple[str, ...]:
-        """Remove every trace of removed documents; return sentences on what remains, and until when.
+        """Remove every trace of removed documents; return sentences that say what remains, and until when.
 
         Call this once the indexes are up to date. Raises CollectionError where the catalogue is damaged.
         """
@@ -228,7 +228,7 @@ class Writer:
         self._prune_segments()
 
     def move(self, name: str, root: Path, path: str | None = None) -> None:
-        """Record that a document's file is now below another folder, at `path` where that is not its name.
+        """Record that a document's file is now in another root folder, at `path` below it where that is not its name.
 
         Raises UsageError for an unknown name.
         """
@@ -250,7 +250,7 @@ class Writer:
         path: str | None = None,
         lost: LostDocument | None = None,
     ) -> None:
-        """Record why a file could not be stored, in place of an earlier reason; a document of that name stays."""
+        """Record why a file could not be stored, replacing an earlier reason; a stored document of that name stays."""
         failure = Failure(
             name=escape_invalid_unicode(name),
             root=Path(escape_invalid_unicode(str(root))),
@@ -284,12 +284,12 @@ class Writer:
             db.execute(query, (f"{fingerprint}.*", name))
 
     def drop_shard(self, fingerprint: str, key: str) -> None:
-        """Take a damaged shard away from the documents that have it."""
+        """Unlink a damaged shard from the documents that have it."""
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM shards WHERE fingerprint = ? AND key = ?", (fingerprint, key))
 
     def put_source(self, source: Path, content: str) -> str:
-        """Store the file of a document again. Raises what `SourceStore.put` raises."""
+        """Store a document's file again. Raises what `SourceStore.put` raises."""
         return self._folder.sources.put(source, content)
 
     def publish(self, name: str, fingerprint: str, *, build: Callable[[Path], None], revision: int) -> IndexState:
@@ -311,7 +311,7 @@ class Writer:
         return state
 
     def advance(self, fingerprint: str, revision: int) -> None:
-        """Record that an index, as it is, is up to date with the documents of that revision."""
+        """Record that an index is up to date with that revision of the documents without a change."""
         with self._folder.catalog.write() as db:
             db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
 
@@ -336,7 +336,7 @@ class Writer:
         self._prune_generations()
 
     def prune(self) -> None:
-        """Remove images, sources, shards, indexes and read pages that nothing needs; runs when the writer ends."""
+        """Remove images, sources, shards, indexes and unfinished pages that nothing needs; called as a writer ends."""
         self._folder.unfinished.prune()
         remove_unused(self._folder)
 
@@ -349,12 +349,12 @@ class Writer:
 
     def _drop_segments(self) -> None:
         """Remove the files of the lexical index; until it is rebuilt, searches report that it is missing."""
-        self._folder.segments.prune(())  # first, for the transaction may need the room
+        self._folder.segments.prune(())  # first, because the transaction may need the room
         with self._folder.catalog.write(overwrite=False) as db:
             db.execute("DELETE FROM segments")
 
     def restore_lexical(self) -> None:
-        """Rebuild the lexical index where it was dropped on a full disk or made by other rules, unless that is full."""
+        """Rebuild the lexical index if it was dropped on a full disk or made by other rules, unless that is full."""
         with self._folder.catalog.read() as db:
             is_outdated = self._folder.segments.is_outdated(db)
         if is_outdated:
@@ -362,7 +362,7 @@ class Writer:
                 self.rebuild_lexical()
 
     def rebuild_lexical(self) -> None:
-        """Rebuild the lexical index from the quotes of the catalogue, whatever its files contain."""
+        """Rebuild the lexical index from the catalogue's quotes, whatever its files contain."""
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM segments")
             names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY key")]
@@ -384,7 +384,7 @@ class Writer:
 
 
 def part_fingerprint(fingerprint: str, number: int) -> str:
-    """The fingerprint under which the parts of shards that are not whole yet are stored."""
+    """The fingerprint under which the parts of unfinished shards are stored."""
     return f"{fingerprint}.{number}"
 
 

@@ -27,13 +27,13 @@ class Owner(Record):
 def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
     """Hold the writer's lock of the collection at `root`.
 
-    Waits up to `wait_s` seconds for another owner to end; None waits for ever. The lock is the operating system's,
-    so that of an owner which dies, however it dies, is free at once. Raises CollectionLocked, naming the owner,
-    StorageError where the folder cannot be written, and CollectionError where a link is in it.
+    Waits up to `wait_s` seconds for another owner to end; None waits for ever. It is a lock of the operating system,
+    which releases it at once when its owner dies for whatever reason. Raises CollectionLocked, naming the owner,
+    StorageError where the folder cannot be written, and CollectionError where it contains a link.
     """
     from filelock import FileLock, Timeout
 
-    _require_no_links(root)  # before the lock's own file is opened, which may be one
+    _require_no_links(root)  # before the lock file is opened, which may be a link too
     lock = FileLock(root / LOCK_NAME, timeout=-1 if wait_s is None else wait_s, thread_local=False)
     try:
         with guard_writing(root / LOCK_NAME):
@@ -50,7 +50,7 @@ def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
 
 
 def is_being_written(root: Path) -> bool:
-    """Whether a process on this machine holds the writer's lock; found without taking it."""
+    """Whether a process on this machine holds the writer's lock; determined without taking it."""
     try:
         owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
     except (OSError, ValueError):
@@ -60,9 +60,9 @@ def is_being_written(root: Path) -> bool:
     import psutil
 
     try:
-        # A process that began later has the number of one that was killed. Clocks are not exact.
+        # A process that began later only has the number of a killed one. Clocks are not exact, hence the second.
         return bool(psutil.Process(owner.pid).create_time() <= owner.since + 1)
-    except psutil.AccessDenied:  # another user's
+    except psutil.AccessDenied:  # the process of another user
         return True
     except (psutil.Error, ValueError, OverflowError):
         return False
@@ -80,8 +80,8 @@ def find_link(root: Path) -> str | None:
 def _require_no_links(root: Path) -> None:
     """Raise CollectionError where a folder or file of the collection is a link.
 
-    What lies behind one is not the collection's, and a writer would overwrite it, or remove it as left over: a
-    collection that a stranger made could empty any folder of the user's.
+    A link's target is not part of the collection, and a writer would overwrite it or remove it as unreferenced: a
+    collection made by a stranger could empty any folder of the user's.
     """
     link = find_link(root)
     if link is not None:
@@ -96,14 +96,14 @@ def _entries(folder: Path | str) -> "list[os.DirEntry[str]]":
     try:
         with os.scandir(folder) as found:
             return list(found)
-    except FileNotFoundError:  # the last file of it may just have been removed
+    except FileNotFoundError:  # the last file in it may just have been removed
         return []
     except PermissionError as error:
         raise unreadable_error(Path(folder), error) from error
 
 
 def _sign(root: Path) -> None:
-    # The owner's name only serves the message to others: a disk too full for it must not stop a removal.
+    # The owner's name only serves other processes' messages: a disk too full for it must not prevent a removal.
     with suppress(OSError):
         owner = Owner(pid=os.getpid(), host=socket.gethostname(), since=time.time())
         (root / OWNER_NAME).write_text(owner.model_dump_json(), encoding="utf-8")

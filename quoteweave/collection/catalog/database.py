@@ -28,15 +28,16 @@ from quoteweave.core.errors import CollectionLocked
 
 _REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
-# How long to wait for readers that block a checkpoint: longer than a search takes.
+# How long checkpointing waits for readers that block it, in milliseconds: longer than a search takes.
 READERS_MS = 2000
 _BUSY_MS = 30_000
-# A quote's record is mostly of some hundred bytes to a thousand: of the usual 4,096, a tenth would stay empty.
+# A quote's record mostly has some hundred bytes to a thousand: of the usual 4,096, a tenth would stay empty.
 _PAGE_BYTES = 8192
 
-# A quote's row is never used again (AUTOINCREMENT), because derived indexes refer to rows; nor is the number of a
-# generation, because readers know an index by it. Columns repeat what filters and pruning ask for; the record is the
-# truth. A row's checksum is of its record and of what the row says beside it; the views verify it as a record is read.
+# A quote's row number is never used again (AUTOINCREMENT), because derived indexes refer to rows; nor is the number of
+# a generation, because readers know an index by it. Columns repeat those fields of the record that filters and pruning
+# ask for; where they differ, the record is right. A row's checksum covers the record and the columns beside it; the
+# views verify it whenever a record is read.
 _SCHEMA = """
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS state (revision INTEGER NOT NULL, generation INTEGER NOT NULL);
@@ -125,13 +126,13 @@ def create_catalog(path: Path) -> None:
 class Catalog:
     """Transactions over the catalogue at `path`, for any number of threads. Connections are kept and used again.
 
-    The file is verified before the first of them, by its checksum, or by SQLite itself where a writer that was killed
-    left none. While another process writes it is taken as that one found it.
+    The file is verified before the first transaction: by its checksum, or by SQLite itself where a killed writer left
+    none. While another process is writing, the file is taken as verified by that process.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._checksum: FileChecksum | None = None  # with which the file was last verified
+        self._checksum: FileChecksum | None = None  # the checksum with which the file was last verified
         self._verified = False
         self._structure_verified = False
         self._changing = False
@@ -144,8 +145,8 @@ class Catalog:
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one committed state until the block ends, whatever is written meanwhile.
 
-        Raises CollectionError where the catalogue is damaged or cannot be read, CollectionLocked where a disk is so
-        full that it could only be read as it lay, and it was changed then.
+        Raises CollectionError where the catalogue is damaged or cannot be read, CollectionLocked where a full disk
+        allowed only reading it without locks and it was changed meanwhile.
         """
         with guard_reading(self.path), self._connection() as db:
             db.execute("BEGIN")
@@ -153,15 +154,15 @@ class Catalog:
 
     @contextmanager
     def write(self, *, overwrite: bool = True) -> Iterator[sqlite3.Connection]:
-        """One transaction: committed when the block ends, undone if it fails. For the owner of the lock alone.
+        """One transaction: committed when the block ends, undone if it fails. Only for the owner of the writer's lock.
 
-        What it deletes is overwritten with zeros; without `overwrite` that is left to `rewrite`, and the transaction
-        takes little room on the disk. Raises StorageError where the disk is full or refuses, CollectionError where the
+        Deleted data is overwritten with zeros; without `overwrite` that is left to `rewrite`, and the transaction needs
+        little room on the disk. Raises StorageError where the disk is full or refuses, CollectionError where the
         catalogue is damaged.
         """
         with guard_writing(self.path), self._connection(for_writing=True) as db:
             self._begin_changing(db)
-            # Whether SQLite does so unasked depends on how it was compiled.
+            # SQLite's own default depends on how it was compiled.
             db.execute(f"PRAGMA secure_delete = {'ON' if overwrite else 'OFF'}")
             db.execute("BEGIN IMMEDIATE")
             yield db
@@ -179,10 +180,10 @@ class Catalog:
             yield db
 
     def verify_early(self) -> None:
-        """Begin to verify the file in a thread, for which whatever reads then waits.
+        """Begin to verify the file in a thread; whatever reads waits until that has ended.
 
-        Neither reading the file nor its checksum holds Python's lock, and what comes before a first read, such as
-        imports and the retriever's words, takes longer.
+        Neither reading the file nor computing its checksum holds Python's lock, and what a command does before its
+        first read, such as imports and loading the retriever's words, takes longer.
         """
         self._early = threading.Thread(target=self._verify_silently, name="verify catalogue", daemon=True)
         self._early.start()
@@ -199,7 +200,7 @@ class Catalog:
     def settle(self) -> None:
         """Checkpoint the write-ahead log into the file and record the file's checksum. Called when the writer ends.
 
-        Where a reader is in the midst of a transaction for longer than that is waited for, the next writer does so.
+        Where a reader's transaction lasts longer than this waits, the next writer does so.
         Raises StorageError where the disk is full or refuses; what was written stays.
         """
         if read_catalog_checksum(self.path) is not None:
@@ -211,20 +212,20 @@ class Catalog:
     def rewrite(self) -> bool:
         """Rewrite the catalogue without traces of what was deleted, and empty its write-ahead log.
 
-        False where a reader's transaction forbids that: the old state then stays in the file and its log until it ends.
-        Even where SQLite overwrites what it deletes, parts of it can stay: pages that were rebalanced keep copies
-        between their cells. For the owner of the lock alone, outside of a transaction. Raises as `write`.
+        Returns False where a reader's transaction prevents that: the old state then stays in the file and its log until
+        it ends. Overwriting what is deleted does not suffice: pages that SQLite rebalanced keep copies between their
+        cells. Only for the owner of the lock, outside of a transaction. Raises as `write`.
         """
         with guard_writing(self.path), self._connection(for_writing=True) as db:
             self._begin_changing(db)
             try:
                 db.execute("VACUUM")
-            finally:  # as far as it goes on a full disk
+            finally:  # on a full disk, as far as it gets
                 emptied = _log_is_emptied(db)
             return emptied
 
     def empty_log(self) -> None:
-        """Move the write-ahead log into the file, so that it takes no room; a reader's transaction forbids that.
+        """Move the write-ahead log into the file so that it takes no room, unless a reader's transaction prevents it.
 
         Raises StorageError where the disk refuses.
         """
@@ -272,7 +273,7 @@ class Catalog:
             self._changing = True
 
     def _verify(self, *, writing: bool = False) -> None:
-        """Verifies the file, once, and again before writing. Raises CollectionError where it is damaged."""
+        """Verify the file once, and again before writing. Raises CollectionError where it is damaged."""
         with self._verifying:
             if self._verified and not writing:
                 return
@@ -288,11 +289,11 @@ class Catalog:
             except BaseException:
                 db.close()
                 raise
-            self._keep_or_close(db, kept=kept and not self._idle)  # each writing verifies again
+            self._keep_or_close(db, kept=kept and not self._idle)  # so that each writer verifies again
             self._verified = True
 
     def _verify_silently(self) -> None:
-        # Whoever reads verifies what failed again, and has the error.
+        # Whatever reads next verifies again and raises the error.
         with suppress(Exception):
             self._verify()
 
@@ -311,9 +312,9 @@ class Catalog:
                 return _connect(self.path, "mode=rw", alone=True), False
             if self._state_at_rest() is None:
                 raise
-            # SQLite shares a WAL through files beside it, which a folder that we may not write, or a full disk, cannot
-            # have. Without them nobody else has it open either, so it may be read as it lies; anew each time, in case
-            # that changes.
+            # SQLite shares a write-ahead log through files beside it, which it cannot make in a folder that we may not
+            # write or on a full disk. Without them no other process has the file open, so it can be read without locks.
+            # This is decided for each connection anew, because it may change.
             return _connect(self.path, "mode=ro&immutable=1"), False
 
     def _rests_after_closing(self) -> bool:
@@ -375,12 +376,12 @@ def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connec
         db.create_function("verified", -1, _verified, deterministic=True)
         if alone:
             db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        # With a WAL, NORMAL cannot damage the catalogue: a power cut may take the last transactions, which their count
-        # beside the file then tells, a killed process none.
+        # With a WAL, NORMAL cannot damage the catalogue: a killed process loses no transaction; a power cut may lose
+        # the last ones, which their count beside the file then shows.
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA trusted_schema = ON")  # our views call our functions
-        db.execute("SELECT name FROM sqlite_master LIMIT 1")  # reads the file, so that what is wrong with it shows now
+        db.execute("SELECT name FROM sqlite_master LIMIT 1")  # reads the file, so that an unreadable one raises now
     except BaseException:
         db.close()
         raise

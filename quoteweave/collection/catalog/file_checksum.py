@@ -1,10 +1,10 @@
 """The checksum of the catalogue's file, stored beside it while nobody writes.
 
-The first transaction of a writer replaces the checksum, before anything changes, by the number of transactions that
-were committed so far, and each one counts on; at its end, the writer moves SQLite's log into the file and records the
-checksum again. So if there is a checksum, the file has not changed since. If there is a number, a writer lives or was
-killed. Of a log that is damaged SQLite takes what comes before the damage: the catalogue then counts fewer of them.
-So does an older copy of the file, which has a checksum of its own: another file keeps the number when a writer ends.
+Before a writer's first transaction changes anything, it replaces the checksum by the number of transactions committed
+so far, which each transaction raises. At its end, the writer moves SQLite's log into the file and records the checksum
+again. So if there is a checksum, the file has not changed since. If there is a number, a writer is alive or was killed.
+Of a damaged log SQLite reads what precedes the damage: the catalogue then has fewer transactions than the number says.
+So does an older copy of the file, put back with its own checksum: another file keeps the number when a writer ends.
 """
 
 import os
@@ -36,7 +36,7 @@ class FileChecksum(Record):
 
 
 class CommittedCount(Record):
-    """What stands in place of the checksum while the file may change: how many transactions were committed."""
+    """Replaces the checksum while the file may change: how many transactions were committed."""
 
     committed: int
 
@@ -114,7 +114,7 @@ def settled_count(path: Path) -> int:
 
 
 def _settled_count_path(path: Path) -> Path:
-    # Its name begins otherwise than the catalogue's, as that file may be copied back together with its checksum.
+    # Its name does not begin with the catalogue's, as an older catalogue may be copied back with its checksum file.
     return path.with_name(f"changes-of-{path.name}")
 
 
@@ -127,9 +127,9 @@ def read_catalog_checksum(path: Path) -> FileChecksum | None:
 
 
 def verify_catalog(path: Path, known: FileChecksum | None = None, *, anew: bool = False) -> FileChecksum | None:
-    """Verify the file against its checksum, unless that is the `known` one; return the checksum, None without one.
+    """Verify the file against its checksum, unless that is the `known` one; return the checksum, or None without one.
 
-    A file that this process has verified and that has its modification time still is read again only with `anew`.
+    A file that this process has verified and that has not been modified since is read again only with `anew`.
 
     Raises CollectionError where the file is not what was written.
     """
@@ -147,7 +147,7 @@ def verify_catalog(path: Path, known: FileChecksum | None = None, *, anew: bool 
         if found == expected.content:
             _verified[path] = state
             break
-        # A writer that began meanwhile has removed the checksum first.
+        # The checksum is read again: a writer that began meanwhile has removed it before changing the file.
         if read_catalog_checksum(path) == expected:
             raise damage_error(path, "its content is not what was written")
     return expected
@@ -176,7 +176,7 @@ def begin_counting(path: Path, committed: int) -> None:
             file.write(sealed_record(CommittedCount(committed=committed)))
             file.flush()
             os.fsync(file.fileno())
-    except OSError:  # there is none yet, or no room for it
+    except OSError:  # there is no count yet, or no room for it
         delete_catalog_checksum(path)
         count_committed(path, committed)
 
@@ -187,7 +187,7 @@ def count_committed(path: Path, committed: int) -> None:
 
 
 def _write_count(path: Path, committed: int) -> None:
-    # Where a full disk does not take it, or a kill cuts it short, none counts as known.
+    # A count that a full disk refuses, or that a kill cuts short, is read as 0.
     with suppress(OSError):
         path.write_bytes(sealed_record(CommittedCount(committed=committed)))
 
@@ -207,8 +207,8 @@ def verify_committed(path: Path, db: sqlite3.Connection) -> None:
 
 
 def count_lost(path: Path, db: sqlite3.Connection) -> int:
-    """How many transactions were committed, by the counts beside the file, and are not in it."""
-    # Read before the catalogue's own number, in case somebody writes.
+    """How many transactions were committed, by the counts beside the file, and are missing in it."""
+    # The counts are read before the catalogue's own, in case a process is writing.
     known = max(_read_count(checksum_path(path)), settled_count(path))
     return max(0, known - committed_count(db))
 
@@ -229,15 +229,15 @@ def committed_count(db: sqlite3.Connection) -> int:
 
 
 def write_catalog_checksum(path: Path, committed: int) -> FileChecksum:
-    """Record the checksum of the file, and how many transactions it holds. For the writer alone.
+    """Record the checksum of the file, and how many transactions it holds. Only for the writer.
 
-    All of SQLite's log has been moved into the file before.
+    All of SQLite's log must have been moved into the file.
     """
     _write_count(_settled_count_path(path), committed)
     with DESCRIPTORS.opened(path) as file:
         found = FileChecksum(content=checksum_of(file), written=uuid4().hex)
     with guard_writing(checksum_path(path)):
-        checksum_path(path).write_bytes(sealed_record(found))  # cut short by a kill, it counts as none
+        checksum_path(path).write_bytes(sealed_record(found))  # if a kill cuts it short, it is read as none
     return found
 
 

@@ -1,4 +1,4 @@
-"""Rows of documents, pages and quotes in the catalogue: inserted, and read back as records."""
+"""Inserts rows of documents, pages and quotes into the catalogue, and reads them back as records."""
 
 import json
 import sqlite3
@@ -13,7 +13,7 @@ from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.records import Page, Quote
 
 MAX_IN_MEMORY = 5_000
-"""Most quotes of a document that are in memory while it is indexed; those of longer ones are parsed several times."""
+"""Most quotes of a document that are kept in memory while it is indexed; longer ones are parsed several times."""
 
 _DOCUMENT = """INSERT INTO documents (name, root, path, source, record, checksum)
 VALUES (?1, ?2, ?3, ?4, ?5, row_checksum(?5, ?1, ?2, ?3, ?4))"""
@@ -28,13 +28,13 @@ _UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT v
 _CHECKSUMS = "SELECT row, checksum FROM quotes WHERE row IN (SELECT value FROM json_each(?))"
 _AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
 _RECENT = 4096
-"""Quotes that stay in memory."""
+"""How many quotes are kept in memory."""
 _MAX_RECENT_RECORD = 4_000
-"""Most characters of the record of a quote that stays in memory, so that all of them take some 20 MB at most."""
+"""Most characters of the record of a quote that is kept, so that all of them take some 20 MB at most."""
 
 
 def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuilder) -> None:
-    """Insert a document with its pages, words and quotes, whose words the builder counts."""
+    """Insert a document with its pages, words and quotes; `builder` counts the words of the quotes."""
     name = one.document.name
     key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
     db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
@@ -47,7 +47,7 @@ def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: Segm
 class QuotesOfRecords:
     """Quotes with their rows, made from their records whenever they are iterated over.
 
-    The quotes of a document of 200,000 would take 400 MB.
+    All quotes of a document of 200,000 would take 400 MB in memory.
     """
 
     def __init__(self, read: Callable[[], Iterable[tuple[int, str]]]) -> None:
@@ -59,7 +59,7 @@ class QuotesOfRecords:
 
 
 def _insert_quotes(db: sqlite3.Connection, key: int | None, records: PackedTexts) -> Iterable[tuple[int, Quote]]:
-    """Insert the quotes that these records say into a document; give them with their rows, as often as needed."""
+    """Insert a document's quotes from their records; return them with their rows, to be iterated over repeatedly."""
     rows, kept = array("q"), list[tuple[int, Quote]]()
     for record in records:
         quote = Quote.model_validate_json(record)
@@ -73,17 +73,17 @@ def _insert_quotes(db: sqlite3.Connection, key: int | None, records: PackedTexts
 
 
 class RecentQuotes:
-    """Reads quotes by their rows, and keeps those that were read last: an answer looks at the same pages repeatedly.
+    """Reads quotes by their rows, and keeps those read last, because an answer looks at the same pages repeatedly.
 
-    A quote is kept by its row and the row's checksum, which is of all that the row says. It is not verified again until
-    that checksum is another.
+    A quote is kept by its row and the row's checksum, which covers all columns of the row. It is verified again only if
+    that checksum has changed.
     """
 
     def __init__(self) -> None:
         self._recent: RecentCache[tuple[int, int], Quote] = RecentCache(_RECENT)
 
     def at(self, db: sqlite3.Connection, rows: Iterable[int]) -> dict[int, Quote]:
-        """The quotes of these rows; none for a row that was removed. Raises sqlite3.Error for a damaged row."""
+        """The quotes of these rows; removed rows are left out. Raises sqlite3.Error for a damaged row."""
         checksums = dict(db.execute(_CHECKSUMS, (json.dumps(list(rows)),)))
         recent = {row: self._recent.get((row, checksum)) for row, checksum in checksums.items()}
         found = {row: quote for row, quote in recent.items() if quote is not None}
@@ -96,7 +96,7 @@ class RecentQuotes:
 
 
 def stored_quotes(db: sqlite3.Connection, name: str) -> Iterable[tuple[int, Quote]]:
-    """A document's quotes with their rows, in their order; they can be iterated over several times."""
+    """A document's quotes with their rows, in order; they can be iterated over several times."""
     stored = QuotesOfRecords(lambda: db.execute(_STORED, (name,)))
     few = list(islice(stored, MAX_IN_MEMORY + 1))
     return few if len(few) <= MAX_IN_MEMORY else stored
@@ -112,9 +112,9 @@ def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
 def describe_document(
     db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
 ) -> None:
-    """Say of image quotes what a vision model wrote of them, and give all quotes of the document new rows.
+    """Store what a vision model wrote about image quotes, and give all quotes of the document new rows.
 
-    `of_pictures` lists, as JSON, the fingerprints of vectors that what is said of pictures does not change.
+    `of_pictures` lists, as JSON, the fingerprints of the vectors that do not depend on these descriptions.
     """
     (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
     records = PackedTexts.of(

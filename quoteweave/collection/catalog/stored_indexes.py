@@ -1,7 +1,7 @@
 """Rows of vector indexes in the catalogue: which generation of each is current, and the seal of its folder.
 
-Folders of another collection, or of a copy made earlier, may have the same names. The seal tells them apart: without
-it, the rows in such an index would stand for other quotes.
+The folders of another collection, or of an earlier copy, may have the same names. The seal tells them apart: without
+it, the rows in such an index would be taken for those of other quotes.
 """
 
 import sqlite3
@@ -28,13 +28,13 @@ def put_index(db: sqlite3.Connection, row: tuple[str, str, int, int], seal: str)
 
 
 def put_seal(db: sqlite3.Connection, fingerprint: str, generation: int, seal: str) -> None:
-    """Record the seal of an index's generation; catalogues of earlier versions have no seals until then."""
+    """Record the seal of an index's generation; catalogues of earlier versions have no seals before that."""
     db.execute(SEALS)
     db.execute("INSERT OR REPLACE INTO index_seals VALUES (?, ?, ?)", (fingerprint, generation, seal))
 
 
 def index_states(db: sqlite3.Connection, generations: Generations, only: str | None = None) -> list[IndexState]:
-    """The current generation of each index, by name, or of the one with that fingerprint alone."""
+    """The current generation of each index, by name; with `only`, of the index with that fingerprint."""
     has_seals = db.execute(_HAS_SEALS).fetchone() is not None
     query = "SELECT fingerprint, generation, seal FROM index_seals"
     seals = {(name, number): seal for name, number, seal in db.execute(query)} if has_seals else {}

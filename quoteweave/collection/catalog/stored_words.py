@@ -1,8 +1,8 @@
-"""The words of pages in the catalogue: rows that come and go with their document's, in the same transaction.
+"""The words of pages in the catalogue: rows that are stored and removed with their document, in the same transaction.
 
-A page's words are compressed with the texts of its quotes as the dictionary (RFC 1950), in which nearly all of them
-stand already, so that what is stored is little more than their places. Catalogues of earlier versions lack the table
-until words are stored: nothing has to be made to read, nor to remove a document on a full disk.
+A page's words are compressed (RFC 1950) with the texts of its quotes as the dictionary, which contain nearly all of
+them, so that little more than their places is stored. Catalogues of earlier versions lack the table until words are
+stored, because making it could fail on a full disk, and neither reading nor removing a document may need it.
 """
 
 import re
@@ -24,7 +24,7 @@ TABLE = """CREATE TABLE IF NOT EXISTS page_words (
     checksum INTEGER NOT NULL,
     PRIMARY KEY (document, number)
 )"""
-# No text in UTF-8 has the first byte; a checksum of what follows tells one page's words from another's.
+# UTF-8 never contains the first byte. A checksum of the compressed words follows, which identifies a page's words.
 _START = b"\xffQWwords"
 _HEAD = len(_START) + 8
 _INSERT = "INSERT OR REPLACE INTO page_words VALUES (?1, ?2, ?3, row_checksum(?3, ?1, ?2))"
@@ -35,17 +35,17 @@ WHERE document = ?1 AND page BETWEEN ?2 AND ?3 ORDER BY row"""
 _LAST = (1 << 63) - 1
 
 WordsRow = tuple[int, bytes, int]
-"""Number of a page, its compressed words, and the row's checksum."""
+"""The number of a page, its compressed words, and the row's checksum."""
 
 
 def compressed_words(parsed: ParsedDocument) -> list[tuple[int, bytes]]:
-    """Of each page whose words the parser gave, its number and these as they are stored."""
+    """The number and the compressed words of each page whose words the parser gave."""
     texts = _page_texts(parsed.quotes)
     return [(page.page, _compressed(page.packed, texts[page.page])) for page in parsed.page_words]
 
 
 def store_words(db: sqlite3.Connection, key: int | None, words: Iterable[tuple[int, bytes]]) -> None:
-    """Store the compressed words of the pages of the document of that key."""
+    """Store the compressed words of the pages of the document with that key."""
     rows = [(key, *page) for page in words]
     if rows:
         db.execute(TABLE)
@@ -55,7 +55,7 @@ def store_words(db: sqlite3.Connection, key: int | None, words: Iterable[tuple[i
 def words_of_page(db: sqlite3.Connection, name: str, page: int) -> PageWords | None:
     """The words of a page of the document of that name; None where none were stored.
 
-    Raises UsageError where there is no such page, ValueError where its quotes are not those it was stored with.
+    Raises UsageError where there is no such page, ValueError where its quotes have changed since.
     """
     document = db.execute(_KEY, (name, page)).fetchone()
     if document is None:
@@ -70,9 +70,9 @@ def words_of_page(db: sqlite3.Connection, name: str, page: int) -> PageWords | N
 
 
 def read_words(db: sqlite3.Connection, key: int, document: Document) -> list[WordsRow]:
-    """Rows of the words of a document's pages, verified: of all pages or, where they were not kept, of none.
+    """Rows of the words of a document's pages, verified: of all pages or, if the words were not stored, of none.
 
-    Raises ValueError.
+    Raises ValueError where a row is damaged or missing.
     """
     if not _has_table(db):
         return []
@@ -89,13 +89,13 @@ def read_words(db: sqlite3.Connection, key: int, document: Document) -> list[Wor
 
 
 def heads_of_words(db: sqlite3.Connection) -> set[bytes]:
-    """How the compressed words of each page begin, by which `unknown_words` tells them."""
+    """The first bytes of the compressed words of each page, for `unknown_words`."""
     rows = db.execute("SELECT substr(words, 1, ?) FROM page_words", (_HEAD,)) if _has_table(db) else ()
     return {head for (head,) in rows}
 
 
 def unknown_words(data: bytes | mmap, heads: Set[bytes]) -> Iterator[int]:
-    """Where in the bytes of a file compressed words of a page begin that have none of these heads."""
+    """Positions in the bytes of a file at which a page's compressed words begin that have none of these heads."""
     for match in re.finditer(re.escape(_START), data):
         if data[match.start() : match.start() + _HEAD] not in heads:
             yield match.start()
@@ -115,7 +115,7 @@ def _expanded(words: bytes, text: bytes) -> bytes:
 
 
 def _page_texts(quotes: Iterable[Quote]) -> defaultdict[int, bytes]:
-    """What the quotes of each page say, which `describe` does not change."""
+    """The texts of the quotes of each page, without descriptions of pictures, which may change later."""
     texts = defaultdict[int, bytes](bytes)
     for quote in quotes:
         texts[quote.page] += f"{quote.text} {quote.ocr_text or ''} ".encode()
@@ -123,7 +123,7 @@ def _page_texts(quotes: Iterable[Quote]) -> defaultdict[int, bytes]:
 
 
 def _stored_page_texts(db: sqlite3.Connection, key: int, page: int | None = None) -> defaultdict[int, bytes]:
-    """Of all pages of a document, or of one."""
+    """The texts of all pages of a document, or of one page."""
     first, last = (0, _LAST) if page is None else (page, page)
     return _page_texts(Quote.model_validate_json(record) for _, record in db.execute(_QUOTES, (key, first, last)))
 

@@ -1,11 +1,11 @@
 """Short forms that a text defines, such as acronyms, with their long forms: "retrieval-augmented generation (RAG)".
 
-By the algorithm of A. S. Schwartz and M. A. Hearst, "A simple algorithm for identifying abbreviation definitions in
+The algorithm is by A. S. Schwartz and M. A. Hearst, "A simple algorithm for identifying abbreviation definitions in
 biomedical text", Pacific Symposium on Biocomputing 8 (2003), pages 451-462. There a short form needs a letter; here it
 needs a capital or a digit as well, so that an ordinary word in parentheses is not taken for one.
 
 Lists and tables of abbreviations define them without parentheses: "LOS: length of stay". There the long form is all
-that follows, and each of its words but small ones begins with a letter of the short form.
+that follows, and each of its words except small ones begins with a letter of the short form.
 """
 
 import re
@@ -15,14 +15,14 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS
 
 MIN_LENGTH, MAX_LENGTH = 2, 10
-# Characters inside parentheses, and before them, that are examined: a long form has 15 words at most.
+# How many characters inside parentheses, and before them, are examined: a long form has 15 words at most.
 REACH = 400
 PARENTHESES = lazy_regex(rf"\(([^()]{{1,{REACH}}})\)")
-# What ends a short form within parentheses: "(RAG; Lewis et al.)", "(RAG, also …)".
+# The end of a short form within parentheses: "(RAG; Lewis et al.)", "(RAG, also …)".
 AFTER_SHORT = lazy_regex(r"[;,:]\s")
-# Between sentences, or cells of a table.
+# Boundaries between sentences, or between cells of a table.
 SENTENCE_END = lazy_regex(r"[.!?][\"”’]?\s+(?=\W*[^\W_a-z])|[;:!?]\s|\n\s*\n|[\[\]|]")
-# What stands behind each short form of a list; few texts have it, and the search for it takes less time than `LISTED`.
+# What follows each short form of a list: few texts have it, and searching for it takes less time than for `LISTED`.
 LIST_MARK = lazy_regex(r"[:=–—-](?<=[^\W_a-z]:|\s[=–—-])[^\S\n]")
 # A short form at the beginning of a line or sentence, and what it stands for, up to the end of either.
 LISTED = lazy_regex(
@@ -58,7 +58,7 @@ def definitions_in_table(text: str) -> list[tuple[str, str]]:
 
 
 def _listed(short: str, long: str) -> Iterator[tuple[str, str]]:
-    """The pair, where the second is what the first stands for, and nothing else."""
+    """The pair, if the second is exactly what the first stands for."""
     short, said = short.strip(), long.split()
     letters = iter(short.casefold())
     initials = (word[0] for word in said if word.casefold() not in STOP_WORDS)

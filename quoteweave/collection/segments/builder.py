@@ -17,12 +17,12 @@ from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.references.mentions import labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, symbol_runs, words
 
-# Words that are gathered before they are counted, which takes some forty bytes for each.
+# Most words that are gathered before they are counted; each takes some forty bytes.
 MAX_GATHERED = 400_000
-# Different words among them, each of which takes some four hundred bytes meanwhile.
+# Most different words among them; each takes some four hundred bytes until they are counted.
 MAX_DIFFERENT = 100_000
 
-# How the caption of a part of an image ends.
+# The end of the caption of a part of an image.
 PART = lazy_regex(r"\bpart \d+ of \d+\)?$", re.IGNORECASE)
 
 
@@ -38,8 +38,8 @@ class SegmentBuilder:
     def add(self, name: str, quotes: Iterable[tuple[int, Quote]], pages: Sequence[Page] = ()) -> None:
         """Add a document: its quotes with their rows in the catalogue, page by page, headers and footers included.
 
-        Its `pages` say how many it has and under which headings each stands. The quotes are iterated over several
-        times, those of an iterator in memory.
+        `pages` say how many pages it has and to which headings each page belongs. The quotes are iterated over
+        several times; those of an iterator are kept in memory.
         """
         found = list(quotes) if isinstance(quotes, Iterator) else quotes
         self._document_pages = {page.number: page for page in pages}
@@ -97,9 +97,9 @@ class SegmentBuilder:
         self._pages += 1
 
     def _tokens(self, quote: Quote) -> "array[int]":
-        """What a quote is found by: its words; for an image also its section's title, and what OCR alone reads.
+        """The tokens of a quote: its words; for an image also its section's title, and words that only OCR reads.
 
-        A part of an image is found by what is on it; what its caption and its section's title say is of the whole.
+        The caption and section title are left out for a part of an image: they describe the whole image.
         """
         if quote.kind == "text":
             return self._vocabulary.of_text(quote.all_text())
@@ -121,7 +121,7 @@ class SegmentBuilder:
         self._fields["references"].add(number, self._vocabulary.of_words(sorted(names)))
 
     def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:
-        """By which people call the page, and its figures and tables."""
+        """The names by which people refer to the page and to its figures and tables, and other tokens of the page."""
         first, count = quotes[0], len(self._document_pages)
         yield from map(str, page_names(first.page_label, first.page, count or None))
         yield SYMBOLS
@@ -136,7 +136,7 @@ class SegmentBuilder:
 
 
 class _WithoutRows:
-    """The quotes alone, each time anew."""
+    """Iterates over the quotes without their rows, any number of times."""
 
     def __init__(self, found: Iterable[tuple[int, Quote]]) -> None:
         self._found = found
@@ -146,14 +146,14 @@ class _WithoutRows:
 
 
 def _own_words(quote: Quote) -> str:
-    """The words of an image and its section's title; of a part without caption and title."""
+    """The words of an image and its section's title; for a part of an image, without caption and title."""
     if quote.caption is not None and PART.search(quote.caption):
         return quote.model_copy(update={"caption": None}).all_text()
     return f"{quote.all_text()}\n{quote.section or ''}"
 
 
 def _with_names_once(segment: Segment) -> Segment:
-    """The same, where parts of a document follow one another under one name."""
+    """The segment with consecutive parts of one document joined under its name."""
     import numpy as np
 
     first = np.array([i == 0 or name != segment.names[i - 1] for i, name in enumerate(segment.names)])
@@ -167,7 +167,7 @@ def _with_names_once(segment: Segment) -> Segment:
 
 
 def _definitions(quote: Quote) -> Iterator[str]:
-    """A token for each acronym that a text or table defines, and one for what it means; of one word none stands."""
+    """Two tokens for each acronym that a text or table defines in several words: for it and for its meaning."""
     if quote.kind == "text":
         found = definitions_in(quote.text)
     else:
@@ -180,39 +180,39 @@ def _definitions(quote: Quote) -> Iterator[str]:
 
 
 DEFINITIONS = (b"acronym ", b"meaning ")
-"""How all tokens begin that say what an acronym stands for, or by which one words go."""
+"""Prefixes of the tokens for what an acronym stands for, and for the acronym of a sequence of words."""
 
 
 SYMBOLS = "symbols"
-"""How tokens begin that say which symbols stand on a page (`core.text.tokens.symbol_runs`), and, alone, that it says
-so: segments that were written before do not."""
+"""Prefix of the tokens for the symbols that occur on a page (`core.text.tokens.symbol_runs`). Alone it is a token too,
+which says that a page's symbols were recorded: segments of earlier versions lack it."""
 
 
 def _written(quote: Quote) -> Iterator[str]:
-    """All that is written in a quote."""
+    """All text that is written in a quote."""
     yield from filter(None, (quote.text, quote.caption, quote.ocr_text))
 
 
 def acronym_prefix(word: str) -> str:
-    """How tokens begin that say what an acronym, as `words` gives it, stands for."""
+    """The prefix of the tokens that say what an acronym, as `words` gives it, stands for."""
     return f"acronym {word} = "
 
 
 def meaning_prefix(meant: Sequence[str]) -> str:
-    """How tokens begin that say by which acronym these words go."""
+    """The prefix of the tokens that say which acronym these words have."""
     return f"meaning {' '.join(meant)} = "
 
 
 def layout_token(layout: str) -> str:
     """The token of a page that shows an element of that layout, such as a chart."""
-    # Words have no space in them, and names of places begin otherwise.
+    # It cannot be mistaken for another token: words contain no space, and names of places begin otherwise.
     return f"shows {layout}"
 
 
 def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
-    """Ids of the quotes that together say the page once: neither the whole page, nor what a picture on it says already.
+    """Ids of the quotes that give the page's text once: without the whole page, and without what a picture repeats.
 
-    Parts of a large table, and paragraphs set on a picture, stand inside a quote that holds their words too.
+    The parts of a large table, and paragraphs set on a picture, lie within another quote that has the same words.
     """
     pictures = [(i, q.bbox) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.all_text()]
     kept = {
@@ -224,8 +224,8 @@ def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
 
 
 def _repeats(i: int, quote: Box, j: int, picture: Box) -> bool:
-    """Of two quotes in one place, the first counts."""
-    # Few boxes meet, and to compare their edges takes less time than to compute areas.
+    """Whether a quote lies within a picture that counts in its place; of two quotes in one place, the first counts."""
+    # Comparing edges first is faster than computing areas, and few boxes overlap.
     if i == j or quote[1] >= picture[3] or quote[3] <= picture[1] or inside(quote, picture) <= 0.95:
         return False
     return j < i or area(picture) > 1.02 * area(quote)

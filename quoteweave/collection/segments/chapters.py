@@ -1,12 +1,13 @@
-"""Tells what the chapters of a document are: for the names of its pages, the search for the last one, and their count.
+"""Finds the chapters of a document: for the names of its pages, the search for the last chapter, and their count.
 
-They are the headings that say "Chapter 3", where there are two; else those that begin with their own number; else the
-outermost headings of the outline, between the contents and the references. Where an outline says how a document is
-divided, numbered headings that it lacks are none: they are steps of a manual as often.
+Chapters are the headings that say "Chapter 3", if there are at least two; else those that begin with a number of their
+own; else the outermost headings of the outline between the contents and the references. Where an outline shows how a
+document is divided, numbered headings that are missing from it do not count: they are as often steps of a manual.
 
-Numbers follow each other. What only looks numbered, such as "12 V battery" among chapters 1 to 5, breaks the order and
-is left out, and so are titles that follow one another with no text between: steps, or a list of what is to come.
-Numbers may begin anew below the heading of another part. Where they do so otherwise, it is not sure what they are.
+Chapter numbers follow each other. A title that only looks numbered, such as "12 V battery" among chapters 1 to 5,
+breaks the order and is left out, and so are titles that follow one another with no text between them: steps, or a list
+of what is to come. Numbers may begin anew below the heading of another part. Where they begin anew elsewhere, it is not
+certain what they number.
 """
 
 from bisect import bisect_left
@@ -22,11 +23,11 @@ from quoteweave.core.text.references.numerals import ROMAN
 from quoteweave.core.text.tokens import words
 
 MAX_MISSING = 2
-"""Most chapters without a heading of their own before a number that may be that of a chapter."""
+"""The most chapters that may be missing before a number for that still to count as a chapter's."""
 CONTENTS, REFERENCES, APPENDIX = map(PlaceName, ("contents", "references", "appendix"))
 ROLES = frozenset({CONTENTS, REFERENCES, APPENDIX})
 UNCOUNTED = PlaceName("chapter", UNREAD)
-# Headings of an outline that says how a document is divided.
+# An outline of at least so many headings shows how a document is divided.
 _MIN_OUTLINE = 4
 _STEP = lazy_regex(r"(\d{1,2})[.):]?\s")
 NUMBER = lazy_regex(rf"(?:\d{{1,2}}(?:\.\d{{1,2}})*[.):]?|{ROMAN.upper()}[.):]|[A-Z](?:\.\d{{1,2}})*[.):]?)\s+")
@@ -36,18 +37,18 @@ _NONE = PlaceName("")
 
 @dataclass(frozen=True, slots=True)
 class NumberedHeading:
-    """A heading, and what its number makes of it."""
+    """A heading, with what its number says about it."""
 
     name: PlaceName
     """"chapter 3" or "section 3.1"."""
     text: str
     page: int
     quote: Quote | None
-    """None for a heading of the outline that is no title on its page."""
+    """None for a heading of the outline that is not a title on its page."""
     number: int
-    """Of its chapter; -1 for the heading of a part."""
+    """The number of its chapter; -1 for the heading of a part."""
     is_inner: bool
-    """Whether it stands within its chapter, such as "3.1 Grain"; of what was found, where that has no other heading."""
+    """Whether it is within its chapter, like "3.1 Grain"; in `Chapters`, only if the chapter has no other heading."""
     says_chapter: bool
     """Whether it says "Chapter 3" rather than "3"."""
 
@@ -59,17 +60,17 @@ class Chapters:
     numbered: tuple[NumberedHeading, ...]
     """Chapters and the sections within them, in order."""
     is_complete: bool
-    """Whether no chapter with a number seems to be missing, also after the last, and none to be counted twice."""
+    """Whether no numbered chapter seems to be missing, also after the last, and none seems to be counted twice."""
     titles: frozenset[str]
-    """Ids of the titles that begin a chapter, be it once more, or have the number of the one in which they stand."""
+    """Ids of the titles that begin a chapter (repetitions included), or that have the number of the current one."""
     ending: frozenset[str]
-    """Ids of the titles that may begin a chapter, but leave out so many that nobody knows which."""
+    """Ids of the titles that may begin a chapter, but skip so many numbers that this is uncertain."""
     outline: Mapping[str, int]
-    """The outermost headings that are chapters, counted from 1; empty where numbers tell them."""
+    """The outermost headings that are chapters, numbered from 1; empty where numbers in headings decide."""
 
     @property
     def last(self) -> PlaceName | None:
-        """The name of the last one."""
+        """The name of the last chapter."""
         if self.outline:
             return PlaceName("chapter", str(len(self.outline)))
         return next((each.name for each in reversed(self.numbered) if each.name.kind == "chapter"), None)
@@ -95,8 +96,9 @@ def chapters_of(outline: "Outline", quotes: Iterable[Quote]) -> Chapters:
 class Outline:
     """The headings of an outline, and which of them are outermost.
 
-    A page has what reaches onto it before what begins there, but not how deep that is. So the first heading of a page
-    is an outermost one, and on the last page a further one too where no other page has headings within such.
+    A page lists the headings that continue from the page before, then those that begin on it, but not their depths. So
+    the first heading of a page is an outermost one; on the last page, further ones that begin there count too, unless
+    other pages show that the outline has inner headings.
     """
 
     def __init__(self, pages: Sequence[Page]) -> None:
@@ -110,40 +112,40 @@ class Outline:
         last = [heading for page in pages[-1:] for heading in page.headings[1:] if self.begins[heading] == page.number]
         self.outermost = [*first, *([] if further else last)]
         self.is_sure = not (further and last)
-        """Whether these are surely all outermost ones."""
+        """Whether these are certainly all the outermost headings."""
         self._words = {heading_words(each) for each in self.begins} if len(self.begins) >= _MIN_OUTLINE else set()
         self._lengths = {len(each) for each in self._words} - {1}
         names = {name for heading in self.begins for name in heading_names(heading) if name.number[-1:].isdigit()}
         self.kinds = {name.kind for name in names} - {"section"}
-        """The kinds of numbered parts that it has."""
+        """The kinds of its numbered parts, without sections."""
 
     @property
     def chapters(self) -> dict[str, int]:
-        """The chapters among the outermost headings, counted from 1 behind the contents up to the references.
+        """The chapters among the outermost headings, numbered from 1, between the contents and the references.
 
-        Appendices are none, nor are prefaces, indexes and the like before the first and behind the last; between two,
-        "Copyright" and "Index" are what the document is about.
+        Appendices do not count, nor do prefaces, indexes and the like before the first chapter and after the last;
+        between two chapters, headings such as "Copyright" and "Index" are chapters themselves.
         """
         order = list(self.begins)
         appendices = (at for at, heading in enumerate(order) if APPENDIX in heading_names(heading))
         before = set(order[: next((at for at in appendices if 2 * at >= len(order) - 1), None)])
         outermost = {heading: heading_names(heading) for heading in self.outermost if heading in before}
         if any(name.number[-1:].isdigit() for names in outermost.values() for name in names):
-            return {}  # "Part I", "Item 1"
+            return {}  # such as "Part I" or "Item 1"
         headings = list(outermost)
         contents = [at for at, heading in enumerate(headings) if CONTENTS in outermost[heading]]
         chapters = headings[contents[-1] + 1 if contents else 0 :]
         references = [at for at, heading in enumerate(chapters) if REFERENCES in outermost[heading]]
-        # Those of the first chapter do not end them.
+        # References in the first half belong to a single chapter and do not end the chapters.
         end = next((at for at in references if 2 * at >= len(chapters) - 1), len(chapters))
         counted = [heading for heading in chapters[:end] if ROLES.isdisjoint(outermost[heading])]
         certain = [at for at, heading in enumerate(counted) if UNCOUNTED not in outermost[heading]]
         counted = counted[certain[0] : certain[-1] + 1] if certain else []
-        # A single one is the title of the whole.
+        # A single heading is the title of the whole document.
         return {heading: chapter for chapter, heading in enumerate(counted, 1)} if len(counted) > 1 else {}
 
     def admits(self, title: NumberedHeading) -> bool:
-        """Whether a title may be that of a chapter: the outline has it, or leaves it to the titles."""
+        """Whether a title may be a chapter's: the outline has it, or leaves this to the titles."""
         if title.is_inner or title.number < 0 or not self._words or title.quote is None:
             return True
         return self.has(title.text) or (title.says_chapter and "chapter" not in self.kinds)
@@ -151,12 +153,12 @@ class Outline:
     def has(self, text: str) -> bool:
         """Whether a title is one of the headings of an outline that says how the document is divided."""
         said = heading_words(text)
-        # "5 Related Work 5.1 Models", set as one title.
+        # A longer title counts if it begins with a heading: "5 Related Work 5.1 Models" may be set as one title.
         return said in self._words or any(said[:length] in self._words for length in self._lengths)
 
 
 class _Numbering:
-    """The chapters found so far, with the number at which their part stands."""
+    """The chapters found so far, and the state of their numbering."""
 
     def __init__(self, read: Sequence[NumberedHeading]) -> None:
         self._read, self._series = read, _longest_series([title.number for title in read])
@@ -171,11 +173,11 @@ class _Numbering:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is unsure, also of what stands behind the last chapter."""
+        """Whether nothing is uncertain, also after the last chapter."""
         return self._is_sure and not self._may_skip and self._repeated < 0
 
     def add(self, at: int, title: NumberedHeading) -> None:
-        """Take a title for a chapter, where its number shows that it is one, or for a section of the last."""
+        """Count a title as a chapter if its number shows that it is one, or as a section of the last chapter."""
         if title.number < 0:
             self._heading = title.name
         elif not self.found:
@@ -184,7 +186,7 @@ class _Numbering:
         elif not title.is_inner and title.number <= self._last and title.number in self._texts:
             self._repeat(title)
         elif title.number == self._last + 1:
-            # Behind 1, 2, 3 and again 1, 2 a 4 shows that the second ones are no chapters; behind 1, 2, 1, 2 no 3 does.
+            # After 1, 2, 3, 1, 2, a 4 shows that the second 1 and 2 are no chapters; after 1, 2, 1, 2, a 3 does not.
             self._is_sure = self._is_sure and self._repeated != self._last
             self._take(title)
         elif title.number > self._last + 1 and self._goes_on(title, at):
@@ -199,12 +201,12 @@ class _Numbering:
             self.found.setdefault((self._part, title.name), replace(title, is_inner=False))
 
     def _begins(self, title: NumberedHeading, at: int) -> bool:
-        """Whether it is the first chapter: an extract begins anywhere, but alone only with chapter 1."""
+        """Whether it is the first chapter. An extract may begin with any number, but a single chapter only with 1."""
         self._is_sure = title.number == 1 or title.says_chapter
         return self._is_sure or (at == self._series[0] and self._has_more(title, at))
 
     def _goes_on(self, title: NumberedHeading, at: int) -> bool:
-        """Whether a title that leaves numbers out is that of a chapter: it says so, or what belongs to one follows."""
+        """Whether a title that skips numbers is a chapter's: it says so, or something that belongs to it follows."""
         if self._last_at.get(self._last + 1, -1) > at:
             return at in self._in_series
         return title.says_chapter or self._has_more(title, at) or (title.is_inner and at in self._in_series)
@@ -216,9 +218,9 @@ class _Numbering:
         return has_sections or self._last_at.get(title.number + 1, -1) > at
 
     def _repeat(self, title: NumberedHeading) -> None:
-        """Begin another part where its heading says so, or note that a chapter may be left out.
+        """Begin another part if its heading is above, or note that a chapter may be missing.
 
-        A heading may stand in a table of contents first, and above several pages.
+        A heading may also occur twice because it is in a table of contents or is repeated on several pages.
         """
         begins = title.number <= 1
         is_below_part = self._heading not in self._parts and self._heading != _NONE
@@ -235,7 +237,7 @@ class _Numbering:
             self._repeated = title.number
 
     def _is_known(self, title: NumberedHeading) -> bool:
-        """Whether it is the heading of a chapter that was found, once more; one without a name may be another's."""
+        """Whether it repeats the heading of a found chapter; a number without words may be another chapter's."""
         said = _said(title)
         if title.number == self._last:
             return any(said[: len(one)] == one or one[: len(said)] == said for one in self._texts[title.number])
@@ -253,8 +255,8 @@ class _Numbering:
 
 
 def _longest_series(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Where the numbers of the longest rising series stand, of which at most `MAX_MISSING` lack between neighbours."""
-    best: dict[int, tuple[int, int]] = {}  # by the last number: length of the series, and where that stands
+    """Positions of the longest rising series of numbers, with at most `MAX_MISSING` missing between neighbours."""
+    best: dict[int, tuple[int, int]] = {}  # by the last number of a series: its length, and the position of that number
     previous: list[int] = []
     for at, number in enumerate(numbers):
         length, before = max((best.get(one, (0, -1)) for one in range(number - MAX_MISSING - 1, number)), key=_length)
@@ -278,15 +280,15 @@ def _ids(title: NumberedHeading) -> list[str]:
 
 
 def _said(title: NumberedHeading) -> list[str]:
-    """The words of a heading, without the page number of a table of contents."""
+    """The words of a heading, without a page number at its end, as in a table of contents."""
     said = title.text.casefold().split()
     return said[:-1] if len(said) > (3 if title.says_chapter else 2) and said[-1].isdecimal() else said
 
 
 def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
-    """The titles that may be of chapters, sections within them and parts, in order.
+    """The titles that may be those of chapters, of sections within them and of parts, in order.
 
-    A chapter of the outline that no title names stands before those of its page that it may not follow.
+    A chapter of the outline that has no title on its page is inserted by its page and number.
     """
     found: list[NumberedHeading] = []
     letter = ""
@@ -297,12 +299,12 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
             if quote.layout != "title" or (at in steps and not outline.has(quote.text)):
                 continue
             match = _LETTER.match(quote.text)
-            # "I." behind "H." is no numeral.
+            # After "H.", "I." is a letter, not a numeral.
             if match is None or not letter or ord(match[1]) != ord(letter) + 1:
                 found += filter(outline.admits, _read(quote.text, quote.page, quote))
             letter = match[1] if match else letter
     known = {title.number for title in found if not title.is_inner}
-    # The highest place so far stays in order, so that the first one which is not lower is found without a look at each.
+    # The running maximum is in order, so that the first place which is not lower is found by bisection.
     highest = list(accumulate(((one.page, one.number) for one in found), max))
     for heading, page in outline.begins.items():
         for title in _read(heading, page):
@@ -314,14 +316,14 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
 
 
 def _of_one_kind(titles: Sequence[NumberedHeading], outline: Outline) -> list[NumberedHeading]:
-    """Where two of the titles say "Chapter 3", those of chapters are only such."""
+    """The titles; where two or more say "Chapter 3", only such titles are kept as those of chapters."""
     if len({title.number for title in titles if title.says_chapter}) < 2:
         return _without_series_of_one_name(titles, outline)
     return [title for title in titles if title.says_chapter or title.is_inner or title.number < 0]
 
 
 def _without_series_of_one_name(titles: Sequence[NumberedHeading], outline: Outline) -> list[NumberedHeading]:
-    """The titles without those that differ but in their number, as "1 May 2020" and "2 May 2020" do.
+    """The titles without those that differ in nothing but their number, such as "1 May 2020" and "2 May 2020".
 
     Those that say "Chapter" or that the outline has are kept.
     """
@@ -342,20 +344,20 @@ def _without_series_of_one_name(titles: Sequence[NumberedHeading], outline: Outl
 
 
 def _read(text: str, page: int, quote: Quote | None = None) -> Iterator[NumberedHeading]:
-    """The title with its number, behind the heading of a part; nothing for one without."""
+    """The title with its number, preceded by the heading of a part that it names; nothing if it has no number."""
     called = heading_names(text)
     part = next((name for name in called if name.encloses_chapters), None)
     if part is not None:
         yield NumberedHeading(part, text, page, quote, -1, is_inner=False, says_chapter=False)
     top = next((name.value for name in called if name.kind == "chapter"), None)
     is_inner = bool(called) and "." in called[0].number
-    if top or (top == 0 and not is_inner):  # "0.04 litres"
+    if top or (top == 0 and not is_inner):  # 0 counts only as a whole number, unlike that of "0.04 litres"
         says_chapter = PlaceName("section", str(top)) not in called
         yield NumberedHeading(called[0], text, page, quote, top, is_inner, says_chapter)
 
 
 def steps_in(shown: Sequence[Quote]) -> set[int]:
-    """Which quotes of a page with text are numbered titles that follow one another: steps, or a list."""
+    """Positions of a page's numbered titles with no text between them: steps or a list. None on a page of titles."""
     if all(quote.layout == "title" for quote in shown):
         return set()
     matches = (_STEP.match(quote.text) if quote.layout == "title" else None for quote in shown)

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
-# Postings that are moved at once, which takes some twenty bytes for each.
+# How many postings are moved at once; each takes some twenty bytes.
 MOVED_AT_ONCE = 200_000
-# Tokens of each part that are merged at once, which takes some three hundred bytes for each: a file may hold a million.
+# How many tokens of each part are merged at once; each takes some three hundred bytes, and a file may hold a million.
 TOKENS_AT_ONCE = 8_000
 
 
 def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
-    """One segment of the documents of `old` but those named in `without`, whose words go too, and of `new`.
+    """One segment of the documents of `old`, except those named in `without` and their words, and of `new`.
 
-    Its postings, most of what it holds, are merged whenever they are asked for: to write them, those of some tokens
-    of one field are in memory at a time.
+    The postings, most of its size, are merged whenever they are asked for: while they are written, only those of some
+    tokens of one field are in memory.
     """
     import numpy as np
 
@@ -42,7 +42,7 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
         names=tuple(name for part in parts for name in part.names),
         quote_counts=np.concatenate([part.quote_counts for part in parts]),
         page_counts=np.concatenate([part.page_counts for part in parts]),
-        # In one kind of number: numpy joins 64 bits with and without a sign as floats, which round.
+        # Converted to one type: numpy joins signed and unsigned 64-bit integers as floats, which are not exact.
         rows=np.concatenate([part.segment.rows[part.quotes].astype(np.int64) for part in parts]),
         page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
         is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
@@ -52,7 +52,7 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
 
 
 class _Part:
-    """The part of a segment that goes into a merged one."""
+    """What remains of a segment in a merged one."""
 
     def __init__(self, segment: Segment, without: Collection[str]) -> None:
         import numpy as np
@@ -63,7 +63,7 @@ class _Part:
         self.names = [name for name, kept in zip(segment.names, keep, strict=True) if kept]
         self.quote_counts, self.page_counts = segment.quote_counts[keep], segment.page_counts[keep]
         self.quotes = np.flatnonzero(np.repeat(keep, segment.quote_counts))
-        """Positions of the quotes that stay."""
+        """Positions of the quotes that remain."""
         self._pages = np.flatnonzero(np.repeat(keep, segment.page_counts))
 
     def page_of(self) -> "Array":
@@ -73,7 +73,7 @@ class _Part:
         return np.searchsorted(self._pages, self.segment.page_of[self.quotes])
 
     def postings(self, field: str) -> Postings:
-        """Those of the items that stay, in their new positions; tokens keep their numbers."""
+        """The postings of the items that remain, with their new positions; token numbers do not change."""
         import numpy as np
 
         found = self.segment.fields[field]
@@ -88,7 +88,7 @@ class _Part:
         return Postings(before[found.starts], items[kept], found.counts[kept], found.lengths[staying])
 
     def used(self) -> "Array":
-        """(v,) whether an item which stays has the token."""
+        """(v,) whether any remaining item has the token."""
         import numpy as np
 
         if self._all:
@@ -99,23 +99,23 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _MergedFields(ChunkedFields):
-    """The postings of each field, merged anew each time."""
+    """The postings of each field, merged anew each time they are asked for."""
 
     parts: Sequence[_Part]
     numbers: "Sequence[Array]"
-    """For each part, which number each of its tokens has among all, or -1."""
+    """For each part, the new number of each of its tokens, or -1."""
     quotes: Sequence[int]
-    """Where the quotes of each part begin; last, how many there are."""
+    """Where the quotes of each part begin; the last number is how many there are."""
     pages: Sequence[int]
     tokens: int
-    """How many there are."""
+    """How many tokens there are."""
 
     def chunks(self, field: str) -> ChunkedPostings:
         import numpy as np
 
         found = [part.postings(field) for part in self.parts]
         bases = self.quotes if field in OF_QUOTES else self.pages
-        # Arrays as long as the vocabulary are what takes the memory where every word is another, so that few are made.
+        # Arrays as long as the vocabulary take most of the memory where nearly every word is new, so few are made.
         starts = np.zeros(self.tokens + 1, dtype=np.int64)
         for part, number in zip(found, self.numbers, strict=True):
             used = number >= 0
@@ -128,21 +128,21 @@ class _MergedFields(ChunkedFields):
     def _joined(
         self, found: Sequence[Postings], starts: "Array", tokens: range, bases: Sequence[int]
     ) -> "tuple[Array, Array]":
-        """Items and counts of a range of the tokens: of each token first those of the first part, and so on."""
+        """Items and counts of a range of tokens: for each token, those of the first part first, and so on."""
         import numpy as np
 
         begin = starts[tokens.start]
         items = np.empty(int(starts[tokens.stop] - begin), dtype=np.min_scalar_type(max(0, bases[-1] - 1)))
         times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in found)))
-        taken = starts[tokens.start : tokens.stop] - begin  # where the next part of each token's items goes
+        taken = starts[tokens.start : tokens.stop] - begin  # where the next part's items of each token go
         for part, number, base, whole in zip(found, self.numbers, bases, self.parts, strict=False):
-            # The numbers ascend, except for tokens that are used no more and have no items.
+            # The numbers ascend, except those of tokens that are no longer used (-1), which have no items.
             own = slice(*np.searchsorted(np.maximum.accumulate(number), [tokens.start, tokens.stop]))
             used = number[own] >= 0
             first, last = int(part.starts[own.start]), int(part.starts[own.stop])
             before = part.starts[own.start : own.stop + 1].astype(np.int64) - first
             lengths, to = np.diff(before)[used], number[own][used] - tokens.start
-            # A token's items move together: each goes as far as the first of them.
+            # The items of a token stay together: all are shifted as far as the first.
             places = np.repeat(taken[to] - before[:-1][used], lengths)
             places += np.arange(last - first)
             items[places] = part.items[first:last].astype(np.uint32) + np.uint32(base)
@@ -178,7 +178,7 @@ def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[
 
 
 def _chunks(segments: Sequence[Segment]) -> Iterator[list[range]]:
-    """Stretches of the tokens of all segments, up to the same token each, in order."""
+    """Ranges of the tokens of all segments: in each step, up to the same token in every segment."""
     counts = [len(segment.token_ends) for segment in segments]
     starts = [0] * len(segments)
     while starts != counts:
@@ -198,7 +198,7 @@ def _chunks(segments: Sequence[Segment]) -> Iterator[list[range]]:
 
 
 def _blocks(starts: "Array") -> "Iterator[range]":
-    """Ranges of tokens whose items are moved at once; the items of each begin at `starts`."""
+    """Ranges of tokens whose items are moved at once; `starts` says where the items of each token begin."""
     import numpy as np
 
     first = 0

@@ -1,10 +1,10 @@
-"""Names each page of a document by the parts that stand on it: "part 2", "chapter 3", "appendix b", "contents".
+"""Names each page of a document by the parts that it belongs to: "part 2", "chapter 3", "appendix b", "contents".
 
-Parts are known by the outline and by titles; a part lasts until the next one of its rank or of a higher one, so that
-"Item 1" does not end "Part I". A heading whose number is not sure, and a preface or an index, ends the part before and
-gives its pages no other name. Titles that begin with a mere number are steps of a manual as often as chapters: those
-count that `chapters` finds. A page of contents has no other part, unless one begins on it. The last part of each kind
-has two more names, such as "chapter last" and "last chapter 9".
+Parts are known from the outline and from titles. A part lasts until the next one of the same or a higher rank, so that
+"Item 1" does not end "Part I". A heading whose number is uncertain, and a preface or an index, ends the part before and
+gives its pages no other name. Titles that begin with a mere number are as often steps of a manual as chapters: only
+those that `chapters` finds count. A page of contents belongs to no other part, unless one begins on it. The last part
+of each kind has two more names, such as "chapter last" and "last chapter 9".
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,22 +36,22 @@ from quoteweave.core.text.references.mentions import (
 from quoteweave.core.text.references.numerals import ROMAN
 from quoteweave.core.text.tokens import words
 
-# By what encloses what, below the parts that enclose chapters; notes, steps and the like stand within these.
+# Which parts enclose which, below the parts that enclose chapters; notes, steps and the like lie within these.
 _RANKS = {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
 _ROLE_RANK, _INNER_RANK = 2, 3
-# Also "II. Cranes"; "I. Ships" may be a letter.
+# "3 Grain" or "II. Cranes", but not "I. Ships", where "I." may be a letter.
 _BARE_NUMBER = lazy_regex(rf"\d|(?!.[.):]){ROMAN.upper()}[.):]\s")
 # "B Details" and "B. Details", after the references.
 _LETTERED = lazy_regex(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
 # "PART II Item 5. Market…", set as one paragraph.
 _CAPITAL_PART = lazy_regex(rf"[A-ZÄÖÜ]{{4,}} (?:{ROMAN.upper()}|\d{{1,2}})\b")
 _MAX_HEADING_WORDS = 60
-# Instead of the letter of an appendix, after the references.
+# Replaces the letter of an appendix after the references, before the first appendix.
 _BEFORE_LETTERS = "@"
-# The page number at the end of a line of contents.
+# The page number at the end of a line of a table of contents.
 _ENTRY_END = lazy_regex(r"[\s.·…_|](\d{1,4})")
 _LEADERS = frozenset(".·…_|")
-# By how much the letter of an appendix may exceed that before: a heading may not have been found.
+# How far the letter of an appendix may be from that of the one before: the heading of one between may not be found.
 _MAX_STEP = 2
 
 
@@ -67,15 +67,15 @@ def names_of_pages(pages: Sequence[Page], quotes: Iterable[Quote]) -> dict[int, 
 
 
 def last_part(name: PlaceName) -> PlaceName:
-    """The name of the last part of its kind that tells which one it is: 'last chapter 9'."""
+    """The name of the last part of its kind, with its number or letter: 'last chapter 9'."""
     return PlaceName(f"last {name.kind}", name.number)
 
 
 def _last_parts(names: Collection[PlaceName], chapter: PlaceName | None) -> Iterator[PlaceName]:
     """The last part of each kind: the one with the highest number, else with the last letter.
 
-    A number counts only where it follows another one, or is at most one more than there are: a heading may be missing.
-    A kind of which a part is called the last is left out.
+    A number counts only where it follows another one, or exceeds the count of parts by at most one, as one heading may
+    be missing. Kinds that have a part which is itself called the last are left out.
     """
     for kind in {name.kind for name in names}.difference(name.kind for name in names if name.is_last):
         own = [name for name in names if name.kind == kind]
@@ -104,7 +104,7 @@ class SectionNames:
         self._counted_on = _pages_of(self.chapters.outline, pages)
         self._under: list[tuple[int, list[PlaceName]]] = []
         self._before: frozenset[str] = frozenset()
-        # Of the appendix that began last, "@" before the first.
+        # The letter of the appendix that began last; "@" after the references, before the first appendix.
         self._letter = ""
         self._has_appendix = self._is_contents = False
 
@@ -140,14 +140,14 @@ class SectionNames:
 
     def _push(self, names: list[PlaceName]) -> None:
         if names == [CONTENTS]:
-            return  # as much a list of what is in the box
+            return  # a heading "Contents" may be that of a list of what is in the box
         outer = [name for name in names if _rank_of(name) == 0]
         for group in filter(None, (outer, [name for name in names if name not in outer])):  # "PART II Item 8"
             self._under = [each for each in self._under if each[0] < _rank(group)]
             self._under.append((_rank(group), group))
 
     def _reads_as_contents(self, shown: Sequence[Quote], begun: Sequence[str]) -> bool:
-        """Whether a page has contents: it says so, or follows one that has and has their lines."""
+        """Whether a page has a table of contents: it says so, or follows a page with one and has such lines itself."""
         says = any(CONTENTS in self._names[each] for each in begun) or any(
             quote.layout == "title" and CONTENTS in heading_names(quote.text) for quote in shown
         )
@@ -155,7 +155,7 @@ class SectionNames:
         return self._is_contents
 
     def _begun(self, shown: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[PlaceName]]]:
-        """The parts that begin on a page, each with the place of its heading among the quotes, in order."""
+        """The parts that begin on a page, in order, each with the position of its heading among the quotes."""
         headings, steps = _Headings(begun), steps_in(shown)
         for at, quote in enumerate(shown):
             own = headings.take(quote)
@@ -186,7 +186,7 @@ class SectionNames:
         return names
 
     def _counted(self, heading: str) -> list[PlaceName]:
-        """The name of a chapter that has no number of its own; after references it ends them."""
+        """The name of an outline's chapter without a number of its own; after the references it ends the appendices."""
         if heading not in self.chapters.outline or self._letter > _BEFORE_LETTERS:
             return []
         if self._letter and (self._names[heading] or _LETTERED.match(heading)):
@@ -195,7 +195,7 @@ class SectionNames:
         return [PlaceName("chapter", str(self.chapters.outline[heading]))]
 
     def _checked(self, quote: Quote, names: list[PlaceName], *, is_outlined: bool) -> list[PlaceName]:
-        """The names of a title without those that its number has only by chance."""
+        """The names of a title, without those that its number suggests only by chance."""
         is_chapter = quote.id in self.chapters.titles
         if _BARE_NUMBER.match(quote.text):
             certain = [name for name in names if "." in name.number or name in ROLES]
@@ -205,13 +205,13 @@ class SectionNames:
         letter = _LETTERED.match(quote.text) if names and not self._letter and not is_chapter else None
         if letter is None:
             return names
-        # Before all appendices, a section of a chapter.
+        # Before all appendices, a lettered title is a section of a chapter.
         if any(name.kind == "chapter" for name in names):
             return [PlaceName("section", letter[1].lower()), *(name for name in names if name in ROLES)]
         return [name for name in names if name.kind == "section" or name in ROLES]
 
     def _remember(self, text: str, names: Sequence[PlaceName]) -> None:
-        """Keep in mind which appendix began last, if no chapter began behind it."""
+        """Remember which appendix began last, unless a chapter has begun since."""
         if REFERENCES in names or APPENDIX in names:
             self._letter = self._letter or _BEFORE_LETTERS
             self._has_appendix = self._has_appendix or APPENDIX in names
@@ -221,11 +221,11 @@ class SectionNames:
             self._letter = ""
 
     def _letter_of(self, text: str, *, is_outlined: bool) -> str:
-        """The letter of an appendix, which may follow that of the one before; "" for other titles."""
+        """The letter of an appendix if it may follow the one before; "" for other titles."""
         match = _LETTERED.match(text) if self._letter else None
         if match is None or not 0 <= ord(match[1]) - ord(self._letter) <= _MAX_STEP:
             return ""
-        # "A Survey of Ports".
+        # As in "A Survey of Ports".
         if text[:2] == "A " and not (text.isupper() or is_outlined or self._has_appendix):
             return ""
         self._letter = match[1]
@@ -249,14 +249,14 @@ def _page_number(line: str) -> int | None:
 
 
 def _is_entry(line: str) -> bool:
-    """Whether a line that ends in a number is one of contents also by the rest, unlike "In 2019 sales were 10"."""
+    """Whether a line that ends in a number looks like a line of contents otherwise, unlike "In 2019 sales were 10"."""
     title = line.rstrip("0123456789")
     led = title.rstrip()[-1:] in _LEADERS or title[-2:].isspace()
     return led or not any(letter.isdigit() for letter in title) or bool(heading_names(title))
 
 
 def _has_contents_alone(shown: Sequence[Quote]) -> bool:
-    """Whether no part begins on a page with contents: entries follow each title of a part, and none is above them."""
+    """Whether no part begins on a page of contents: none is above its heading, and entries follow each of them."""
     named = (heading_names(quote.text) if quote.layout == "title" else [] for quote in shown)
     titles = [[] if names == [UNCOUNTED] else names for names in named]
     first = next((at for at, names in enumerate(titles) if CONTENTS in names), -1)
@@ -285,7 +285,7 @@ def _rank_of(name: PlaceName) -> int:
 
 
 class _Headings:
-    """The headings of the outline that begin on a page, each until a quote has it."""
+    """The headings of the outline that begin on a page and that no quote has been matched with yet."""
 
     def __init__(self, headings: Sequence[str]) -> None:
         self.left = {heading: at for at, heading in enumerate(headings)}
@@ -298,7 +298,7 @@ class _Headings:
         self._lengths = sorted({len(each) for each in self._leading})
 
     def take(self, quote: Quote) -> str | None:
-        """The first heading with which a quote begins, which is then no longer left."""
+        """The first heading with which a quote begins; it is removed from those left."""
         if not self.left or quote.kind != "text" or len(quote.text.split()) > _MAX_HEADING_WORDS:
             return None
         said = tuple(words(quote.text, keep_stop_words=True))
@@ -321,7 +321,7 @@ def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, l
         begins.setdefault(page.headings[0] if page.headings else "", at)
     for heading, chapter in chapters.items():
         first = begins.get(heading, len(pages) - 1)
-        # It may begin below the end of another.
+        # A chapter may begin on the page on which another ends.
         first -= first > 0 and heading in pages[first - 1].headings
         last = next((at for at in range(first, len(pages)) if heading not in pages[at].headings), len(pages))
         for page in pages[first:last]:

@@ -1,12 +1,12 @@
 """Segments of the lexical index: immutable files, each of which says where the words of some documents occur.
 
-A segment is written once, together with the transaction that stores its documents, and never changed. Where documents
-are added, it is merged with segments that are not much larger; where one is removed, it is written again without that
+A segment is written once, together with the transaction that stores its documents, and never changed. When documents
+are added, it is merged with segments that are not much larger; when one is removed, it is written again without that
 document's words. Scores are not stored but computed from counts (`index.lexical`), with statistics over all segments,
-so that it makes no difference in which order, or how many at once, documents were added.
+so that they do not depend on the order in which documents were added, nor on how many at once.
 
-A file is named by the xxh3-128 of its bytes, which is compared when the file is opened. It holds arrays in numpy's own
-format, one after the other, each beginning at a multiple of 64 bytes, so that they are used as they lie.
+A file is named by the xxh3-128 of its bytes, which is verified when the file is opened. It holds arrays in numpy's own
+format, one after the other, each beginning at a multiple of 64 bytes, so that they can be used without copying.
 """
 
 import json
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 SUFFIX = ".seg"
-_UNNAMED = f"unnamed{SUFFIX}"  # a file whose bytes are not all known yet
+_UNNAMED = f"unnamed{SUFFIX}"  # while its bytes are not all known, a file has this name
 FIELDS = ("quotes", "pages", "outline", "references")
-"""What is counted: words of each quote, words of each page, words of the headings that the outline has above it, and
-names by which people call the page and what is on it."""
+"""What is counted: words of each quote, words of each page, words of the outline's headings to which the page belongs,
+and the names with which people refer to the page and what is on it."""
 OF_QUOTES = frozenset({"quotes"})
-# In the length of a page a number counts as a quarter of a word: a table of numbers does not make it a long text.
+# In the length of a page, a number counts as a quarter of a word: a table of numbers does not make a page a long text.
 NUMBERS_PER_WORD = {"pages": 4}
 _ALIGNMENT = 64
-_STEP = 16  # of the tokens that are in a list, so that one is found quickly and most stay in the file
+_STEP = 16  # one in so many tokens is also kept in a list, so that a token is found quickly while most stay in the file
 _READ_AT_ONCE = 2**18
-# As numpy writes it of one dimension. numpy's own reader parses it as Python, which fails at times where several
-# threads do so at once (SystemError: AST constructor recursion depth mismatch, CPython 3.11).
+# The header that numpy writes for a one-dimensional array. numpy's own reader parses it as Python code, which may fail
+# when several threads do so at once (SystemError: AST constructor recursion depth mismatch, CPython 3.11).
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '([|<>=]?\w+)', 'fortran_order': False, 'shape': \((\d+),\), \} *\n", re.DOTALL
 )
@@ -56,11 +56,11 @@ class Postings:
     """Which items of one field have each token, and how often. Items are quotes or pages, by their position."""
 
     starts: "Array"
-    """(v + 1,) where the items of each token begin; the last is p."""
+    """(v + 1,) where the items of each token begin; the last number is p."""
     items: "Array"
     """(p,) positions of items, ascending within a token."""
     counts: "Array"
-    """(p,) how often that item has the token."""
+    """(p,) how often the item has the token."""
     lengths: "Array"
     """(n,) how many tokens each item has, repeats counted; several numbers may count as one token."""
 
@@ -79,17 +79,17 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class ChunkedPostings:
-    """Postings of which those of some tokens are in memory at a time."""
+    """Postings of which only those of some tokens are in memory at a time."""
 
     starts: "Array"
     chunks: "Iterator[tuple[Array, Array]]"
     """Items and counts of consecutive groups of tokens."""
     lengths: "Array"
     items: "np.dtype[Any]"
-    """The kind of number that all items are written in."""
+    """The type in which all item numbers are written."""
 
     def whole(self) -> Postings:
-        """All of them in memory."""
+        """Return all postings in memory."""
         import numpy as np
 
         items, counts = zip(*self.chunks, strict=True) if len(self.starts) > 1 else ([], [])
@@ -104,7 +104,7 @@ class ChunkedFields(Mapping[str, Postings]):
 
     @abstractmethod
     def chunks(self, field: str) -> ChunkedPostings:
-        """Those of a field, some tokens at a time."""
+        """The postings of a field, some tokens at a time."""
 
     def __getitem__(self, field: str) -> Postings:
         return self.chunks(field).whole()
@@ -118,7 +118,7 @@ class ChunkedFields(Mapping[str, Postings]):
 
 @dataclass(frozen=True)
 class Segment:
-    """Documents as numbers. Positions of quotes and pages count from 0 within the segment, document by document."""
+    """The counted words of some documents. Positions of quotes and pages count from 0, document by document."""
 
     names: tuple[str, ...]
     """Names of the d documents, in the order of their quotes."""
@@ -131,7 +131,7 @@ class Segment:
     page_of: "Array"
     """(n,) the position of each quote's page."""
     is_image: "Array"
-    """(n,) bool, whether each is an image quote."""
+    """(n,) bool, whether each quote is an image quote."""
     tokens: "Array"
     """(bytes,) uint8, the v tokens in UTF-8, one after the other, sorted as bytes."""
     token_ends: "Array"
@@ -154,7 +154,7 @@ class Segment:
 
     @property
     def merge_cost(self) -> int:
-        """What merging it costs: the number of its postings, quotes and documents."""
+        """The cost of merging it: the number of its postings, quotes and documents."""
         return sum(len(postings.items) for postings in self.fields.values()) + len(self.rows) + len(self.names)
 
     @cached_property
@@ -163,7 +163,7 @@ class Segment:
 
     @cached_property
     def _ends(self) -> memoryview:
-        # Single numbers come out of a memoryview several times as fast as out of an array.
+        # Reading a single number from a memoryview is several times as fast as from an array.
         return self.token_ends.data
 
     def token(self, number: int) -> bytes:
@@ -178,13 +178,13 @@ class Segment:
     def find(self, token: bytes) -> int | None:
         """The number of a token; None where no item has it."""
         count = len(self.token_ends)
-        # In a list Python needs a tenth of the time that it needs with a key.
+        # Searching a Python list first takes a tenth of the time of a search with `key`.
         after = bisect_left(self._steps, token) * _STEP
         number = bisect_left(range(count), token, max(after - _STEP, 0), min(after, count), key=self.token)
         return number if number < count and self.token(number) == token else None
 
     def beginning(self, prefix: bytes) -> list[bytes]:
-        """The tokens that begin so, sorted."""
+        """The tokens with this prefix, sorted."""
         count = len(self.token_ends)
         first = bisect_left(range(count), prefix, key=self.token)
         return list(takewhile(lambda token: token.startswith(prefix), map(self.token, range(first, count))))
@@ -203,12 +203,12 @@ class PostingsBuilder:
         self.items = array("i")
 
     def add(self, item: int, tokens: "array[int]") -> None:
-        """Add tokens of an item by their numbers, which begin at 1; more of them may be added later."""
+        """Add tokens of an item by their numbers, which begin at 1; more tokens of the same item may be added later."""
         self.tokens += tokens
         self.items += array("i", (item,)) * len(tokens)
 
     def postings(self, order: "Array", size: int, numbers: "Array", numbers_per_word: int) -> Postings:
-        """Make the postings. `order` has the number in the segment of each token; `numbers`, whether it is a number.
+        """Make the postings. `order` gives each token's number in the segment, `numbers` whether the token is a number.
 
         In the length of an item, `numbers_per_word` numbers count as one word.
         """
@@ -294,7 +294,7 @@ class ArrayChunks:
 def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
     """All arrays, in the order of the file, one field's postings after the other.
 
-    The pieces of each have to be read to their end before the next is asked for, which may be made of them.
+    Each array's pieces have to be read to the end before the next array is asked for, which may depend on them.
     """
     import numpy as np
 
@@ -310,7 +310,7 @@ def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
         counts: list[Array] = []
         count = int(merged.starts[-1])
         yield _whole(merged.starts)
-        # Counts are written after the items, and are a byte each as a rule: they are kept until then.
+        # The counts are written after the items and are kept until then; as a rule they take a byte each.
         yield ArrayChunks(merged.items, count, _items(merged.chunks, counts))
         kind = np.min_scalar_type(max((some.max(initial=0) for some in counts), default=0))
         yield ArrayChunks(kind, count, counts)
@@ -318,7 +318,7 @@ def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
 
 
 def _items(chunks: "Iterable[tuple[Array, Array]]", counts: "list[Array]") -> "Iterator[Array]":
-    """The items; `counts` gets what stands beside them."""
+    """Yield the items; append the counts that belong to them to `counts`."""
     for items, found in chunks:
         counts.append(found)
         yield items
@@ -358,14 +358,14 @@ def narrow(numbers: "Array") -> "Array":
 def read_segment(path: Path) -> Segment:
     """The segment of a file, mapped into memory; the file may be removed from then on.
 
-    Raises FileNotFoundError, and CollectionError where the bytes are not those that were written.
+    Raises FileNotFoundError, and CollectionError where the file is damaged.
     """
     import numpy as np
     import xxhash
 
     with path.open("rb") as file:
         digest, some = xxhash.xxh3_128(), memoryview(bytearray(_READ_AT_ONCE))
-        # Not from the mapped file, all of which would be in this process's memory then.
+        # Read, not mapped: the whole file would count as this process's memory.
         while count := file.readinto(some):
             digest.update(some[:count])
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if file.tell() else b""

@@ -11,22 +11,22 @@ from quoteweave.collection.storage_errors import repair_command
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.files.whole_files import remove_path
 
-# A segment is merged with newer ones unless it is more than this many times as large as they are together: few
-# segments are left to search, and each posting is written again a number of times that grows with the logarithm.
+# A segment is merged with newer ones unless it is more than this many times as large as they are together: so few
+# segments remain to be searched, and how often a posting is rewritten grows only with the logarithm of their number.
 RATIO = 3
-# Raised where the same documents would give other segments; the next writer then makes those on disk anew.
+# Raised when the same documents would give different segments; the next writer then rebuilds those on disk.
 SEGMENT_RULES = 14
 _IS_LACKING = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
 
 
 class SegmentStore:
-    """Segments in the folder `root`; which of them are current is for the catalogue to say. For the writer alone."""
+    """Segments in the folder `root`; the catalogue says which of them are current. Only for the writer."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def update(self, db: sqlite3.Connection, *, removed: Collection[str] = (), added: Segment | None = None) -> None:
-        """Within a transaction over the catalogue, makes the index lack some documents and hold those of a segment.
+        """Within a transaction over the catalogue, remove documents from the index and add those of a segment.
 
         The segments that are current after the transaction are listed in it; `prune` removes the others. Raises
         CollectionError where a segment that has to be read is damaged, StorageError where the disk refuses.
@@ -55,7 +55,7 @@ class SegmentStore:
         db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
 
     def is_outdated(self, db: sqlite3.Connection) -> bool:
-        """Whether the segments were dropped, or made by other rules than those of this version."""
+        """Whether the segments were dropped, or were made by rules other than those of this version."""
         (is_lacking,) = db.execute(_IS_LACKING).fetchone()
         return bool(is_lacking) or has_other_rules(db)
 
@@ -63,7 +63,7 @@ class SegmentStore:
         """Remove every file but those named."""
         for path in self.root.glob("*"):
             if path.name not in keep:
-                # Where a file that is mapped into memory cannot be removed, the next writer does it.
+                # Where a file that is mapped into memory cannot be removed, the next writer removes it.
                 with suppress(OSError):
                     remove_path(path)
 
@@ -75,7 +75,7 @@ class SegmentStore:
 
 
 def has_other_rules(db: sqlite3.Connection) -> bool:
-    """Whether the catalogue lists segments that were made by other rules than those of this version."""
+    """Whether the catalogue lists segments that were made by rules other than those of this version."""
     (rules,) = db.execute("PRAGMA application_id").fetchone()
     if rules == SEGMENT_RULES:
         return False

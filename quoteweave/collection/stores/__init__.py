@@ -1,1 +1,1 @@
-"""What lies in the folder beside the catalogue: files, vectors, unfinished pages, OCR texts, descriptions, indexes."""
+"""What the folder holds beside the catalogue: files, vectors, unfinished pages, OCR texts, descriptions, indexes."""

@@ -19,7 +19,7 @@ _FOLDER_NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """A file of the collection, as `written_whole`, in place of whatever is at `path`, a folder included.
+    """Write a file of the collection as `written_whole` does, replacing whatever is at `path`, even a folder.
 
     Raises StorageError where the disk is full or refuses.
     """
@@ -39,7 +39,7 @@ def folder_name(name: str) -> str:
 
 
 class ContentStore:
-    """Files named by the SHA-256 of their content: key `ab/ab12….png` is the file of that path under `root`."""
+    """Files named by the SHA-256 of their content: the key `ab/ab12….png` is the file's path under `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -48,7 +48,7 @@ class ContentStore:
     def read(self, key: str) -> bytes:
         """Read and verify the content of `key`.
 
-        Raises CollectionError where it is missing or damaged, ValueError for what is no key.
+        Raises CollectionError where it is missing or damaged, ValueError for an invalid key.
         """
         path = self.path(key)
         with self._converting_errors(path):
@@ -57,9 +57,9 @@ class ContentStore:
         return data
 
     def verified(self, key: str, of: str | None = None) -> Path:
-        """Where the content of `key` lies, which is read and verified unless it was since it last changed.
+        """The path of the content of `key`, which is read and verified if it has changed since this was last done.
 
-        Errors say `of` which document the file is. Raises as `read`.
+        Errors name `of`, the document that the file belongs to. Raises as `read`.
         """
         path = self.path(key)
         with self._converting_errors(path, of):
@@ -81,13 +81,13 @@ class ContentStore:
             raise CollectionError(f"{path}{whose} {what}", remedy=repair_command(self.root.parent)) from error
 
     def path(self, key: str) -> Path:
-        """Where the content of `key` lies, whether it is there or not. Raises ValueError for what is no key."""
+        """The path of the content of `key`, whether it exists or not. Raises ValueError for an invalid key."""
         if not _KEY.fullmatch(key):
             raise ValueError(f"{key!r} is not the key of a stored file")
         return self.root / key
 
     def prune(self, keep: Collection[str]) -> int:
-        """Remove every file whose key is not in `keep`; return how many. For the owner of the writer's lock alone."""
+        """Remove every file whose key is not in `keep`; return how many. Only for the owner of the writer's lock."""
         removed = 0
         with guard_writing(self.root):
             for key, path in self._files():
@@ -120,7 +120,7 @@ def is_stored(path: Path, size: int) -> bool:
     """Whether a file of `size` bytes is at `path`."""
     try:
         return path.is_file() and path.stat().st_size == size
-    except OSError:  # no file, or a link that leads nowhere
+    except OSError:  # no file, or a link whose target is missing
         return False
 
 
@@ -149,12 +149,12 @@ _CHUNK_BYTES = 1 << 20
 
 
 class SourceStore(ContentStore):
-    """Source files named by their content, with the suffix that they came with."""
+    """Source files named by their content, with their original suffix."""
 
     def put(self, source: Path, content: str) -> str:
         """Copy `source`, whose SHA-256 is `content`, and return its key.
 
-        Raises DocumentError where the source cannot be read, DamagedDocument where its content is another by now,
+        Raises DocumentError where the source cannot be read, DamagedDocument where its content has changed,
         StorageError where the disk is full or refuses.
         """
         suffix = source.suffix.lower()
@@ -169,7 +169,7 @@ class SourceStore(ContentStore):
 
 
 def _copy(source: Path, file: BinaryIO | None, content: str) -> None:
-    """Into `file`, if there is one. Raises DamagedDocument where the content is another."""
+    """Copy into `file`, if given. Raises DamagedDocument where the content is not the expected one."""
     digest = hashlib.sha256()
     for chunk in _chunks(source):
         digest.update(chunk)

@@ -1,4 +1,4 @@
-"""Derived indexes on disk: a folder for each generation, built aside and renamed into place, with its manifest."""
+"""Derived indexes on disk: a folder for each generation, with its manifest, built elsewhere and renamed into place."""
 
 import shlex
 import shutil
@@ -16,21 +16,21 @@ from quoteweave.core.files.whole_files import ensure_folder
 _BUILDING = "building"
 MANIFEST = "index.json"
 PLAN = "plan.json"
-"""The name of a file beside the generations of an index that says how it is built: also when these are lost."""
+"""The name of a file beside an index's generations that says how it is built, even if these are lost."""
 
 
 class Generations:
-    """Folders `root/<fingerprint>/<generation>`. Which one is current is for the catalogue to say."""
+    """Folders `root/<fingerprint>/<generation>`. The catalogue says which one is current."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def path(self, fingerprint: str, generation: int) -> Path:
-        """The folder of a generation, whether it is there or not."""
+        """The folder of a generation, whether it exists or not."""
         return self.root / folder_name(fingerprint) / f"{generation:06d}"
 
     def add(self, fingerprint: str, build: Callable[[Path], None], *, after: int) -> int:
-        """Have `build` fill an empty folder, make that the generation after `after`, and return its number.
+        """Have `build` fill an empty folder, make it the generation after `after`, and return its number.
 
         Raises what `build` raises, and StorageError where the disk is full or refuses.
         """
@@ -38,7 +38,7 @@ class Generations:
         final = self.path(fingerprint, generation)
         building = final.with_name(_BUILDING)
         with guard_writing(final):
-            # Both can be left by a process that died, the second between its renaming and the catalogue's row.
+            # A killed process may leave either; the second if killed between renaming and the catalogue's row.
             for leftover in (building, final):
                 shutil.rmtree(leftover, ignore_errors=True)
             ensure_folder(building)
@@ -51,12 +51,12 @@ class Generations:
         return generation
 
     def prune(self, current: Mapping[str, int]) -> None:
-        """Remove every folder but the current generation of each fingerprint. For the writer alone."""
+        """Remove every folder but the current generation of each fingerprint. Only for the writer."""
         keep = {self.path(fingerprint, generation) for fingerprint, generation in current.items()}
         for found in self.root.glob("*/*"):
             if found not in keep and found.name != PLAN:
                 shutil.rmtree(found, ignore_errors=True)
-                with suppress(OSError):  # a plan that a killed process has begun to write is no folder
+                with suppress(OSError):  # a plan that a killed process began to write is not a folder
                     found.unlink()
         for folder in self.root.glob("*"):
             if folder.name not in current:
@@ -64,9 +64,9 @@ class Generations:
 
 
 def generation_seal(folder: Path) -> str:
-    """A checksum of a generation's manifest and of the checksums of its files, by which the catalogue knows it.
+    """A checksum of a generation's manifest and of its files' checksums, by which the catalogue recognises it.
 
-    Empty where it has neither. Raises OSError where they cannot be read.
+    Empty without either. Raises OSError where they cannot be read.
     """
     paths = [folder / MANIFEST, *sorted(folder.rglob(CHECKSUMS))]
     return bytes_checksum(b"\0".join(path.read_bytes() for path in paths if path.exists())).hex()
@@ -97,7 +97,7 @@ def try_read_manifest(state: IndexState | None) -> Manifest | None:
 
 
 def write_plan(folder: Path, plan: IndexPlan) -> None:
-    """Say beside the generation in `folder` how its index is built. Raises StorageError where the disk refuses."""
+    """Write beside the generation in `folder` how its index is built. Raises StorageError where the disk refuses."""
     data = sealed_record(IndexPlan.model_validate(plan.model_dump(include=set(IndexPlan.model_fields))))
     path = folder.parent / PLAN
     if not path.exists() or path.read_bytes() != data:
@@ -106,7 +106,7 @@ def write_plan(folder: Path, plan: IndexPlan) -> None:
 
 
 def read_plan(state: IndexState) -> IndexPlan | None:
-    """How an index is built, as its manifest says or the file beside its generations; None if both cannot be read."""
+    """How an index is built, from its manifest or from the file beside its generations; None if both cannot be read."""
     manifest = try_read_manifest(state)
     with suppress(OSError, ValueError):
         return manifest or unsealed_record(IndexPlan, (state.folder.parent / PLAN).read_bytes())
@@ -114,7 +114,7 @@ def read_plan(state: IndexState) -> IndexPlan | None:
 
 
 def spec_of(state: IndexState) -> str:
-    """The retriever of an index, also of one that is damaged or gone; its name where that is lost too."""
+    """The retriever of an index, even of one that is damaged or gone; the index's name where it is unknown."""
     plan = read_plan(state)
     return state.name if plan is None else plan.spec
 

@@ -1,4 +1,4 @@
-"""Texts of pictures that are made after their documents were added: vision models' descriptions, and OCR of crops."""
+"""Texts of pictures made after their documents were added: vision models' descriptions, and OCR of crops."""
 
 import json
 from collections.abc import Callable, Collection, Container, Iterator
@@ -30,11 +30,11 @@ class Description(Record):
     checksum: str = Field(default="", description="XXH3 of the other fields, with which it is written")
 
     def sealed(self) -> Self:
-        """With its checksum."""
+        """The same description with its checksum."""
         return self.model_copy(update={"checksum": self._computed()})
 
     def is_whole(self) -> bool:
-        """Whether it is what was written."""
+        """Whether the checksum matches."""
         return self.checksum == self._computed()
 
     def _computed(self) -> str:
@@ -43,16 +43,16 @@ class Description(Record):
 
 @dataclass(frozen=True, slots=True)
 class DamagedLine:
-    """A line that is not what was written."""
+    """A line that is damaged."""
 
     number: int
-    """From 1."""
+    """The line number, from 1."""
     cut: bool
     """Whether it is unterminated, as when its writer was killed: the next writer drops it."""
 
 
 def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
-    """Each description of the file, or what is damaged in its place. Raises OSError."""
+    """Yield each description of the file, or a DamagedLine in its place. Raises OSError."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
@@ -64,7 +64,7 @@ def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
 
 
 def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:
-    """The error for a line that is damaged."""
+    """The error for a damaged line."""
     what = f"{root / DESCRIPTIONS}, line {line.number}, is damaged: its content is not what was written"
     return CollectionError(what, remedy=repair_command(root))
 
@@ -79,14 +79,14 @@ def drop_damaged_descriptions(root: Path) -> None:
 
 
 def prune_descriptions(root: Path, images: Container[str]) -> bool:
-    """Remove the descriptions of all pictures but these; False, without any change, while some are being written.
+    """Remove the descriptions of all pictures but these; return False, changing nothing, while some are being written.
 
-    `images` are keys of crops. Lines that say of no picture go too. Raises StorageError where the disk refuses.
+    `images` are keys of crops. Damaged lines are removed too. Raises StorageError where the disk refuses.
     """
     from filelock import FileLock, Timeout
 
     path = root / DESCRIPTIONS
-    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0, thread_local=False)  # that of core.lines.appending
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0, thread_local=False)  # that of `open_for_append`
     if not path.exists():
         return True
     try:
@@ -113,11 +113,11 @@ def _image(line: bytes) -> str:
 
 
 class OcrTextStore(ContentStore):
-    """One small file for a crop and the language in which it was read: `ab/ab12….ch`.
+    """One small file for each crop and language in which it was read: `ab/ab12….ch`.
 
     Its first line is a checksum of the text that follows. Readers write here too, without the writer's lock: files are
-    replaced whole, and two processes that read the same crop write the same. Texts of crops that are gone are removed
-    when a writer ends.
+    replaced whole, and two processes that read the same crop write the same. Texts of crops that no longer exist are
+    removed when a writer ends.
     """
 
     def get(self, image: str, language: str) -> str | None:
@@ -130,12 +130,12 @@ class OcrTextStore(ContentStore):
         return None if text is None else text.decode()
 
     def put(self, image: str, language: str, text: str) -> None:
-        """Keep what OCR read on the crop of that key, unless a writer that ends is in the way.
+        """Store what OCR read on the crop of that key, unless a writer that is ending prevents it.
 
-        Raises StorageError where the disk is full or refuses, or the folder is a link: what is behind that is not the
-        collection's.
+        Raises StorageError where the disk is full or refuses, or where the folder is a link, whose target is not part
+        of the collection.
         """
-        # A writer that ends removes the files of crops that are gone, and those that are not whole yet.
+        # A writer that ends removes the files of crops that no longer exist, and incomplete files.
         path = self.path(_key(image, language))
         link = next((folder for folder in (self.root, path.parent) if folder.is_symlink()), None)
         if link is not None:
@@ -150,7 +150,7 @@ class OcrTextStore(ContentStore):
             path.unlink(missing_ok=True)
 
     def damaged(self, on_file: Callable[[Path], object] = lambda _: None) -> Iterator[Path]:
-        """The files that are not what was written; `on_file` is told of each file."""
+        """The damaged files; `on_file` is called with the path of each file that is checked."""
         for _, path in self._files():
             on_file(path)
             try:

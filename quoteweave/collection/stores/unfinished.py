@@ -1,7 +1,7 @@
 """Pages of documents that are being read, kept until the document is stored, so that an interrupted run resumes.
 
-They lie in `unfinished/<key of the document>/<page>`, each with a checksum and the keys of its images, which must stay
-as long as it does.
+They are stored as `unfinished/<key of the document>/<page>`, each with a checksum and the keys of its images, which
+must stay as long as the page does.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
 
 PAGE_FORM = "5"
-"""Changes whenever pages are kept in another form (`documents.layout.page.PageContent`). Those of an earlier form are
+"""Changed whenever pages are stored in another form (`documents.layout.page.PageContent`). Pages of an earlier form are
 not found, so that the file's pages are read again."""
 
 
@@ -27,24 +27,24 @@ class UnfinishedPages:
     folder: Path
 
     def put(self, page: int, data: bytes, *, images: Sequence[str]) -> None:
-        """Keep what was read of a page, which refers to those images. Raises StorageError where the disk refuses."""
+        """Store what was read of a page, and the keys of its images. Raises StorageError where the disk refuses."""
         head = json.dumps(sorted(set(images))).encode()
         body = head + b"\n" + data
         with atomic_write(self.folder / str(page)) as file:
             file.write(sealed_bytes(body, name=f"{self.folder.name}/{page}"))
 
     def get(self, page: int) -> bytes | None:
-        """What was kept of a page; None where nothing was, or where it is damaged."""
+        """What was stored of a page; None if nothing was, or if it is damaged."""
         found = _read(self.folder / str(page))
         return None if found is None else found[1]
 
     def pages(self) -> set[int]:
-        """The numbers of the pages that are there and whole."""
+        """The numbers of the pages that are stored and not damaged."""
         numbers = (int(path.name) for path in _files(self.folder) if path.name.isdecimal())
         return {number for number in numbers if self.get(number) is not None}
 
     def remove(self) -> None:
-        """Remove them all. Raises StorageError where the disk refuses."""
+        """Remove all pages. Raises StorageError where the disk refuses."""
         with guard_writing(self.folder):
             if self.folder.is_dir():
                 shutil.rmtree(self.folder)
@@ -57,7 +57,7 @@ class UnfinishedStore:
         self.root = root
 
     def of(self, key: str) -> UnfinishedPages:
-        """Those of the document of that key, as `unfinished_key` gives it."""
+        """The pages of the document of that key, which `unfinished_key` makes."""
         return UnfinishedPages(self.root / folder_name(key))
 
     def images(self) -> set[str]:
@@ -66,10 +66,10 @@ class UnfinishedStore:
         return {key for entry in found if entry is not None for key in entry[0]}
 
     def prune(self, keep: Iterable[str] = ()) -> None:
-        """Remove the pages of all documents but those of the keys in `keep`; for the owner of the writer's lock."""
+        """Remove the pages of all documents except those of `keep`. Only for the owner of the writer's lock."""
         with guard_writing(self.root):
             found = {folder.name: folder for folder in _files(self.root)}
-            for key in keep if found else ():  # there may be many keys, and seldom is anything found
+            for key in keep if found else ():  # there may be many keys, and seldom any pages
                 found.pop(key, None)
             for folder in found.values():
                 shutil.rmtree(folder)
@@ -78,7 +78,7 @@ class UnfinishedStore:
 
 
 def unfinished_key(name: str, content: str, parser: str) -> str:
-    """What names a document that is being read: a hash of its name, its content, its parser and `PAGE_FORM`."""
+    """The key of a document that is being read: a hash of its name, its content, its parser and `PAGE_FORM`."""
     named = f"{name}\0{content}\0{parser}\0{PAGE_FORM}".encode("utf-8", "surrogatepass")
     return hashlib.sha256(named).hexdigest()[:32]
 

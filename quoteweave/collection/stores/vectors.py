@@ -1,4 +1,4 @@
-"""Embedding shards: the vectors of one document's views, stored once per content of these views."""
+"""Embedding shards: the vectors of one document's views, stored once for each content of these views."""
 
 import errno
 import hashlib
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Numbers begin at a multiple of this many bytes, so that they can be mapped into memory and used as they lie.
+# Numbers begin at a multiple of this many bytes, so that they can be mapped into memory and used without copying.
 _ALIGNMENT = 64
 _LOCAL_HEADER = 30
 _ZIP64_FIELD = 20
-# What says that a file's content is wrong, or that something else is in its place.
+# Errors of opening a file which mean that it is damaged, or that something else is in its place.
 _NO_FILE = (None, errno.EINVAL, errno.EISDIR, errno.ENOTDIR, errno.ELOOP)
-_PADDING_FIELD = 0xD935  # as Android's zipalign calls its padding
+_PADDING_FIELD = 0xD935  # the number by which Android's zipalign marks padding
 
 
 def shard_key(views: Sequence[str | bytes]) -> str:
-    """SHA-256, in hexadecimal, of the views in order; each is preceded by its length, so that no two lists agree."""
+    """SHA-256, in hexadecimal, of the views in order; each is preceded by its length, so that no two lists collide."""
     digest = hashlib.sha256()
     for view in views:
         data = view.encode("utf-8", "surrogatepass") if isinstance(view, str) else view
@@ -43,7 +43,7 @@ def shard_key(views: Sequence[str | bytes]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredVectors:
-    """Where the vectors of a document's items lie."""
+    """Where the vectors of a document's items are stored."""
 
     key: str
     path: Path
@@ -51,7 +51,7 @@ class StoredVectors:
     """Where the numbers begin in the file, in bytes."""
     dtype: "np.dtype[Any]"
     dimension: int
-    """0 where no item has vectors."""
+    """Numbers in each vector; 0 where no item has vectors."""
     lengths: "np.ndarray[tuple[int], np.dtype[np.int64]]"
     """(n,) how many vectors each item has; 0 for those that could not be encoded."""
     blocks: BlockChecksums
@@ -75,7 +75,7 @@ class ShardStore:
         self.root = root
 
     def get(self, fingerprint: str, key: str) -> "Arrays | None":
-        """The arrays, or None where there are none; a damaged file counts as none, until it is put again.
+        """The arrays; None where there are none. A damaged file counts as none until it is put again.
 
         Raises StorageError where the file cannot be opened.
         """
@@ -98,7 +98,7 @@ class ShardStore:
         self.put(fingerprint, key, arrays)
 
     def vectors(self, fingerprint: str, key: str, *, verified: bool = False) -> StoredVectors | None:
-        """Where vectors that were put lie, without reading them unless they are to be `verified`; None as for `get`."""
+        """Where stored vectors are, without reading them unless `verified`; None as for `get`."""
 
         def read(path: Path) -> StoredVectors:
             with path.open("rb") as file:
@@ -115,9 +115,9 @@ class ShardStore:
             return read(path)
         except FileNotFoundError:
             return None
-        except Exception as error:  # what zipfile and numpy raise of a damaged file is not written down
+        except Exception as error:  # zipfile and numpy do not document what they raise for a damaged file
             if isinstance(error, OSError) and error.errno not in _NO_FILE:
-                # This says nothing of what is in the file, which may have cost hours.
+                # Such an error does not mean that the content, which may have cost hours, is damaged.
                 message = f"{path} cannot be read: {error.strerror or error}; see to it and try again"
                 raise StorageError(message) from error
             return None
@@ -135,7 +135,7 @@ class ShardStore:
                     write_array(member, array, allow_pickle=False)
 
     def damage(self, fingerprint: str, key: str) -> str | None:
-        """Read all of a shard; return what is wrong with it, None where nothing is. Raises as `get`."""
+        """Read all of a shard; return what is wrong with it, or None. Raises as `get`."""
         if not self.path(fingerprint, key).exists():
             return "it is missing"
         arrays = self.get(fingerprint, key)
@@ -144,7 +144,7 @@ class ShardStore:
         return None
 
     def prune(self, keep: Mapping[str, Collection[str]]) -> int:
-        """Remove every shard but the keys kept of each fingerprint; return how many. For the writer alone."""
+        """Remove every shard but the keys kept of each fingerprint; return how many. Only for the writer."""
         removed = 0
         with guard_writing(self.root):
             for folder in self.root.glob("*"):
@@ -158,12 +158,12 @@ class ShardStore:
         return removed
 
     def path(self, fingerprint: str, key: str) -> Path:
-        """Where the arrays lie, whether they are there or not. Raises ValueError for what cannot name a file."""
+        """The path of the arrays, whether they exist or not. Raises ValueError for a name that no file can have."""
         return self.root / folder_name(fingerprint) / f"{folder_name(key)}.npz"
 
 
 def _aligned(name: str, position: int) -> zipfile.ZipInfo:
-    """A member of an archive whose content begins at a multiple of the alignment, as numpy's header is long too."""
+    """An archive's member that begins at a multiple of the alignment; so does its array, as numpy pads its header."""
     member = zipfile.ZipInfo(name)
     gap = -(position + _LOCAL_HEADER + len(name) + _ZIP64_FIELD + 4) % _ALIGNMENT
     member.extra = _PADDING_FIELD.to_bytes(2, "little") + gap.to_bytes(2, "little") + bytes(gap)
@@ -171,7 +171,7 @@ def _aligned(name: str, position: int) -> zipfile.ZipInfo:
 
 
 def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
-    """Raise any kind of exception for a file that is damaged; the numbers themselves are not read."""
+    """Find the vectors in a file, without reading the numbers. Raises exceptions of any kind for a damaged file."""
     from numpy.lib import format as npy
 
     with zipfile.ZipFile(file) as archive:
@@ -185,7 +185,7 @@ def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
             count, dimension = shape
             offset = _start(file, archive.getinfo("vectors.npy")) + member.tell()
             size = archive.getinfo("vectors.npy").file_size - member.tell()
-    # Earlier versions did not say whose vectors they are.
+    # Earlier versions did not record whose vectors they are.
     described = not in_columns and any(sums[0] == _description(shape, dtype, of)[0] for of in (key, ""))
     if size != count * dimension * dtype.itemsize or lengths.sum() != count or not described:
         raise ValueError(f"{path} does not hold what it says")
@@ -194,7 +194,7 @@ def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
 
 
 def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]", key: str) -> "np.ndarray[Any, Any]":
-    """(1,) the checksum of what numbers mean: vectors of the views of that key."""
+    """(1,) the checksum of the numbers' meaning: that they are vectors of the views of that key."""
     import numpy as np
 
     header = np.array([*shape, *dtype.str.encode(), *key.encode()], np.int64)
@@ -202,7 +202,7 @@ def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]", key: str) -> "n
 
 
 def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
-    """Where the content of an uncompressed member begins: after its own header, which has two parts of any length."""
+    """Where an uncompressed member's content begins: after its own header, two fields of which vary in length."""
     file.seek(member.header_offset)
     header = file.read(_LOCAL_HEADER)
     return member.header_offset + len(header) + sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
