@@ -1,4 +1,4 @@
-"""The documents of the conformance test of boxes: in each, one way in which pages can be unusual."""
+"""The documents of the conformance test of boxes, each of which has pages that are unusual in one way."""
 
 import json
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ def box_cases() -> list[BoxCase]:
 
 
 def write_cases(folder: Path) -> list[Path]:
-    """Write the PDF of each case into a folder, which is made if need be, and what is right of all to `cases.json`.
+    """Write the PDF of each case into a folder, made if needed, and what is right for all of them to `cases.json`.
 
-    For checks in another language: the JSON is a list of cases with all fields of `BoxCase` but the bytes of the PDF,
-    and `file`, its name. Returns the paths of the PDFs. Raises OSError where the folder cannot be written.
+    This is for checks in other languages. The JSON is a list of cases with all fields of `BoxCase` except the bytes of
+    the PDF, and with `file`, its name. Returns the paths of the PDFs. Raises OSError if the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths, described = list[Path](), list[dict[str, object]]()
@@ -35,7 +35,7 @@ def write_cases(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A question, and the sentence that answers it, which stands between two others."""
+    """A question, and the sentence that answers it, which is placed between two others."""
 
     question: str
     before: str
@@ -49,7 +49,7 @@ class _Fact:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A page of a case, and the paragraph and part of the phrase that stand on it, if any do."""
+    """A page of a case, with the paragraph and the part of the phrase that are on it, if any."""
 
     page: MadePage
     paragraph: Paragraph | None = None
@@ -96,7 +96,7 @@ _SCANNED: dict[str, tuple[str, Sheet]] = {
 
 
 def _on_one_page(name: str, about: str, sheet: Sheet, *, scan: bool = False) -> BoxCase:
-    """Two paragraphs, off the middle of the page, so that no turn brings the phrase to its own place."""
+    """Two paragraphs, away from the middle of the page, so that any turn moves the phrase to another place."""
     fact = _FACTS[name]
     width, height = sheet.frame
     size, x, y = min(width / 46, height / 36), 0.11 * width, 0.09 * height
@@ -135,7 +135,7 @@ def _second_page() -> BoxCase:
 
 
 def _continued() -> BoxCase:
-    """The paragraph is cut before the line in which the phrase ends."""
+    """A paragraph that is continued on the next page, cut before the line in which the phrase ends."""
     fact, sheet, size = _FACTS["continued"], Sheet((0, 0, 500, 700), (20, 20, 480, 680)), 10
     columns, bottom = 56, sheet.frame[1] - 50
     lines = Paragraph(f"{_FILLERS[0]} {fact.text}", (0, 0), size, columns).lines
@@ -155,7 +155,7 @@ def _continued() -> BoxCase:
 
 
 def _right_to_left() -> BoxCase:
-    """The letters are Hebrew in the text layer, and look like capitals: no font is embedded, to keep the file plain."""
+    """The text layer has Hebrew letters, which are drawn as capitals, so that the file needs no embedded font."""
     fact, sheet = _FACTS["right-to-left"], Sheet((0, 0, 595, 842))
     paragraph = Paragraph(fact.text, (200, 100), 12, 40, right_to_left=True)
     found = _Found(MadePage(sheet, (paragraph,)), paragraph, fact.phrase)

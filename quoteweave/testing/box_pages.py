@@ -1,8 +1,8 @@
-"""PDF pages written byte by byte, so that where each letter stands is known without a parser and without a font file.
+"""PDF pages written byte by byte, so that each letter's place is known without a parser and without a font file.
 
 Text is set in Courier, which every viewer has and in which each letter is 0.6 of the font size wide. It is laid out on
-a *frame*: points from the top left of the text as it is read. The frame is turned to the page as it is shown, and that
-to the user space of the file, by the rules of ISO 32000 (7.7.3.3, 8.3.2.3, 14.11.2).
+a *frame*: points from the top left of the text as it is read. The frame is turned to the page as it is shown, and the
+page to the user space of the file, by the rules of ISO 32000 (7.7.3.3, 8.3.2.3, 14.11.2).
 """
 
 import textwrap
@@ -17,7 +17,7 @@ from quoteweave.core.records import Rotation
 LETTER = 0.6
 """Width of every letter, in font sizes."""
 ASCENT, DESCENT = 0.8, 0.2
-"""What of a line's box lies above and below its baseline, in font sizes."""
+"""How far a line's box extends above and below its baseline, in font sizes."""
 LEADING = 1.25
 SCAN_DPI = 200
 
@@ -33,9 +33,9 @@ class Sheet:
     rotation: Rotation = 0
     user_unit: int = 1
     text_turn: Rotation = 0
-    """Degrees clockwise by which text stands turned on the page as it is shown."""
+    """Degrees clockwise by which the text is turned on the page as it is shown."""
     inherited: bool = False
-    """Whether the boxes and the rotation stand at the page's parent, from which it inherits them."""
+    """Whether the boxes and the rotation are entries of the page's parent, from which the page inherits them."""
 
     @property
     def size(self) -> Point:
@@ -50,12 +50,12 @@ class Sheet:
         return (height, width) if self.text_turn in (90, 270) else (width, height)
 
     def shown(self, x: float, y: float) -> Point:
-        """The point of the page as shown, from its top left, at which a point of the frame stands."""
+        """The point of the page as shown, from its top left, that corresponds to a point of the frame."""
         width, height = self.frame
         return {0: (x, y), 90: (height - y, x), 180: (width - x, height - y), 270: (y, width - x)}[self.text_turn]
 
     def user(self, x: float, y: float) -> Point:
-        """The point of user space at which a point of the frame stands."""
+        """The point of user space that corresponds to a point of the frame."""
         x1, y1, x2, y2 = self.crop or self.media
         right, down = self.shown(x, y)
         return {
@@ -70,7 +70,7 @@ class Sheet:
         return _fraction((self.shown(*box[:2]), self.shown(*box[2:])), self.size)
 
     def mistaken(self, box: Box) -> dict[str, Box]:
-        """The same box where a viewer that makes a common mistake shows it, by mistake."""
+        """Where viewers with a common mistake would show the same box, by the name of the mistake."""
         x1, y1, x2, y2 = self.crop or self.media
         left, top, right, bottom = self.fraction(box)
         unit = self.user_unit
@@ -90,7 +90,7 @@ class Sheet:
         }
 
     def of_user(self, x: float, y: float) -> Point:
-        """The point of the page as shown at which a point of user space stands."""
+        """The point of the page as shown that corresponds to a point of user space."""
         x1, y1, x2, y2 = self.crop or self.media
         return {0: (x - x1, y2 - y), 90: (y - y1, x - x1), 180: (x2 - x, y - y1), 270: (y2 - y, x2 - x)}[self.rotation]
 
@@ -109,14 +109,14 @@ def _fraction(corners: Sequence[Point], size: Point) -> Box:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text in lines of `columns` letters at most, its first line's top left at a point of the frame."""
+    """Text in lines of at most `columns` letters; the top left of its first line is at a point of the frame."""
 
     text: str
     at: Point
     size: float
     columns: int
     right_to_left: bool = False
-    """Lines then end at the right, in letters that say Hebrew ones."""
+    """Whether lines end at the right, with letters that stand for Hebrew ones."""
 
     @property
     def lines(self) -> list[str]:
@@ -124,18 +124,18 @@ class Paragraph:
         return textwrap.wrap(self.text, self.columns, break_long_words=False, break_on_hyphens=False)
 
     def origin(self, line: int) -> Point:
-        """Where the line's leftmost letter stands on its baseline."""
+        """The position of the line's leftmost letter on its baseline."""
         x, y = self.at
         missing = self.columns - len(self.lines[line]) if self.right_to_left else 0
         return (x + missing * LETTER * self.size, y + (ASCENT + LEADING * line) * self.size)
 
     @property
     def box(self) -> Box:
-        """That of all lines."""
+        """The box around all lines."""
         return hull(self._box(line, 0, len(text)) for line, text in enumerate(self.lines))
 
     def find(self, phrase: str) -> Iterator[tuple[str, Box]]:
-        """The parts of a phrase line by line, each with its box; nothing where the text does not have it."""
+        """The parts of a phrase line by line, each with its box; nothing if the text does not contain it."""
         start = self.text.find(phrase)
         at = 0
         for number, line in enumerate(self.lines):
@@ -178,8 +178,8 @@ def make_pdf(pages: Sequence[MadePage]) -> bytes:
 
 
 _FIRST = 6
-"""The number of the first object of the pages: each has a parent, itself, its content and its picture."""
-# The 27 letters of Hebrew, and the glyphs that stand for them.
+"""Number of the pages' first object. Each page has four objects: its parent, itself, its content and its picture."""
+# The 27 letters of Hebrew, and the glyphs that are drawn for them.
 _GLYPHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ@"
 _ALEF = 0x5D0
 _NUMERAL = lazy_regex(r"\d+(?:[.,]\d+)*")
@@ -226,7 +226,7 @@ def _text_operators(page: MadePage) -> bytes:
 
 
 def _from_the_right(line: str) -> str:
-    """The glyphs of a line from left to right, as it is drawn: its letters from the last on, numbers as they are."""
+    """The glyphs of a line as drawn, from left to right: the letters in reverse order, numbers unchanged."""
     drawn = "".join(map(_glyph, reversed(line)))
     return _NUMERAL.sub(lambda match: match[0][::-1], drawn)
 
@@ -241,14 +241,14 @@ def _picture_operators(sheet: Sheet) -> bytes:
 
 
 def _matrix(sheet: Sheet, at: Point, right: Point, up: Point) -> str:
-    """The six numbers that bring the origin to a point of the frame, and the axes to two directions of it."""
+    """The six numbers of the matrix that maps the origin to a point of the frame, and the axes to two directions."""
     x, y = sheet.user(*at)
     ends = [sheet.user(at[0] + direction[0], at[1] + direction[1]) for direction in (right, up)]
     return " ".join(map(_number, (*(edge for end in ends for edge in (end[0] - x, end[1] - y)), x, y)))
 
 
 def _picture(page: MadePage) -> bytes:
-    """The frame of the page as a scanner gives it, in grey."""
+    """The page's frame as a scanner would render it, in grey."""
     import pypdfium2
 
     width, height = page.sheet.frame

@@ -1,17 +1,17 @@
-"""A conformance test of boxes: whether a viewer or server shows a citation where its words stand on the page.
+"""A conformance test of boxes: whether a viewer or server shows a citation where its words are on the page.
 
     for case in box_cases():
-        answer = ask(case.pdf, case.question)  # of a server: what it says of the citation
+        answer = ask(case.pdf, case.question)  # for a server: the citation that it returns
         check_regions(case, answer.citations[0].regions)
 
     for case in box_cases():
-        found = highlights(case.pdf, case.question)  # of a viewer: page number, and boxes as fractions of the page
+        found = highlights(case.pdf, case.question)  # for a viewer: page numbers, and boxes as fractions of the page
         check_highlights(case, found)
 
 The right boxes are known from how the pages are made, not from a parser. All checks raise AssertionError, which says
-what is wrong where. A highlight is right if it covers at least `MIN_COVERED` of the phrase, and no more than
-`MAX_BESIDE` of it is further from the phrase than `REACH` font sizes: a third of a letter less or a letter more does
-no harm, and a line may be highlighted up to the next.
+what is wrong where. A highlight is right if it covers at least `MIN_COVERED` of the phrase, and at most `MAX_BESIDE` of
+it is further from the phrase than `REACH` font sizes: a third of a letter less or a letter more does no harm, and a
+highlighted line may extend up to the next one.
 """
 # ruff: noqa: S101 - what holds is asserted
 
@@ -26,26 +26,26 @@ from quoteweave.core.boxes import Box, area, fraction_of, hull, intersection, un
 from quoteweave.core.records import Record, Rotation
 
 REACH = 0.6
-"""How far from the phrase a highlight may be, in font sizes: one letter of its text."""
+"""How far a highlight may extend beyond the phrase, in font sizes: one letter of its text."""
 MIN_COVERED = 0.85
-"""Least share of each line of the phrase, without its edge, that is highlighted."""
+"""The least share of each line of the phrase, without its edge, that must be highlighted."""
 EDGE = 0.25
-"""How wide that edge is: this share of the line's shorter side, which is the font size or one letter."""
+"""The width of that edge, as a share of the line's shorter side, which is the font size or one letter."""
 MAX_BESIDE = 0.1
-"""Most of the highlighted area that may lie further than `REACH` from the phrase."""
+"""The largest share of the highlighted area that may be further than `REACH` from the phrase."""
 ROUNDING = 1.0
-"""Points by which boxes in points and in fractions may differ, and a page's sides from what is right."""
+"""How far, in points, boxes given in points and in fractions may differ, and a page's sides from the right ones."""
 MAX_NOISE = 8
-"""Most by which a channel (0 to 255) of a pixel may differ that is not highlighted, as pictures are compressed."""
+"""How far a channel (0 to 255) of a pixel that is not highlighted may differ, because pictures are compressed."""
 MAX_INK = 0.02
-"""Most of a row of pixels, as a share of the page's width, that a letter covers."""
+"""The most of a row of pixels that a letter covers, as a share of the page's width."""
 
 Against = Literal["phrase", "paragraph", "page"]
-"""Beside what a highlight may not lie: the phrase, its paragraph, or nothing, as long as the phrase is covered."""
+"""What a highlight may not go beyond: the phrase, its paragraph, or nothing but the page, if the phrase is covered."""
 
 
 class ExpectedRegion(Record):
-    """Where the phrase, or a part of it, stands on a page. Fractions are of the page as shown, from its top left."""
+    """Where the phrase, or a part of it, is on a page. Fractions are of the page as shown, from its top left."""
 
     page: int = Field(ge=0, description="from 0")
     page_size: tuple[float, float] = Field(description="width and height as shown, in units of user space")
@@ -62,7 +62,7 @@ class ExpectedRegion(Record):
 
 
 class BoxCase(Record):
-    """A document, a question, and where the phrase stands that answers it."""
+    """A document, a question, and the place of the phrase that answers it."""
 
     name: str
     about: str = Field(description="what is unusual about its pages")
@@ -80,9 +80,9 @@ class BoxCase(Record):
 def check_regions(case: BoxCase, regions: Iterable[Region], *, words: bool = True) -> None:
     """Check the regions of a citation whose claim is the case's phrase.
 
-    `words`: whether they must say which words support the claim, in elements of any size, such as a scanned page; else
-    the paragraph is enough. Regions of several citations are taken together, so that all must cite this phrase. Raises
-    AssertionError.
+    `words`: whether the regions must show which words support the claim, in elements of any size, such as a scanned
+    page; if not, the paragraph is enough. Regions of several citations are checked together, so all of them must cite
+    this phrase. Raises AssertionError.
     """
     found = list(regions)
     assert found, f"{case.name}: the citation has no regions"
@@ -99,7 +99,7 @@ def check_regions(case: BoxCase, regions: Iterable[Region], *, words: bool = Tru
 def check_highlights(case: BoxCase, shown: Mapping[int, Sequence[Box]], *, against: Against = "phrase") -> None:
     """Check the highlights that a viewer shows: boxes by page (from 0), as fractions of the page as it is shown.
 
-    All must cover the phrase; `against` says beside what they may not lie. Raises AssertionError.
+    All must cover the phrase; `against` says what they may not go beyond. Raises AssertionError.
     """
     _check_pages(case, {page for page, boxes in shown.items() if boxes})
     for expected in case.regions:
@@ -120,9 +120,9 @@ def fractions_of(page: Box, boxes: Iterable[Box]) -> list[Box]:
 
 
 def changed_boxes(plain: bytes, highlighted: bytes) -> list[Box]:
-    """Find what a highlight changes, from two pictures of a whole page without it and with it: fractions of the page.
+    """Find what a highlight changes between two pictures of a whole page, without and with it: fractions of the page.
 
-    One box for each row of pixels and stretch of it, in which letters that the highlight leaves as they are count as
+    There is one box for each run of changed pixels in a row. Letters that the highlight leaves unchanged are counted as
     changed. Raises ValueError where the pictures differ in size.
     """
     import numpy as np
@@ -156,7 +156,7 @@ def _check_region(case: BoxCase, region: Region) -> None:
     expected = next(one for one in case.regions if one.page == region.page)
     where = f"{case.name} ({case.about}): page {region.page + 1}"
     (width, height), (right_width, right_height) = region.page_size, expected.page_size
-    # A page may be given in points or in its own units, and to a whole pixel.
+    # A page's size may be given in points or in its own units, and rounded to a whole pixel.
     scale = width / right_width
     assert abs(height - scale * right_height) <= ROUNDING * max(1, scale), (
         f"{where}: its size is {width:g} x {height:g}, and should be in the ratio of {right_width:g} x {right_height:g}"

@@ -1,4 +1,4 @@
-"""Conformance tests of answers, parsers, retrievers, rerankers, metrics and sources: what holds of all of them.
+"""Conformance tests of answers, parsers, retrievers, rerankers, metrics and sources: what must be true of all of them.
 
     check_parser(MyParser(), Path("file.eml"))
     check_retriever(MyRetriever(collection), [Query(text="grain"), Query(text="timber")])
@@ -6,14 +6,14 @@
     check_metric(MyMetric(), [(prediction, example), …])
     asyncio.run(check_source(MySource(), "grain by rail"))
 
-An answer's contract is the same whether it is streamed, returned whole or read from a run:
+An answer must meet the same requirements whether it is streamed, returned whole or read from a run:
 
     check_answer(asyncio.run(my_generator.answer(query, context)), context)
 
     events = [event async for event in my_generator.stream(query, context)]
     check_events(events, context)
 
-All raise AssertionError, which says what does not hold.
+All raise AssertionError, which says what is wrong.
 """
 
 import math
@@ -42,12 +42,12 @@ from quoteweave.evaluation.metrics.metric import Metric
 # ruff: noqa: S101 - what holds is asserted
 
 
-# What is found when the answer is whole.
+# Fields of a citation that are only filled in once the answer is complete.
 _NOT_LOOKED_FOR = {"quoted": None, "page_size": None, "evidence": None, "spans": (), "regions": ()}
 
 
 def check_answer(answer: Answer, context: Context) -> None:
-    """What holds of every answer; `context` is the one whose quotes its marks number."""
+    """Check an answer; `context` has the quotes that its marks number."""
     assert Answer.model_validate_json(answer.model_dump_json()) == answer, "it is not the same when read back"
     for citation in answer.citations:
         _check_citation(citation, answer, context)
@@ -61,7 +61,7 @@ def check_answer(answer: Answer, context: Context) -> None:
 
 
 def check_events(events: Sequence[Event | ImageEvent], context: Context) -> Answer:
-    """What holds of every stream of events; the answer that it ends with."""
+    """Check a stream of events; return the answer with which it ends."""
     last = events[-1]
     assert isinstance(last, AnswerEvent), "the last event is not the answer"
     assert not any(isinstance(event, AnswerEvent) for event in events[:-1]), "there are two answers"
@@ -124,7 +124,7 @@ def _unchecked(citation: Citation) -> Citation:
 
 
 def check_parser(parser: Parser, path: Path) -> ParsedDocument:
-    """What holds of a parser and a file that it can read; what it parsed."""
+    """Check a parser with a file that it can read; return what it parsed."""
     assert parser.fingerprint, "the fingerprint is empty"
     parsed = parser.parse(path)
     assert parser.parse(path) == parsed, "the same file gives other quotes the second time"
@@ -146,7 +146,7 @@ def check_parser(parser: Parser, path: Path) -> ParsedDocument:
 
 
 def check_retriever(retriever: Retriever, queries: Sequence[Query], *, k: int = 5) -> list[list[Hit]]:
-    """What holds of a retriever and these queries, one of which at least finds something; the hits of each."""
+    """Check a retriever with these queries, at least one of which must find something; return the hits of each."""
     found = retriever.search(queries, k)
     assert len(found) == len(queries), "there is not one list of hits for each query"
     assert any(found), "no query finds anything; ask for what is in the collection"
@@ -165,7 +165,7 @@ def check_retriever(retriever: Retriever, queries: Sequence[Query], *, k: int = 
 
 
 async def check_reranker(reranker: Reranker, query: Query, hits: Sequence[Hit]) -> Reranking:
-    """What holds of a reranker and these hits; what it made of them."""
+    """Check a reranker with these hits; return its result."""
     assert reranker.name, "the name is empty"
     before = list(hits)
     reranking = await reranker.rerank(query, hits)
@@ -177,7 +177,7 @@ async def check_reranker(reranker: Reranker, query: Query, hits: Sequence[Hit]) 
 
 
 def check_metric(metric: Metric, pairs: Sequence[tuple[Prediction, Example]]) -> list[float | None]:
-    """What holds of a metric and these predictions, which define all columns between them; its aggregates over them."""
+    """Check a metric with these predictions, which must together define all columns; return its aggregates."""
     assert metric.name, "the name is empty"
     names = [aggregate.name for aggregate in metric.aggregates]
     assert len(set(names)) == len(names), "two aggregates have one name"
@@ -202,9 +202,9 @@ def check_metric(metric: Metric, pairs: Sequence[tuple[Prediction, Example]]) ->
 
 
 async def check_source(source: PaperSource, query: str, *, k: int = 5) -> tuple[Paper, ...]:
-    """What holds of a source of papers and a query that finds some, one with a date at least; the papers found.
+    """Check a source of papers with a query that finds some, at least one with a date; return the papers found.
 
-    Each of them is read. Nothing is said of passages and texts where the source has none.
+    Each of them is read. Passages and texts are not checked where the source has none.
     """
     assert source.name, "the name is empty"
     found = (await source.search(query, k)).papers
@@ -244,7 +244,7 @@ async def _check_citations(source: PaperSource, query: str, k: int) -> None:
 
 
 async def _check_dates(source: PaperSource, query: str, k: int, known: Sequence[Paper]) -> None:
-    """With a limit of date, nothing that may be later is shown, nor what has no date, whichever search it is."""
+    """Check that no search with a date limit shows papers that may be later, or papers without a date."""
     dates = [paper.published for paper in known if paper.published is not None]
     assert dates, f"no paper for {query!r} has a date"
     first = min(dates, key=lambda date: (date.year, date.month or 0, date.day or 0))

@@ -1,4 +1,4 @@
-"""Stand-ins for models, encoders and retrievers, whose results are given or follow from words alone."""
+"""Fakes of models, encoders and retrievers, whose results are given or follow from words alone."""
 
 import hashlib
 import re
@@ -18,11 +18,11 @@ Spoil = Callable[["list[Matrix]"], "list[Matrix]"]
 
 
 class FakeEncoder:
-    """An Encoder that hashes each word into a direction: texts are near each other when they share words.
+    """An Encoder that hashes each word into a direction, so that texts with common words have similar vectors.
 
-    One vector a text is the sum of its words', scaled to length one; with `multi_vector` each word has its own. The
-    words of a picture are the colour of its middle, as `#ff0000`. `views` and `queries` hold what each call was given.
-    `spoil` gets the vectors of views before they are given back: it may change them, or raise.
+    A text's vector is the sum of its words' vectors, scaled to length one; with `multi_vector` each word has its own.
+    The word of a picture is the colour of its middle, as `#ff0000`. `views` and `queries` hold what each call was
+    given. `spoil` gets the vectors of views before they are returned: it may change them, or raise.
     """
 
     def __init__(
@@ -78,10 +78,10 @@ def colour(picture: "Image") -> str:
 
 
 class FakeChat:
-    """A StreamingChatModel that gives its replies in turn. A string becomes a completion, an exception is raised.
+    """A StreamingChatModel that returns its replies in turn: a string as a completion; an exception is raised.
 
     Streams are cut into pieces of `size` characters. `requests` holds the messages of each call. Raises IndexError when
-    it is asked once too often.
+    there is no reply left.
     """
 
     def __init__(self, replies: Sequence[str | Completion | Exception], *, name: str = "fake", size: int = 3) -> None:
@@ -91,7 +91,7 @@ class FakeChat:
         self._replies = list(replies)
 
     def request_settings(self) -> Mapping[str, object]:
-        """Return none: a fake has no settings."""
+        """Return nothing: a fake has no settings."""
         return {}
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
@@ -117,7 +117,7 @@ class FakeChat:
 class FakeRetriever:
     """A Retriever that returns the same quotes for every query, in the order given, with scores 1, 1/2, 1/3…
 
-    `filters` holds the `where` of each call; nothing is filtered by it.
+    `filters` holds the `where` of each call; it filters nothing.
     """
 
     def __init__(self, quotes: Sequence[Quote]) -> None:
@@ -131,7 +131,7 @@ class FakeRetriever:
 
 
 class FakeReranker:
-    """A Reranker that orders hits by `score`, a function of the question and the quote; best first, ties as they were.
+    """A Reranker that orders hits by `score`, a function of the question and the quote; ties stay in order.
 
     `queries` holds the question of each call.
     """
@@ -150,7 +150,7 @@ class FakeReranker:
 
 
 class FakeExpander:
-    """An Expander that gives the same clauses for every question; without any, the question and `note`."""
+    """An Expander that returns the same clauses for every question; if none are given, the question and `note`."""
 
     def __init__(self, clauses: Sequence[str] = (), *, note: str | None = None, name: str = "fake") -> None:
         self.name = name

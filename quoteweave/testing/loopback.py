@@ -1,4 +1,4 @@
-"""Servers on loopback: a thread that answers, the connections that clients hold, and an end that closes them all."""
+"""Servers on loopback, with a thread for each connection, which close all connections when they end."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ from typing import Self
 class LoopbackServer:
     """Answers HTTP/1.1 on a free port while its `with` block lasts; `handler` says how.
 
-    `connections` is how many connections clients opened; they stay open between requests.
+    `connections` is how many connections clients have opened; they stay open between requests.
     """
 
     def __init__(self, handler: "type[LoopbackHandler]") -> None:
@@ -24,7 +24,7 @@ class LoopbackServer:
 
     @property
     def port(self) -> int:
-        """The port that it listens on."""
+        """The port that the server listens on."""
         return self._http.server_port
 
     def __enter__(self) -> Self:
@@ -42,7 +42,7 @@ class LoopbackServer:
                     connection.shutdown(socket.SHUT_RDWR)
 
     def wait_until_left(self, seconds: float) -> bool:
-        """Wait until clients have closed all connections that they opened; return False where some stay open."""
+        """Wait until clients have closed all their connections; return False if some are still open."""
         with self._lock:
             return self._lock.wait_for(lambda: not self._open, seconds)
 
@@ -57,14 +57,14 @@ class LoopbackServer:
             self._lock.notify_all()
 
     def _wait(self, seconds: float) -> bool:
-        """Wait, at most until the server is closed; return whether it is being closed."""
+        """Wait until the server is being closed, but no longer than this; return whether it is."""
         return self._closing.wait(seconds) if seconds else self._closing.is_set()
 
 
 class LoopbackHttp(ThreadingHTTPServer):
     """The socket of a server, with a thread for each connection."""
 
-    request_queue_size = 1024  # of 5, all but a few of many connections at once would be refused, and try again in 1 s
+    request_queue_size = 1024  # with 5, most of many connections at once would be refused, and tried again after 1 s
 
     def __init__(self, owner: LoopbackServer, handler: "type[LoopbackHandler]") -> None:
         super().__init__(("127.0.0.1", 0), handler)
@@ -72,33 +72,33 @@ class LoopbackHttp(ThreadingHTTPServer):
 
 
 class LoopbackHandler(BaseHTTPRequestHandler):
-    """Base of what answers the requests of one connection."""
+    """Base class of handlers of the requests of one connection."""
 
     server: LoopbackHttp
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or the body of an answer waits 40 ms for the receipt of its headers
+    disable_nagle_algorithm = True  # else the body of an answer waits 40 ms until its headers are acknowledged
 
     def setup(self) -> None:
-        """Count the connection."""
+        """Count the connection as open."""
         super().setup()
         self.server.owner._opened(self.connection)
 
     def finish(self) -> None:
-        """Forget the connection."""
+        """No longer count the connection."""
         self.server.owner._closed(self.connection)
         with suppress(ConnectionError):
             super().finish()
 
     def handle(self) -> None:
         """Answer the requests of the connection."""
-        # A client that gave up waiting is part of what is tested, and no reason for a traceback.
+        # Some tests let clients give up waiting, which is no reason to print a traceback.
         try:
             super().handle()
         except ConnectionError:
             self.close_connection = True
 
     def read_body(self) -> bytes | None:
-        """Return the body of the request; None where whoever asks is gone."""
+        """Return the body of the request; None if the client has disconnected."""
         length = int(self.headers.get("Content-Length", "0"))
         body = self.rfile.read(length)
         if len(body) < length:
@@ -107,4 +107,4 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         return body
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: `requests` of the server holds what came in."""
+        """Log nothing: the server's `requests` hold what was received."""

@@ -1,6 +1,6 @@
-"""A scripted server of models on loopback, to test clients over real HTTP, faults included.
+"""A scripted server of models on loopback, to test clients over real HTTP, including faults.
 
-Its replies are scripted, or worked out from the request.
+Its replies are scripted, or computed from the request.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ DIMENSION = 64
 class Reply(Record):
     """What the server does with one request.
 
-    Other faults need no field of their own: too many requests are `status=429, headers={"retry-after": "1"}`, an
+    Other faults need no field of their own: "too many requests" is `status=429, headers={"retry-after": "1"}`, an
     enormous answer is a long `text`, a mark out of range is `text="[99]"`.
     """
 
@@ -66,7 +66,7 @@ class Reply(Record):
     )
 
     def content(self, task: str, request: Mapping[str, Any]) -> bytes:
-        """The body to send for the request to a path that ends in `task`; for a status from 400 an error."""
+        """The body of the response to a request whose path ends in `task`; an error for a status of 400 or more."""
         if self.body is not None:
             return self.body
         if self.status >= 400:
@@ -79,7 +79,7 @@ class Reply(Record):
         return request.get("stream") is True and self.body is None and self.status < 400
 
     def events(self, request: Mapping[str, Any]) -> list[bytes]:
-        """A streamed completion, as server-sent events: a chunk each, the last of them saying that it is done."""
+        """A streamed completion as server-sent events: one for each chunk, the last of which says that it is done."""
         deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": ""}, None)]
         for name, fields in self._said().items():
             deltas += [({name: part}, None) for part in _parts(fields, self.sizes)]
@@ -126,7 +126,7 @@ class Reply(Record):
         if vectors is None:
             vectors = [hashed_words(text, request.get("dimensions") or DIMENSION) for text in request["input"]]
         items = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(vectors)]
-        # Some servers answer in another order than they were asked in; a client has to go by the index.
+        # Reversed, because some servers answer in another order than requested: clients must go by the index.
         return {"object": "list", "model": request.get("model"), "data": items[::-1], **self._usage("prompt_tokens")}
 
     def _reranking(self, request: Mapping[str, Any]) -> dict[str, object]:
@@ -152,19 +152,19 @@ def _parts(text: str, sizes: Sequence[int]) -> Iterator[str]:
 
 
 def hashed_words(text: str, dimension: int = DIMENSION) -> list[float]:
-    """A vector of length one that texts share in so far as they share words, the same on every machine."""
+    """A vector of length one; texts that share words have similar vectors. It is the same on every machine."""
     vector = [0.0] * dimension
     for word in words(text) or [""]:
         digest = hashlib.sha256(word.encode()).digest()
         vector[int.from_bytes(digest[1:]) % dimension] += 1 if digest[0] % 2 else -1
-    if not any(vector):  # where words take each other out; no model gives a vector of zeros
+    if not any(vector):  # where words cancel each other out; no model returns a vector of zeros
         vector[0] = 1.0
     length = math.sqrt(sum(number * number for number in vector))
     return [number / length for number in vector]
 
 
 def shared_words(query: str, document: str) -> float:
-    """The share of the question's words that the document holds; 0 for a question without words."""
+    """The share of the question's words that the document contains; 0 for a question without words."""
     asked = set(words(query))
     return len(asked & set(words(document))) / max(1, len(asked))
 
@@ -178,10 +178,10 @@ class ModelServer(LoopbackServer):
     """Serves POST /v1/chat/completions, /v1/embeddings and /v1/rerank while its `with` block lasts.
 
     `/rerank` is served below /v2 and at the root as well.
-    `script` is a list of replies, used up one a request (then it answers 400), or a function of the request's JSON;
-    without one, every request is answered by `Reply()`. `paths`, `requests` and `headers` hold what came in, in order;
-    header names are in lower case. `connections` is how many connections clients opened; they stay open between
-    requests, as HTTP/1.1 has it.
+    `script` is a list of replies, used one for each request (after the last, the server answers 400), or a function of
+    the request's JSON; without it, every request is answered by `Reply()`. `paths`, `requests` and `headers` hold what
+    was received, in order; header names are in lower case. `connections` is how many connections clients have opened;
+    they stay open between requests, as usual in HTTP/1.1.
     """
 
     def __init__(self, script: Script | None = None) -> None:
@@ -193,7 +193,7 @@ class ModelServer(LoopbackServer):
 
     @property
     def base_url(self) -> str:
-        """What a client is to be given as its base URL."""
+        """The base URL for clients."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def _reply(self, path: str, request: dict[str, Any], headers: dict[str, str]) -> Reply:

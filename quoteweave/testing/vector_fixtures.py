@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DIMENSION = 8
 QUOTES_ON_A_PAGE = 6
-# Layouts of quotes in turn; headers have rows in the catalogue but are no items, so that rows have gaps.
+# The quotes have these layouts in turn; headers have rows in the catalogue but are no items, so that rows have gaps.
 LAYOUTS: tuple[Layout, ...] = ("title", "paragraph", "header", "figure", "paragraph", "list", "table")
 DOCUMENTS: dict[str, dict[str, str]] = {
     "harbour.txt": {"year": "2023", "team": "ships"},
@@ -33,9 +33,9 @@ DOCUMENTS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class VectorFixture:
-    """A collection, made with the three documents of `DOCUMENTS`, and the folder where shards of its items are written.
+    """A collection with the three documents of `DOCUMENTS`, and the folder where shards of its items are written.
 
-    Its documents are to stay as they are.
+    Do not change its documents.
     """
 
     collection: Collection
@@ -52,7 +52,7 @@ class VectorFixture:
         return [*self.quotes[document]]
 
     def shard(self, document: str, items: "Items", *, dtype: str = "float32") -> Shard:
-        """A new file with the vectors of those items that are the document's."""
+        """A new file with the vectors of those items that belong to the document."""
         import numpy as np
 
         rows = [row for row in self.rows(document) if row in items]
@@ -73,7 +73,7 @@ class VectorFixture:
 
 
 def make_vector_fixture(folder: Path) -> VectorFixture:
-    """Three documents of 30 quotes on five pages, in a new collection."""
+    """Make a new collection of three documents with 30 quotes each on five pages."""
     vectors, file = folder / "vectors", folder / "document.txt"
     vectors.mkdir()
     collection = Collection.create(folder / "collection")
@@ -87,7 +87,7 @@ def make_vector_fixture(folder: Path) -> VectorFixture:
 
 
 def make_vectors(chance: "np.random.Generator", number: int, *, whole: bool) -> "Matrix":
-    """(number, DIMENSION): whole numbers from -2 to 2, or normally distributed ones that half precision can hold."""
+    """(number, DIMENSION): whole numbers from -2 to 2, or normally distributed numbers that half precision can hold."""
     import numpy as np
 
     shape = (number, DIMENSION)

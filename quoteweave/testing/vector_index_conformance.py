@@ -1,7 +1,7 @@
 """Conformance tests of a vector index: what any index must do, compared with brute force.
 
-Derive from `VectorIndexTests` in a test module, say how an index is made and how it is saved and opened again, and
-pytest runs the tests:
+Derive a class from `VectorIndexTests` in a test module and define how an index is made, and how it is saved and opened
+again; pytest runs the tests:
 
     class TestMyIndex(VectorIndexTests):
         def make(self, dimension: int) -> VectorIndex:
@@ -57,21 +57,21 @@ FILTERS = {
 
 
 class VectorIndexTests:
-    """What every index does. Vectors of whole numbers have many equal scores, and no arithmetic rounds them."""
+    """The tests that every index must pass. Vectors of whole numbers have many equal scores, and no rounding errors."""
 
     exact = True
-    """Whether the index finds what brute force finds; one that does not must still find as many."""
+    """Whether the index finds the same as brute force; one that does not must still find as many."""
     tolerance = 1e-5
-    """By how much a score may be off, for vectors of length about 3."""
+    """How far a score may be off, for vectors of length about 3."""
     multi_vector = False
-    """Whether items and questions have many vectors, or one."""
+    """Whether items and questions have many vectors, rather than one."""
 
     def make(self, dimension: int) -> VectorIndex:
-        """An empty index."""
+        """Make an empty index."""
         raise NotImplementedError
 
     def reopen(self, index: VectorIndex, folder: Path) -> VectorIndex:
-        """The index as it is after it was saved into `folder`, which is empty, and opened from there."""
+        """The index after it was saved into `folder`, which is empty, and opened from there."""
         raise NotImplementedError
 
     @pytest.fixture(scope="class")
@@ -268,7 +268,7 @@ class VectorIndexTests:
     def check(
         self, index: VectorIndex, items: "Items", query: "Matrix", k: int, *, scope: SearchScope | None = None
     ) -> None:
-        """That the index finds the best of these items in the right order; rounding may swap near ones of fractions."""
+        """Check that the index finds the best of these items in order; rounding may swap items with close scores."""
         import numpy as np
 
         (found,) = index.search([query], k, scope)
@@ -285,17 +285,17 @@ class VectorIndexTests:
             assert (query % 1).any() or rows == best.rows.tolist()[:k]
 
     def reopened(self, index: VectorIndex, folder: Path) -> VectorIndex:
-        """As `reopen`, in a new folder below that one."""
+        """Do as `reopen`, in a new folder below that one."""
         new = folder / f"saved-{len(list(folder.iterdir()))}"
         new.mkdir()
         return self.reopen(index, new)
 
     def shard(self, made: VectorFixture, document: str, items: "Items") -> Shard:
-        """The document's shard, of the type that such items have on disk."""
+        """The document's shard, in the number type that such items have on disk."""
         return made.shard(document, items, dtype="float16" if self.multi_vector else "float32")
 
     def items_of(self, made: VectorFixture, *, seed: int, whole: bool = True) -> "Items":
-        """An item for each retrievable quote, of one vector, or of one to four."""
+        """An item for each retrievable quote, with one vector, or with one to four."""
         import numpy as np
 
         chance, most = np.random.default_rng(seed), 4 if self.multi_vector else 1
@@ -303,7 +303,7 @@ class VectorIndexTests:
         return {row: make_vectors(chance, int(chance.integers(most)) + 1, whole=whole) for row in rows}
 
     def queries(self, number: int, *, whole: bool = True) -> "list[Matrix]":
-        """Questions of one vector, or of one to three."""
+        """Questions with one vector, or with one to three."""
         import numpy as np
 
         chance, most = np.random.default_rng(number), 3 if self.multi_vector else 1

@@ -1,7 +1,7 @@
-"""A made library of papers, and excerpts whose sources are known, as CiteME has them of real papers.
+"""A made library of papers, and excerpts whose sources are known, like those that CiteME has of real papers.
 
-The 500 papers are of twenty topics; they are written from templates, so that no finding in them is real, and cite each
-other. Each of the 60 excerpts says what one of them found, partly in other words than it does.
+The 500 papers are on twenty topics. They are written from templates, so that no finding in them is real, and cite each
+other. Each of the 60 excerpts says what one of the papers found, partly in other words than the paper.
 """
 
 from quoteweave.testing.literature.library import make_library, write_citeme

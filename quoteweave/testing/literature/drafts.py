@@ -1,4 +1,4 @@
-"""Plans the papers of a topic: who found what when, who restates it, and which sentence of whom cites it."""
+"""Plans the papers of a topic: who found what and when, who restates it, and which sentence of which paper cites it."""
 
 import random
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Citing:
 
 
 class TopicPlan:
-    """The drafts of one topic: `drafts` are of the library, `absent` are cited by it and left out of it."""
+    """The drafts of one topic: `drafts` are in the library; `absent` are cited by it but not in it."""
 
     def __init__(self, topic: Topic, number: int, chance: random.Random) -> None:
         self.topic = topic
@@ -73,7 +73,7 @@ class TopicPlan:
         self._add_citing([made[KINDS[(first + step) % len(KINDS)]] for step in range(EXCERPTS_OF_A_TOPIC)], number)
 
     def _add_citing(self, wanted: Sequence[Citing], number: int) -> None:
-        """Papers of 2021 and 2022 with an excerpt each, and papers from after them that restate what they cite."""
+        """Add papers of 2021 and 2022 with an excerpt each, and later papers that restate what those cite."""
         citing = list[Draft]()
         for step, cited in enumerate(wanted):
             year = 2021 + step % 2
@@ -113,7 +113,7 @@ class TopicPlan:
         return draft
 
     def _sibling(self, study: Draft) -> Draft:
-        """The same group finds the same of another dataset, by another amount."""
+        """A study in which the same group finds the same for another dataset, with another amount."""
         others = [name for name in self.topic.datasets if name != study.findings[0].dataset]
         dataset, day = self._chance.choice(others), study.day + timedelta(days=self._chance.randint(300, 700))
         findings = [
@@ -133,7 +133,7 @@ class TopicPlan:
         return resource
 
     def _findings(self, group: int | None) -> tuple[Finding, ...]:
-        """Three: of a factor on an outcome, of it on another outcome, and of another factor on the first."""
+        """Three: of a factor on an outcome, of the factor on another outcome, and of another factor on the first."""
         topic, chance = self.topic, self._chance
         factors, outcomes, dataset = (topic.factors, topic.outcomes, "") if group is None else self._lines[group]
         while True:
@@ -169,7 +169,7 @@ class TopicPlan:
 
 
 def add_references(drafts: Sequence[Draft], chance: random.Random) -> None:
-    """Have each paper cite earlier ones: those it restates or is an excerpt's source of, its group's, and others."""
+    """Have each paper cite earlier ones: those it restates or has excerpts about, its own group's, and others."""
     for draft in drafts:
         earlier = [other for other in drafts if other.day < draft.day and other.role not in ("citing", "later")]
         needed = [*draft.restates, *(cited.target for cited in draft.cites if cited.target in drafts)]

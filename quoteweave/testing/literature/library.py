@@ -39,8 +39,8 @@ COLUMNS = (
 def write_citeme(library: MadeLibrary, path: Path) -> None:
     """Write the excerpts whose sources the library has as a CSV file with CiteME's columns.
 
-    `year` is that of the paper that the excerpt is from, as in CiteME; `split` is `train` for every tenth excerpt and
-    `test` else. Raises OSError where the file cannot be written.
+    `year` is that of the paper that contains the excerpt, as in CiteME; `split` is `train` for every tenth excerpt and
+    `test` for the others. Raises OSError where the file cannot be written.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -58,7 +58,7 @@ def page_of(paper: MadePaper) -> str:
 
 
 NEAR_ABSENT = 8
-"""Excerpts whose source is missing from a topic of the library; as many fields as the withheld topic has follow."""
+"""How many excerpts cite a missing paper on a topic of the library. Other excerpts cite papers on a withheld topic."""
 _FAR_SOURCES = ("perovskite solar cells", "lithium batteries", "earthquake ground motion", "glacier melt")
 _PREPRINTS = ("Computer Science", "Materials Science", "Physics", "Geology")
 
@@ -70,7 +70,7 @@ def make_library(seed: int = 17) -> MadeLibrary:
 
 
 class _Making:
-    """One making of the library."""
+    """The state while the library is made."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -89,7 +89,7 @@ class _Making:
         self._ids = {draft: self._digest(title)[:40] for draft, title in self._titles.items()}
 
     def library(self) -> MadeLibrary:
-        """Everything, written."""
+        """Return the finished library."""
         citing = [(draft, cited) for draft in self._drafts for cited in draft.cites]
         texts = {cited: self._writer.excerpt(cited) for _, cited in citing}
         numbers = self._chance.sample(range(10_000_000), len(self._drafts))
@@ -103,7 +103,7 @@ class _Making:
         )
 
     def _plan_absent(self, withheld: TopicPlan) -> None:
-        """Sentences that cite what the library lacks: a paper of its own topics, or a topic that it does not have."""
+        """Plan sentences that cite papers missing from the library: on topics that it has, or on one that it lacks."""
         for plan in self._plans[:NEAR_ABSENT]:
             self._last_citing(plan).cites.append(Citing(plan.absent[0], "absent"))
         far = (plan for plan in self._plans if plan.topic.name in _FAR_SOURCES)
@@ -115,7 +115,7 @@ class _Making:
         return [draft for draft in plan.drafts if draft.role == "citing"][-1]
 
     def _groups(self) -> list[tuple[str, ...]]:
-        """The people of each group of a topic, and of those who worked before them."""
+        """The people of each group of a topic and, last, those who worked on it before."""
         chance = self._chance
         families = chance.sample(wording()["family_names"], 5 * (GROUPS + 1))
         people = [f"{chance.choice(wording()['given_names'])} {family}" for family in families]
@@ -152,7 +152,7 @@ class _Making:
             citations=citing + int((2026 - day.year) * math.exp(chance.gauss(0.6, 1.0))),
             open_access=self._is_open(draft),
         )
-        return made if made.open_access else made.model_copy(update={"arxiv": None})  # what arXiv has is open
+        return made if made.open_access else made.model_copy(update={"arxiv": None})  # papers on arXiv are open access
 
     def _entry(self, draft: Draft) -> str:
         people = ", ".join(self._authors[draft.topic.name][draft.group][:3])
@@ -172,7 +172,7 @@ class _Making:
         return cited or draft.role == "citing" or self._chance.random() < (0.15 if draft.role == "old" else 0.65)
 
     def _has_known_abstract(self, draft: Draft) -> bool:
-        """All but that of every ninth study that no excerpt cites."""
+        """Whether services know the abstract: of all papers except every ninth study that no excerpt cites."""
         cited = any(one.target is draft for other in self._drafts for one in other.cites)
         return cited or draft.role != "study" or int(self._ids[draft], 16) % 9 > 0
 

@@ -1,6 +1,6 @@
-"""What the server is asked, and what it answers; and the faults that tests script.
+"""The requests that the server gets, its answers, and the faults that tests script.
 
-Faults are errors, delays, broken connections, and requests that wait for a test.
+Faults are errors, delays, broken connections, and requests that wait until the test lets them go on.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A request as it came in. Header names are in lower case; of a parameter that comes twice, the last counts."""
+    """A request as received. Header names are in lower case; of a parameter given twice, the last value counts."""
 
     method: str
     path: str
@@ -21,24 +21,24 @@ class ReceivedRequest:
     headers: Mapping[str, str]
     body: bytes
     at: float
-    """Seconds of `time.monotonic` at which it came in."""
+    """When it was received, in seconds of `time.monotonic`."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent for a request."""
+    """The response to a request."""
 
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     pieces: Iterable[bytes] | None = None
-    """Sent in place of `body` one after the other, until there are none or the client leaves."""
+    """Sent one after the other in place of `body`, until there are none left or the client disconnects."""
     every_s: float = 0
-    """Seconds before each piece; ends early when the server is closed."""
+    """Seconds of waiting before each piece; the wait ends early when the server is closed."""
     declared: int | None = None
-    """The length that is declared for `pieces`; without one they are sent in chunks."""
+    """The length that is declared for `pieces`; without it they are sent in chunks."""
     close: bool = False
-    """Whether the connection is closed without a word."""
+    """Whether the connection is closed without a response."""
 
     @classmethod
     def json(cls, value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> "Answer":
@@ -57,12 +57,12 @@ class Refusal(Exception):
 
 @dataclass
 class Fault:
-    """What happens to requests whose path matches; `times` counts down, None is for ever."""
+    """What happens to requests whose path matches; `times` counts down, None never ends."""
 
     path: str
     times: int | None = 1
     answer: Answer | None = None
-    """Sent in place of the server's own."""
+    """Sent in place of the server's own answer."""
     error: tuple[int, Mapping[str, str]] | None = None
     """The status and headers of an error in the form of the service that is asked."""
     delay_s: float = 0
@@ -70,7 +70,7 @@ class Fault:
 
     @property
     def answers(self) -> bool:
-        """Whether it is an answer, and no wait."""
+        """Whether it is an answer rather than a wait."""
         return self.answer is not None or self.error is not None
 
 
@@ -82,12 +82,12 @@ class Faults:
         self._lock = threading.Lock()
 
     def add(self, fault: Fault) -> None:
-        """Script one more."""
+        """Add one more."""
         with self._lock:
             self._faults.append(fault)
 
     def take(self, path: str) -> list[Fault]:
-        """What a request to a path meets, used up by one: all waits, and the first answer."""
+        """The faults that apply to a request for a path, each counted down: all waits, and the first answer."""
         taken, answered = list[Fault](), False
         with self._lock:
             for fault in self._faults:
@@ -99,7 +99,7 @@ class Faults:
         return taken
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all faults."""
         with self._lock:
             for fault in self._faults:
                 if fault.gate is not None:

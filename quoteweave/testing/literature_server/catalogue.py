@@ -1,4 +1,4 @@
-"""The library as services look it up: by identifiers, words, queries with operators, citations and dates.
+"""The library as services search it: by identifiers, words, queries with operators, citations and dates.
 
 Queries with operators are `fish (ladder | "fish pass") -trout` and `(elmo AND "sesame street") NOT cookie`.
 """
@@ -21,7 +21,7 @@ Matches = Callable[[Sequence[str]], bool]
 
 @dataclass(frozen=True)
 class Syntax:
-    """How operators are written; terms without one between them are joined by and."""
+    """How operators are written; terms with no operator between them are joined by and."""
 
     token: re.Pattern[str]
     both: str
@@ -30,12 +30,12 @@ class Syntax:
 
 
 BULK = Syntax(lazy_regex(r'"[^"]*"|[()|+]|(?<!\S)-(?=\S)|[^\s()|+"]+'), "+", "|", "-")
-"""Semantic Scholar's bulk search; `~N`, by which words are matched that nearly are the same, is left unread."""
+"""Syntax of Semantic Scholar's bulk search; `~N`, which matches similar words, is ignored."""
 OPENALEX = Syntax(lazy_regex(r'"[^"]*"|[()]|[^\s()"]+'), "AND", "OR", "NOT")
 
 
 def parse_query(query: str, syntax: Syntax) -> Matches:
-    """What a query asks for. Raises ValueError for one that ends early, or has a bracket too many."""
+    """A function that tells whether texts match. Raises ValueError for an incomplete query or an extra bracket."""
     parser = _Parser(syntax.token.findall(query), syntax)
     return parser.whole()
 
@@ -108,7 +108,7 @@ class WordIndex:
                 self._postings[word].append((at, count))
 
     def scores(self, query: str) -> dict[int, float]:
-        """The score of each text that has a word of the query, by the text's place."""
+        """The score of each text that contains a word of the query, by the text's position."""
         scores: dict[int, float] = defaultdict(float)
         for word in words(query):
             having = self._postings.get(word, [])
@@ -119,7 +119,7 @@ class WordIndex:
         return dict(scores)
 
     def ranked(self, query: str, within: Collection[int]) -> list[tuple[int, float]]:
-        """The texts of `within` that have a word of the query with their scores, best first."""
+        """The texts of `within` that contain a word of the query, with their scores, best first."""
         scores = self.scores(query)
         return sorted(((at, scores[at]) for at in within if at in scores), key=lambda each: (-each[1], each[0]))
 
@@ -134,15 +134,15 @@ class Catalogue:
         self.library, self.papers = library, library.papers
         self._pdf_url = pdf_url
         self.abstracts, self.texts = _indexes(library)
-        """Of titles and abstracts, and of these with the full texts of open-access papers; in the order of `papers`."""
+        """Indexes of titles and abstracts, and of these with open-access full texts; both in the order of `papers`."""
 
     def pdf_url(self, paper: MadePaper) -> str | None:
-        """Where its open-access file is said to be; None where it has none."""
+        """The declared address of its open-access file; None where it has none."""
         return self._pdf_url(paper) if paper.open_access else None
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The place in `papers` of each identifier in lower case: the paper's id, `corpusid:…`, `doi:…`, `w…`, …."""
+        """The position in `papers` of each identifier in lower case: the paper's id, `corpusid:…`, `doi:…`, `w…`, …."""
         places = dict[str, int]()
         for at, paper in enumerate(self.papers):
             names = [paper.id, f"corpusid:{paper.corpus_id}", paper.openalex]
@@ -153,7 +153,7 @@ class Catalogue:
 
     @cached_property
     def citing(self) -> dict[str, list[MadePaper]]:
-        """The papers that cite each, latest first, by its id."""
+        """The papers that cite each paper, latest first, by its id."""
         citing: dict[str, list[MadePaper]] = {paper.id: [] for paper in self.papers}
         for paper in sorted(self.papers, key=lambda each: each.day, reverse=True):
             for cited in paper.references:
@@ -161,21 +161,21 @@ class Catalogue:
         return citing
 
     def find(self, name: str) -> MadePaper | None:
-        """The paper of an identifier, in any case of letters."""
+        """The paper with an identifier, whatever its case."""
         at = self.places.get(name.lower())
         return None if at is None else self.papers[at]
 
 
 @lru_cache(maxsize=4)
 def _indexes(library: MadeLibrary) -> tuple[WordIndex, WordIndex]:
-    """Made once for all servers of a library, since it takes a moment."""
+    """The indexes of titles with abstracts and of full texts, made once for all servers, since it takes a moment."""
     abstracts = [f"{paper.title} {paper.known_abstract or ''}" for paper in library.papers]
     texts = [paper.full_text if paper.open_access else "" for paper in library.papers]
     return WordIndex(abstracts), WordIndex([f"{a} {b}" for a, b in zip(abstracts, texts, strict=True)])
 
 
 def assumed_day(paper: MadePaper) -> date | None:
-    """Its day as services take it: the first of January where they know the year alone."""
+    """A paper's day as services assume it: the first of January where they know only the year."""
     known = paper.published
     return None if known is None else date(known.year, known.month or 1, known.day or 1)
 

@@ -1,8 +1,8 @@
 """The API of OpenAlex over the library.
 
-Written from its documentation (https://developers.openalex.org), quirks that bear on clients included: the words of a
-search are joined by and; a search with `?` or `*` is refused; a work of which the year alone is known has the first of
-January as its date; and the id of a work that was merged into another redirects to that.
+It is written from the documentation (https://developers.openalex.org), including quirks that matter to clients: the
+words of a search are joined by and; a search with `?` or `*` is refused; a work of which only the year is known has the
+first of January as its date; and the id of a work that was merged into another redirects to that one.
 """
 
 import base64
@@ -91,7 +91,7 @@ class WorkFilters:
 
 
 def bad_parameter(message: str) -> Refusal:
-    """How the service refuses a parameter."""
+    """The service's refusal of a parameter."""
     return Refusal(400, {"error": "Invalid query parameters error.", "message": message})
 
 
@@ -126,7 +126,7 @@ def work_field(written: str) -> str:
 
 
 def type_of(paper: MadePaper) -> str:
-    """What kind of work it is."""
+    """The service's type of the work."""
     return {"survey": "review", "resource": "dataset"}.get(paper.role, "article")
 
 
@@ -159,7 +159,7 @@ def _truth(of: Callable[[MadePaper], bool]) -> Callable[[str], Passes]:
 
 
 def _number_within(of: Callable[[MadePaper], int | None]) -> Callable[[str], Passes]:
-    """`2019`, `>2019`, `<2019`, `2016-2020`, `2016-` or `-2020`."""
+    """Passes works whose number is within `2019`, `>2019`, `<2019`, `2016-2020`, `2016-` or `-2020`."""
 
     def make(value: str) -> Passes:
         found = _BOUNDS.fullmatch(value)
@@ -197,18 +197,18 @@ _PARAMETERS = frozenset(
     {"search", "filter", "sort", "per_page", "per-page", "page", "cursor", "select", "api_key", "mailto"}
 )
 _MERGED_OF = 25
-"""Of so many works, one has swallowed another."""
+"""Every so many works, one has another merged into it."""
 
 
 class OpenAlexApi:
-    """Answers requests below `ROOT`. Without `keys` any key is taken; requests without a key always are."""
+    """Answers requests below `ROOT`. Without `keys` any key is accepted; requests without a key always are."""
 
     def __init__(self, catalogue: Catalogue, keys: Collection[str], base_url: Callable[[], str]) -> None:
         self._catalogue, self._keys, self._base_url = catalogue, frozenset(keys), base_url
         self._filters = WorkFilters(catalogue)
         merged = catalogue.papers[::_MERGED_OF]
         self.merged = {f"W1{paper.openalex[2:]}": paper.openalex for paper in merged}
-        """The works that ids of merged ones redirect to."""
+        """The ids of merged works, with the id of the work that each redirects to."""
 
     def answer(self, request: ReceivedRequest) -> Answer:
         """The answer to a request. Raises Refusal."""
@@ -328,7 +328,7 @@ def _inverted(text: str) -> dict[str, list[int]]:
 
 
 def _sorted(found: list[tuple[MadePaper, float]], sort: str, query: str) -> list[tuple[MadePaper, float]]:
-    """By one or more fields; ids break ties, and what lacks the field comes last."""
+    """Sort works by one or more fields; ids break ties, and works that lack the field come last."""
     orders: dict[str, Callable[[tuple[MadePaper, float]], Any]] = {
         "relevance_score": lambda each: each[1],
         "cited_by_count": lambda each: each[0].citations,
@@ -357,7 +357,7 @@ def _size(params: Mapping[str, str]) -> int:
 
 
 def _place(params: Mapping[str, str], size: int) -> tuple[int, int | None, bool]:
-    """The first work that is shown, the page, and whether works are read on by a cursor."""
+    """The position of the first work shown, the page number, and whether a cursor is used."""
     if "cursor" in params:
         return _of_cursor(params["cursor"]), None, True
     page = params.get("page", "1")

@@ -68,7 +68,7 @@ def _pages(texts: Sequence[tuple[str, int]]) -> list[MadePage]:
 
 @lru_cache(maxsize=1)
 def many_pages(count: int) -> bytes:
-    """A PDF of so many pages, each with one line."""
+    """A PDF with that many pages, each with one line."""
     lines = (Paragraph(f"Page {number} of {count}.", (_LEFT, _TOP), _SIZE, _COLUMNS) for number in range(1, count + 1))
     return make_pdf([MadePage(Sheet(), (line,)) for line in lines])
 
@@ -91,7 +91,7 @@ PdfFault = Literal[
     "redirect_localhost",
     "redirect_elsewhere",
 ]
-"""What a link leads to: a page of HTML; a picture, said to be one; status 404; a port that nobody listens at; a byte
+"""What a link leads to: a page of HTML; a picture, declared as one; status 404; a port that nobody listens at; a byte
 every `SLOW_S` seconds; bytes without end and without a declared length; a declared gigabyte; the first half of the
 file; a PDF of `MANY_PAGES` pages; another paper's PDF; or a redirect: to the file, to itself, to 127.0.0.2, to
 169.254.169.254, to `localhost`, or to `ELSEWHERE`."""
@@ -110,14 +110,14 @@ _HTML = (
 
 
 class PaperLinks:
-    """Answers what the links to PDFs lead to; `broken` names what is wrong with some, by the paper's id."""
+    """Answers requests for the links to PDFs; `broken` says what is wrong with some, by the paper's id."""
 
     def __init__(self, library: MadeLibrary) -> None:
         self._library, self._files = library, PaperFiles(library)
         self.broken: dict[str, PdfFault] = {}
 
     def answer(self, id: str, base_url: str) -> Answer:
-        """The answer for the link of a paper's id, or for `moved-ID`, where a redirect leads."""
+        """The answer for the link of a paper's id, or for `moved-ID`, the target of a redirect."""
         paper = self._library.by_id.get(id.removeprefix("moved-"))
         if paper is None or not paper.open_access:
             return Answer(404, b"not found", {"Content-Type": "text/plain"})
@@ -158,7 +158,7 @@ class PaperLinks:
         return Answer(200, many_pages(MANY_PAGES) if fault == "many_pages" else self._of_another(paper), _PDF)
 
     def _of_another(self, paper: MadePaper) -> bytes:
-        """The file of a paper of another topic."""
+        """The file of a paper on another topic."""
         return self._files.of(next(other for other in self._library.papers if other.topic != paper.topic))
 
 

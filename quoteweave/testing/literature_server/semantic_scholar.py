@@ -1,9 +1,9 @@
 """Semantic Scholar's Graph API, version 1, over the library.
 
-Written from its documentation (https://api.semanticscholar.org/api-docs/graph), quirks that bear on clients included:
-the relevance search finds nothing for words with hyphens; papers that are not open access have an `openAccessPdf` with
-an empty address; the snippet search says nothing of a paper's date; and a filter takes a paper of which the year alone
-is known as of the first of January.
+It is written from the documentation (https://api.semanticscholar.org/api-docs/graph), including quirks that matter to
+clients: the relevance search finds nothing for words with hyphens; papers that are not open access have an
+`openAccessPdf` with an empty address; the snippet search does not tell a paper's date; and filters treat a paper of
+which only the year is known as one of the first of January.
 """
 
 import base64
@@ -38,7 +38,7 @@ _SENTENCE = lazy_regex(r"\S.*?(?:[.?!](?=\s|$)|$)", re.DOTALL)
 @dataclass(frozen=True)
 class _Snippet:
     at: int
-    """Its paper's place."""
+    """The position of the snippet's paper."""
     kind: Literal["title", "abstract", "body"]
     section: str | None
     start: int
@@ -47,7 +47,7 @@ class _Snippet:
 
 
 class Snippets:
-    """All passages: titles and abstracts, and of open-access papers their sections."""
+    """All passages: titles and abstracts, and sections of open-access papers."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -113,7 +113,7 @@ class Snippets:
 
 @lru_cache(maxsize=4)
 def _indexed(library: MadeLibrary) -> tuple[list[_Snippet], WordIndex]:
-    """Made once for all servers of a library."""
+    """The snippets and their index, made once for all servers of a library."""
     snippets = [one for at, paper in enumerate(library.papers) for one in _of(at, paper)]
     return snippets, WordIndex([one.text for one in snippets])
 
@@ -140,7 +140,7 @@ _Order = Callable[[MadePaper], Any]
 
 
 class SemanticScholarApi:
-    """Answers requests below `ROOT`. Without `keys` any key is taken; requests without a key always are."""
+    """Answers requests below `ROOT`. Without `keys` any key is accepted; requests without a key always are."""
 
     def __init__(self, catalogue: Catalogue, keys: Collection[str], bulk_size: int) -> None:
         self._catalogue, self._keys, self._bulk_size = catalogue, frozenset(keys), bulk_size
@@ -169,7 +169,7 @@ class SemanticScholarApi:
         raise Refusal(404, {"message": "Not Found"})
 
     def _search(self, params: Mapping[str, str]) -> object:
-        """The relevance search: at most 100 of the first 1,000."""
+        """The relevance search: at most 100 results of the first 1,000."""
         _only(params, "query", "fields", "offset", "limit", *FILTERS)
         fields = self._asked_fields(params)
         offset, limit = number(params, "offset", 0, 10**9), number(params, "limit", 100, 100)
@@ -189,7 +189,7 @@ class SemanticScholarApi:
         return [(papers[at], score) for at, score in self._catalogue.abstracts.ranked(query, within)]
 
     def _match(self, params: Mapping[str, str]) -> object:
-        """The paper whose title is nearest, which has to share half of its words."""
+        """The paper with the most similar title, which must share half of the query's words."""
         _only(params, "query", "fields", *FILTERS)
         fields, asked = self._asked_fields(params), set(words(_query(params)))
         for paper, score in self._ranked(dict(params) | {"query": " ".join(asked)}):
@@ -198,7 +198,7 @@ class SemanticScholarApi:
         raise Refusal(404, {"error": "Title match not found"})
 
     def _bulk(self, params: Mapping[str, str]) -> object:
-        """The bulk search: all that match, in batches by token."""
+        """The bulk search: all papers that match, in batches with a token for the next."""
         _only(params, "query", "token", "fields", "sort", *FILTERS)
         fields, passes = self._asked_fields(params, bulk=True), filter_of(params)
         try:
@@ -240,7 +240,7 @@ class SemanticScholarApi:
         return [None if paper is None else self._fields.of(paper, fields) for paper in found]
 
     def _of_paper(self, path: str, params: Mapping[str, str]) -> object:
-        """A paper; or, below it, what it cites or what cites it."""
+        """A paper or, for a path below it, what it cites or what cites it."""
         name, _, last = path.rpartition("/")
         if last not in ("citations", "references") or not name:
             _only(params, "fields")
@@ -267,7 +267,7 @@ class SemanticScholarApi:
         return paper
 
     def _find(self, name: str) -> MadePaper | None:
-        """The paper of an id: its own, `CorpusId:…`, `DOI:…`, `ARXIV:…` or `URL:…` of its page or its arXiv page."""
+        """The paper of an id: its own, `CorpusId:…`, `DOI:…`, `ARXIV:…`, or `URL:…` of its page or its arXiv page."""
         lower = name.lower()
         if lower.startswith("w"):
             return None  # an id of OpenAlex
@@ -296,7 +296,7 @@ def _only(params: Mapping[str, str], *known: str) -> None:
 
 
 def _sorted(papers: Sequence[MadePaper], sort: str) -> list[MadePaper]:
-    """By the field and order asked for; papers that lack the field come last, ties are broken by id."""
+    """Sort papers by a field and order; papers that lack the field come last, ids break ties."""
     field, _, order = sort.partition(":")
     orders: dict[str, _Order] = {
         "paperId": lambda paper: paper.id,

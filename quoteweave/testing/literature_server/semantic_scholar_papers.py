@@ -1,4 +1,4 @@
-"""Papers as Semantic Scholar's Graph API describes them, by the fields asked for, and its filters of them."""
+"""Papers as Semantic Scholar's Graph API describes them, by requested fields, and its filters of papers."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ AUTHOR_FIELDS = frozenset(
     {"authorId", "externalIds", "url", "name", "affiliations", "homepage", "paperCount", "citationCount", "hIndex"}
 )
 NESTED = frozenset({"citations", "references", "tldr", "embedding"})
-"""Fields that the bulk search does not have."""
+"""Fields that the bulk search does not offer."""
 _TYPES = {"survey": "Review", "resource": "Dataset"}
 _NOTICE = "Notice: the file belongs to its authors; see its page for the licence."
 
@@ -50,7 +50,7 @@ class PaperFields:
         }
 
     def check(self, fields: Sequence[str], *, bulk: bool = False) -> None:
-        """Raises Refusal for fields that are not known, or that the bulk search does not have."""
+        """Raise Refusal for unknown fields, or those that the bulk search does not offer."""
         bad = [field for field in fields if not self._is_known(field, bulk)]
         if bad:
             raise Refusal(400, {"error": f"Unrecognized or unsupported fields: [{', '.join(bad)}]"})
@@ -66,7 +66,7 @@ class PaperFields:
         return name in self._made and (not inner or field in ("embedding.specter_v1", "embedding.specter_v2"))
 
     def of(self, paper: MadePaper, fields: Sequence[str]) -> dict[str, Any]:
-        """The fields of a paper, its id included."""
+        """The requested fields of a paper, and its id."""
         made: dict[str, Any] = {"paperId": paper.id}
         for name in dict.fromkeys(field.partition(".")[0] for field in fields):
             inner = [field.partition(".")[2] for field in fields if field.startswith(f"{name}.")]
@@ -82,7 +82,7 @@ class PaperFields:
         return made
 
     def _pdf(self, paper: MadePaper) -> dict[str, str | None]:
-        """The service sends an empty address for papers that are not open access."""
+        """The address of the PDF, which the service leaves empty for papers that are not open access."""
         url = self._catalogue.pdf_url(paper)
         if url is None:
             return {"url": "", "status": "CLOSED", "license": None, "disclaimer": _NOTICE}
@@ -90,18 +90,18 @@ class PaperFields:
 
 
 def publication_types(paper: MadePaper) -> list[str]:
-    """Its types, such as `Review`."""
+    """The paper's types, such as `Review`."""
     return [_TYPES.get(paper.role, "JournalArticle")]
 
 
 def publication_date(paper: MadePaper) -> str | None:
-    """Its day, where the service knows it."""
+    """The paper's day, if the service knows it."""
     known = paper.published
     return str(known) if known is not None and known.day is not None else None
 
 
 def _summary(paper: MadePaper) -> dict[str, str] | None:
-    """The first sentence of the abstract, where the service has that."""
+    """The first sentence of the abstract, if the service has that."""
     if paper.known_abstract is None:
         return None
     return {"model": "tldr@v2.0.0", "text": f"{paper.known_abstract.split('. ')[0]}."}
@@ -152,7 +152,7 @@ Passes = Callable[[MadePaper], bool]
 
 
 def filter_of(params: Mapping[str, str]) -> Passes:
-    """Whether a paper passes all filters of a request. Raises Refusal for a value that is none."""
+    """A function that tells whether a paper passes all filters of a request. Raises Refusal for an invalid value."""
     makers: dict[str, Callable[[str], Passes]] = {
         "year": _year,
         "publicationDateOrYear": _date_or_year,
@@ -173,7 +173,7 @@ def filter_of(params: Mapping[str, str]) -> Passes:
 
 
 def number(params: Mapping[str, str], name: str, default: int, most: int) -> int:
-    """A parameter that is a number from 0 to `most`. Raises Refusal for another."""
+    """A parameter that is a number from 0 to `most`. Raises Refusal for any other value."""
     value = params.get(name, str(default))
     if not value.isdecimal() or int(value) > most:
         raise unacceptable(name, value)
@@ -181,17 +181,17 @@ def number(params: Mapping[str, str], name: str, default: int, most: int) -> int
 
 
 def unacceptable(name: str, value: str) -> Refusal:
-    """How the service refuses a parameter."""
+    """The service's refusal of a parameter."""
     return Refusal(400, {"error": f"Unacceptable query params: [{name}={value}]"})
 
 
 def _year(value: str) -> Passes:
-    """`2019`, `2016-2020`, `2010-` or `-2015`."""
+    """Passes papers of `2019`, `2016-2020`, `2010-` or `-2015`."""
     return _within(value, "-")
 
 
 def _date_or_year(value: str) -> Passes:
-    """`2019-03`, `2016-03-05:2020-06-06`, `1981-08-25:` or `:2015-01`."""
+    """Passes papers of `2019-03`, `2016-03-05:2020-06-06`, `1981-08-25:` or `:2015-01`."""
     return _within(value, ":")
 
 

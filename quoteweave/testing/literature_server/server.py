@@ -21,11 +21,11 @@ from quoteweave.testing.loopback import LoopbackHandler, LoopbackServer
 class LibraryServer(LoopbackServer):
     """Serves a made library as Semantic Scholar and OpenAlex do, and its PDFs, while its `with` block lasts.
 
-    `semantic_scholar_url`, `openalex_url` and `pdf_url` are what clients are to be given. With `keys`, requests that
-    bring another key are refused. `bulk_size` is how many papers the bulk search sends at once, 1,000 at the service.
-    `requests` holds what came in, in order. Faults are scripted with `fail`, `reply`, `drop`, `delay`, `hold` and
-    `break_pdf`; their paths may have `*`, such as `/graph/v1/paper/search*`. A request waits as often as is scripted
-    for it, and gets the first answer that is.
+    `semantic_scholar_url`, `openalex_url` and `pdf_url` are the addresses for clients. With `keys`, requests that have
+    another key are refused. `bulk_size` is how many papers the bulk search sends at once, 1,000 at the real service.
+    `requests` holds the requests received, in order. Faults are scripted with `fail`, `reply`, `drop`, `delay`, `hold`
+    and `break_pdf`; their paths may contain `*`, such as `/graph/v1/paper/search*`. A request waits for all waits that
+    are scripted for it, and gets the first scripted answer.
     """
 
     def __init__(
@@ -35,34 +35,34 @@ class LibraryServer(LoopbackServer):
         self.library = library or make_library()
         self.requests: list[ReceivedRequest] = []
         self.most_under_way = 0
-        """The most requests that were answered at once."""
+        """The most requests that were answered at the same time."""
         self._under_way = 0
         self._links, self._faults = PaperLinks(self.library), Faults()
         catalogue = Catalogue(self.library, self.pdf_url)
         self._semantic_scholar = semantic_scholar.SemanticScholarApi(catalogue, keys, bulk_size)
         self._openalex = openalex.OpenAlexApi(catalogue, keys, lambda: self.base_url)
-        # Bound, and nobody listens: who connects is refused.
+        # Bound, but not listening: connections to it are refused.
         self._dead = socket.socket()
         self._dead.bind(("127.0.0.1", 0))
 
     @property
     def base_url(self) -> str:
-        """Its address."""
+        """The server's address."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def semantic_scholar_url(self) -> str:
-        """What a client of Semantic Scholar's Graph API is to be given as its base URL."""
+        """The base URL for clients of Semantic Scholar's Graph API."""
         return f"{self.base_url}{semantic_scholar.ROOT}"
 
     @property
     def openalex_url(self) -> str:
-        """What a client of OpenAlex is to be given as its base URL."""
+        """The base URL for clients of OpenAlex."""
         return f"{self.base_url}{openalex.ROOT}"
 
     @property
     def merged_works(self) -> Mapping[str, str]:
-        """The ids of OpenAlex that redirect to another, with those."""
+        """The ids of OpenAlex that redirect, each with the id that it redirects to."""
         return self._openalex.merged
 
     def pdf_url(self, paper: MadePaper) -> str:
@@ -72,43 +72,43 @@ class LibraryServer(LoopbackServer):
         return f"{base}/pdf/{paper.id}.pdf"
 
     def fail(self, path: str, status: int, times: int | None = 1, *, retry_after: float | str | None = None) -> None:
-        """Answer so many requests, or all, with an error in the form of the service; `retry_after` becomes a header."""
+        """Answer that many requests, or all, with an error in the service's form; `retry_after` becomes a header."""
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         self._faults.add(Fault(path, times, error=(status, headers)))
 
     def reply(
         self, path: str, body: bytes, times: int | None = 1, *, status: int = 200, kind: str = "application/json"
     ) -> None:
-        """Answer so many requests, or all, with these bytes of a content type `kind`."""
+        """Answer that many requests, or all, with these bytes of content type `kind`."""
         self._faults.add(Fault(path, times, Answer(status, body, {"Content-Type": kind})))
 
     def drop(self, path: str, times: int | None = 1) -> None:
-        """Close the connections of so many requests, or of all, without a word."""
+        """Close the connections of that many requests, or of all, without a response."""
         self._faults.add(Fault(path, times, Answer(close=True)))
 
     def delay(self, path: str, seconds: float, times: int | None = None) -> None:
-        """Have so many requests, or all, wait before they are answered; ends early when the server is closed."""
+        """Make that many requests, or all, wait before they are answered; closing the server ends the wait."""
         self._faults.add(Fault(path, times, delay_s=seconds))
 
     def hold(self, path: str, times: int | None = None) -> threading.Event:
-        """Have so many requests, or all, wait until the event that is returned is set, or the server is closed."""
+        """Make that many requests, or all, wait until the returned event is set or the server is closed."""
         gate = threading.Event()
         self._faults.add(Fault(path, times, gate=gate))
         return gate
 
     def break_pdf(self, paper: MadePaper, fault: PdfFault | None) -> None:
-        """Have the link to a paper's PDF lead to something else; None mends it."""
+        """Make the link to a paper's PDF lead to something else; None repairs it."""
         self._links.broken.pop(paper.id, None)
         if fault is not None:
             self._links.broken[paper.id] = fault
 
     def clear_faults(self) -> None:
-        """Forget what was scripted, PDFs included; requests that wait go on."""
+        """Remove all scripted faults, those of PDFs included; waiting requests go on."""
         self._faults.clear()
         self._links.broken.clear()
 
     def requests_of(self, path: str) -> list[ReceivedRequest]:
-        """The requests that came in for paths that begin so."""
+        """The requests received for paths that begin with this."""
         with self._lock:
             return [request for request in self.requests if request.path.startswith(path)]
 
@@ -132,7 +132,7 @@ class LibraryServer(LoopbackServer):
                 self._under_way -= 1
 
     def _scripted(self, request: ReceivedRequest) -> Answer | None:
-        """What was scripted for a request, after the waits that were."""
+        """The scripted answer to a request, after its scripted waits."""
         answer = None
         for fault in self._faults.take(request.path):
             if fault.gate is not None:
