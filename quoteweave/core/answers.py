@@ -2,8 +2,8 @@
 
 An answer streams as events: text as it arrives, a citation as soon as its mark is complete, and last the answer. An
 image that the answer shows follows the citation of its mark. The texts concatenated are `Answer.text`, and the
-citations are its citations, in order. Only the gate's verdict on a citation comes with the answer, as its sentence is
-not complete before. A mark is never split, and never withdrawn.
+citations are its citations, in order. Only the gate's verdict on a citation comes later, with the answer, because the
+sentence is not complete before. A mark is never split, and never withdrawn.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,11 +32,11 @@ TOP_10 = ContextSize(texts=7, images=3)
 C15 = ContextSize(texts=10, images=5)
 C20 = ContextSize(texts=12, images=8)
 CONTEXT_SIZES: Mapping[str, ContextSize] = MappingProxyType({"c15": C15, "c20": C20})
-"""The sizes that contexts are measured at (MMDocRAG, arXiv 2505.16470, section 4.1), by name."""
+"""The context sizes that are used for measuring (MMDocRAG, arXiv 2505.16470, section 4.1), by name."""
 
 
 StructureKind = Literal["page", "chapter", "section", "appendix", "heading", "figure", "chart", "table"]
-"""What a document has several of. A heading is that of a chapter or section, numbered or not."""
+"""Kinds of elements that a document has several of. A heading is that of a chapter or section, numbered or not."""
 
 
 class StructureRequest(Record):
@@ -124,7 +124,7 @@ class Context(Record):
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """All its hits: those of text quotes, then those of image quotes."""
+        """All hits: those of text quotes, then those of image quotes."""
         return (*self.texts, *self.images)
 
     def quote(self, kind: Kind, number: int) -> Quote | None:
@@ -150,9 +150,9 @@ class Span(Record):
 
 
 class Region(Record):
-    """A place where a citation's evidence stands: an element, or where a sentence of it begins or ends elsewhere.
+    """A place of a citation's evidence: an element, or another place where a sentence of the element begins or ends.
 
-    Pages are as people see them: turned by their rotation and cut to their crop box. To place a highlight in a viewer,
+    Pages are as people see them: rotated, and cut to their crop box. To place a highlight in a viewer,
     multiply the fractions by the width and height at which it shows the page.
     """
 
@@ -209,7 +209,7 @@ class Citation(Record):
 
     @property
     def name(self) -> str:
-        """What answers call the quote, whatever its mark says beside it: `[3]`, or `image2`."""
+        """How answers refer to the quote, whatever else its mark says: `[3]`, or `image2`."""
         return f"[{self.number}]" if self.kind == "text" else f"image{self.number}"
 
     @property
@@ -229,7 +229,7 @@ class UnresolvedMark(Record):
 
 
 class TextBlock(Record):
-    """A stretch of text with its marks in place."""
+    """A piece of text with its marks in place."""
 
     type: Literal["text"] = "text"
     text: str
@@ -246,10 +246,10 @@ class ImageBlock(Record):
 
 
 AnswerBlock = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
-"""A part of an answer: a run of its text, or an image that one of its marks shows.
+"""A part of an answer: a piece of its text, or an image that one of its marks shows.
 
-All that shows an answer reads `Answer.text` with its marks. The answer page, Word documents and MCP's tools look up
-among the blocks which images to show, and show no other sort of block until they are changed. `interchange.quotes`
+Code that shows an answer reads `Answer.text` with its marks. The answer page, Word documents and MCP's tools look in
+the blocks for the images to show, and would ignore any other type of block until they are changed. `interchange.quotes`
 gives a block's citation an address, and clients read its event.
 """
 
@@ -268,7 +268,7 @@ class Usage(Record):
     output_tokens: int | None = None
 
     def plus(self, other: "Usage") -> "Usage":
-        """The tokens of both; None where those of either are not known.
+        """The tokens of both; None where they are not known for one of them.
 
         >>> Usage(input_tokens=40, output_tokens=5).plus(Usage(input_tokens=2))
         Usage(input_tokens=42, output_tokens=None)
@@ -280,7 +280,7 @@ class Usage(Record):
 
 
 NO_TOKENS = Usage(input_tokens=0, output_tokens=0)
-"""The usage where no model is asked."""
+"""The usage if no model is called."""
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
@@ -288,7 +288,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 class Answer(Record):
-    """A cited answer. `text` is the whole answer with its marks; `blocks` is the same, cut where images stand.
+    """A cited answer. `text` is the whole answer with its marks; `blocks` is the same, split where images are shown.
 
     >>> answer = Rag(LexicalRetriever(collection), ExtractiveGenerator()).answer("Who won the world cup?")
     >>> answer.status, answer.citations

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 
 Box = tuple[float, float, float, float]
 PAGE_SIDE = 1000.0
-"""The width and the height of every page, in the unit of cited boxes (CiteVQA, arXiv 2605.12882)."""
+"""The width and the height of every page in the unit of cited boxes (CiteVQA, arXiv 2605.12882)."""
 
 
 def area(box: Box) -> float:
-    """Square points; 0 for an empty or inverted box."""
+    """The area in square points; 0 for an empty or reversed box."""
     return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
 
 

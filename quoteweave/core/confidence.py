@@ -1,8 +1,8 @@
 """Confidence of an answer, from retrieval and the gate's verdicts, and the threshold below which it is withheld.
 
-A confidence is the chance that an answer is right, by a logistic regression on a few signals. Its weights and
+A confidence is the probability that an answer is right, from a logistic regression on a few signals. Its weights and
 thresholds are fitted on questions whose answers are known (`evaluation.calibration`), for one retriever and one model:
-scores of two retrievers, and mistakes of two models, cannot be compared.
+the scores of two retrievers, or the mistakes of two models, cannot be compared.
 """
 
 import math
@@ -18,12 +18,12 @@ from quoteweave.core.records import Record
 from quoteweave.core.urls import without_credentials
 
 GIVEN_QUOTES = "the dataset's own quotes"
-"""The retriever's name where nothing is retrieved, as the dataset fixes the quotes."""
+"""The retriever's name if nothing is retrieved because the dataset gives the quotes."""
 SignalName = Literal["score", "bearing", "support", "cited"]
 RETRIEVAL_SIGNALS: tuple[SignalName, ...] = ("score", "bearing")
 """Signals that are known before the model is called."""
 ALL_SIGNALS: tuple[SignalName, ...] = (*RETRIEVAL_SIGNALS, "support")
-"""Signals of an answer."""
+"""All signals, those of a finished answer included."""
 
 
 class Signals(Record):
@@ -43,7 +43,7 @@ class Signals(Record):
     )
 
     def values(self, names: Sequence[SignalName]) -> list[float]:
-        """The values of the named signals, in that order. None of them may be None."""
+        """The values of the named signals, in that order, none of which may be None."""
         return [float(getattr(self, name)) for name in names]
 
 
@@ -74,7 +74,7 @@ class ConfidenceModel(Record):
         return self.model_copy(update={"threshold": threshold})
 
     def confidence(self, signals: Signals) -> float:
-        """The chance that the answer is right, 0 to 1; 0 where no quote was found."""
+        """The probability that the answer is right, 0 to 1; 0 if no quote was found."""
         if signals.score is None:
             return 0.0
         values = signals.values([weight.signal for weight in self.weights])
@@ -140,7 +140,7 @@ def model_name(model: str | None, sentence_scorer: str | None = None) -> str:
 
 
 def read_calibration_file(path: Path) -> Calibration:
-    """Read a calibration, of whatever it is. Raises UsageError if it cannot be read, DatasetError if it is none."""
+    """Read a calibration for any retriever. Raises UsageError if it cannot be read, DatasetError if it is none."""
     try:
         return Calibration.model_validate_json(path.read_bytes())
     except OSError as error:

@@ -21,17 +21,17 @@
     │   └── StorageError       the disk is full or refuses; what was there before is intact
     ├── ProcessError           the system starts no further process, to read files
     ├── ModelError             a model on this machine cannot be used
-    │   ├── ModelNotFound      its weights are neither there nor to be had; the message says how to pass a local path
+    │   ├── ModelNotFound      its weights are neither here nor can be downloaded; the message says how to pass a path
     │   └── ModelFailed        it does not fit into memory, or gives something that is no vector or score
     ├── EndpointError          a model's HTTP endpoint failed
     │   ├── EndpointUnreachable no answer at that address
     │   ├── EndpointRefused    it answered with an error that a retry will not mend
-    │   │   └── InputsRefused  some inputs it takes in no form; the others it took
+    │   │   └── InputsRefused  some inputs are refused in any form; the others were accepted
     │   └── EndpointBadResponse it answered something that is no completion
     ├── SourceError            a source of papers cannot be asked
     │   ├── SourceUnreachable  no answer from it, or none in time
     │   ├── SourceRefused      it answered with an error that a retry will not mend (key, request, daily limit)
-    │   └── SourceBadResponse  it answered something that is not what it documents
+    │   └── SourceBadResponse  its answer is not as documented
     ├── StateError             a file of the server's state folder cannot be used; the message names it
     │   └── ConversationNotFound no conversation of that id, or none that the asker may see
     ├── ServerError            a quoteweave server that was asked could not do it; the message names it
@@ -40,7 +40,7 @@
     │   ├── KeyRefused         it wants a key, or does not accept the one that was sent
     │   ├── PermissionDenied   the key may not do that
     │   ├── TooManyRequests    it allows fewer requests; the message says when to ask again, where that is known
-    │   └── JobFailed          what it was to do in the background failed, or was cancelled
+    │   └── JobFailed          a job in the background failed, or was cancelled
     └── DatasetError           a dataset, run or references file cannot be read; names file, line and field
 
 Each message says what happened, to which file or field, and what to do. Programming mistakes raise Python's own
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
 RefusalReason = Literal["window", "content_filter"]
-"""The request is longer than the model reads; the endpoint's content filter, or the model itself, declined."""
+"""Either the request is longer than the model's window, or the endpoint's content filter or the model declined it."""
 
 
 class QuoteweaveError(Exception):
     """Root of every error raised on purpose; its text is fit to be shown to a user as it is.
 
     `remedy` is what to do about it on the machine where it was raised: a command, an option, a library to install. The
-    text ends with it. Whoever has only a server's page or its API can do none of that, and is told the `summary`.
+    text ends with it. Users of a server's page or API cannot do any of that and are shown only the `summary`.
 
     >>> error = IndexMissing("the index bge has not been built", remedy="build it with: quoteweave index build bge")
     >>> str(error), error.summary
@@ -77,7 +77,7 @@ class QuoteweaveError(Exception):
         self.summary = summary
         self.remedy = remedy
         self.while_answering = False
-        """Whether the chat model failed that was to write the answer, which can be had without it."""
+        """Whether the chat model that should write the answer failed, so that an answer without it is possible."""
 
 
 _CAPITAL = lazy_regex(r"(?<=[a-z])(?=[A-Z])")
@@ -87,7 +87,7 @@ _log_instead: ContextVar[Callable[[str], None] | None] = ContextVar("_log_instea
 
 @contextmanager
 def withhold_remedies(log: Callable[[str], None]) -> Iterator[None]:
-    """Within the block, notes are for users of a server: `note_text` leaves their remedies out, and logs them whole."""
+    """Within the block, notes are for users of a server: `note_text` omits their remedies, and logs the whole notes."""
     token = _log_instead.set(log)
     try:
         yield
@@ -96,7 +96,7 @@ def withhold_remedies(log: Callable[[str], None]) -> Iterator[None]:
 
 
 def note_text(summary: str, *, remedy: str | None) -> str:
-    """Return a note or warning on what was not done, with what mends it, unless `withhold_remedies` says otherwise.
+    """Return a note or warning on what was not done, with its remedy, unless `withhold_remedies` omits that.
 
     >>> note_text("the index bge lacks a.pdf", remedy="build it with: quoteweave index build bge")
     'the index bge lacks a.pdf; build it with: quoteweave index build bge'
@@ -112,7 +112,7 @@ def note_text(summary: str, *, remedy: str | None) -> str:
 
 @contextmanager
 def settings_named_by(names: Callable[[str], str | None]) -> Iterator[None]:
-    """Within the block, remedies say of a setting, by its name in Python, how it is given; None where it cannot be."""
+    """Within the block, `names` says how remedies name a setting, given by its name in Python; None if they cannot."""
     token = _names.set(names)
     try:
         yield
@@ -121,9 +121,9 @@ def settings_named_by(names: Callable[[str], str | None]) -> Iterator[None]:
 
 
 def by_setting(advice: str, setting: str, *, in_python: str | None = None) -> str | None:
-    """Return the advice with how the setting is given in place of `{}`; None where it cannot be given.
+    """Return the advice with the way to give the setting in place of `{}`; None where it cannot be given.
 
-    `in_python`: what Python calls it, where that is not the setting's name alone.
+    `in_python`: the way in Python, where that is not the setting's name alone.
 
     >>> by_setting("wait longer: {}", "timeout_s")
     'wait longer: timeout_s'
@@ -134,7 +134,7 @@ def by_setting(advice: str, setting: str, *, in_python: str | None = None) -> st
 
 
 def join_ways(*ways: str | None) -> str | None:
-    """Join what can be done, in order; None where nothing can.
+    """Join what can be done, in order; None if nothing can.
 
     >>> join_ways("ask again", None, "wait longer"), join_ways("a", "b", "c"), join_ways(None)
     ('ask again, or wait longer', 'a, b, or c', None)
@@ -146,7 +146,7 @@ def join_ways(*ways: str | None) -> str | None:
 
 
 def error_reason(error: Exception) -> str:
-    """Return an error's message; that of one which is not ours says its kind, without which it may tell nothing.
+    """Return an error's message, for errors of other libraries with the type, without which it may say little.
 
     >>> error_reason(UsageError("no such file")), error_reason(KeyError("page"))
     ('no such file', "unexpected key error: 'page'")
@@ -174,7 +174,7 @@ class MissingExtra(UsageError):
         self._said = (library, extra)
 
     def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
-        # Exceptions are pickled by their message alone, and worker processes send theirs back pickled.
+        # Exceptions are pickled with their message alone, and worker processes send theirs back pickled.
         return type(self), self._said
 
 
@@ -199,11 +199,11 @@ class UnsupportedFormat(DocumentError):
 
 
 class EncryptedDocument(DocumentError):
-    """The file needs a password, or the password given is wrong."""
+    """The file needs a password, or the given password is wrong."""
 
 
 class DamagedDocument(DocumentError):
-    """The file is truncated, empty, without pages, or not what its name says."""
+    """The file is truncated, empty, without pages, or not of the format that its name indicates."""
 
 
 class CollectionError(QuoteweaveError):
@@ -281,7 +281,7 @@ class EndpointRefused(EndpointError):
         self.status = status
         """The HTTP status; None where a model declined."""
         self.reason = reason
-        """Why, where that is one of these reasons and is known."""
+        """Why, if that is known and is one of these reasons."""
 
 
 class InputsRefused(EndpointRefused):
@@ -340,7 +340,7 @@ class ServerUnreachable(ServerError):
 
 
 class ServerBadResponse(ServerError):
-    """What answers at the address is no quoteweave server, or one of another version."""
+    """The server at the address is no quoteweave server, or one of another version."""
 
 
 class KeyRefused(ServerError):
@@ -352,7 +352,7 @@ class PermissionDenied(ServerError):
 
 
 class TooManyRequests(ServerError):
-    """The server allows fewer requests, of this key or of all."""
+    """The server allows fewer requests, for this key or for all."""
 
 
 class JobFailed(ServerError):

@@ -1,8 +1,8 @@
 """Records for evaluation: an example of a dataset, its gold reference, and a configuration's prediction for it.
 
-An *item* is a unit that gold refers to: a quote of the example's own context, or a quote, page or passage searched.
+An *item* is a unit to which gold refers: a quote of the example's own context, or a retrieved quote, page or passage.
 
-Where a paper was to be named, a prediction has how it was searched for: each action with what it showed, and how the
+Where the task is to name a paper, a prediction records the search for it: each action with what it showed, and how the
 search ended (CiteME).
 """
 
@@ -19,8 +19,8 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
 
 TechnicalError = Literal["bad_format", "content_filter", "window", "endpoint", "source", "other"]
-"""What broke a search off: the model wrote no action in the form asked for; its provider refused the text; the history
-no longer fits its window; its endpoint failed; the source of papers failed; or anything else."""
+"""The error that ended a search: the model wrote no action in the required form; its provider refused the text; the
+history no longer fits its window; its endpoint failed; the source of papers failed; or anything else."""
 SearchOutcome = Literal["selected", "no_selection", "loops", TechnicalError]
 """How a search ended: with a paper; with its actions used up and none selected; with one action made again and again;
 or with a technical error."""
@@ -28,14 +28,14 @@ TECHNICAL_ERRORS: tuple[TechnicalError, ...] = get_args(TechnicalError)
 
 
 class NamedPaper(Record):
-    """A paper by its title and what else identifies it."""
+    """A paper by its title and other data that identify it."""
 
     title: str
     identifiers: Mapping[str, str] = Field(default_factory=dict, description="such as `doi`, `arxiv`")
 
 
 class SearchStep(Record):
-    """One action of a search, and what came of it."""
+    """One action of a search, and its result."""
 
     action: str = Field(description="its name, such as `search_relevance`, `read` or `select`")
     argument: str = Field(default="", description="the query, the words looked for, or the paper's id")
@@ -45,7 +45,7 @@ class SearchStep(Record):
 
 
 class PaperSearch(Record):
-    """How a paper was searched for.
+    """The search for a paper.
 
     >>> step = SearchStep(action="search_relevance", argument="blur", papers=(NamedPaper(title="Deep Blur"),))
     >>> [paper.title for paper in PaperSearch(outcome="no_selection", steps=(step,)).shown()]
@@ -63,11 +63,11 @@ class PaperSearch(Record):
 
     @property
     def technical(self) -> bool:
-        """Whether a technical error broke it off, so that it is no wrong answer."""
+        """Whether a technical error ended the search, so that it does not count as a wrong answer."""
         return self.outcome in TECHNICAL_ERRORS
 
     def shown(self) -> Iterator[NamedPaper]:
-        """The papers that its searches showed, in their order, again where they were found again."""
+        """The papers that its searches showed, in order, repeated where they were found again."""
         for step in self.steps:
             if step.action.startswith("search"):
                 yield from step.papers
@@ -77,9 +77,9 @@ Scope = Literal["document", "collection", "context"]
 AnswerFormat = Literal["int", "float", "str", "list", "none"]
 """The type of a short answer; `none`: the documents do not answer the question."""
 Task = Literal["answer", "cite_sources", "choose_answer", "choose_source", "name_paper"]
-"""How a model is asked: to answer with marks that name quotes by their places; to answer and cite sources by their
-printed names, such as Figure 3; to choose, by its letter, the right one of several answers or of several sources; or to
-name the paper that an excerpt cites."""
+"""What a model is asked to do: to answer with marks that name quotes by their numbers; to answer and cite sources by
+their printed names, such as Figure 3; to choose, by its letter, the right one of several answers or of several sources;
+or to name the paper that an excerpt cites."""
 
 
 class GoldBox(Record):
@@ -98,7 +98,7 @@ class GoldLayout(Record):
 
 
 class GoldRegion(Record):
-    """A region that contains the evidence, as it was annotated: it may be reversed, or lie outside its page."""
+    """A region that contains the evidence, as annotated: it may be reversed, or lie outside its page."""
 
     document: str
     page: int = Field(ge=0, description="from 0")
@@ -114,7 +114,7 @@ class PageBoxes(Record):
 
 
 class Reference(Record):
-    """The gold reference of an example. What the dataset does not give is None, or empty where nothing can be gold.
+    """The gold reference of an example. Fields that the dataset does not give, or that have no gold, are None or empty.
 
     >>> Reference(short_answer="4,210 tonnes", relevant={"text1": 1}).relevant
     {'text1': 1}
@@ -182,13 +182,13 @@ class Example(Record):
 
     @property
     def cluster(self) -> str | None:
-        """The document it counts with in intervals: of several, that of its first gold region, else the first."""
+        """The document by which intervals group it: of several, that of the first gold region, else the first."""
         gold = next((region.document for region in self.reference.regions), None)
         return self.document or gold or next(iter(self.documents), None)
 
 
 def asked_hash(question: str, context: Context | None = None) -> str:
-    """SHA-256 of a question and of the quotes shown with it; white space in the question does not count."""
+    """SHA-256 of a question and of the quotes shown with it; white space in the question is ignored."""
     shown = [(hit.quote.id, hit.quote.text, hit.quote.image) for hit in (context or Context()).hits]
     return hashlib.sha256(repr((question.split(), shown)).encode()).hexdigest()
 
@@ -214,7 +214,7 @@ class Spending(Record):
         )
 
     def beyond(self, other: "Spending") -> "Spending":
-        """What of this the other does not hold; nothing of it is below zero."""
+        """The part of this that exceeds the other; no number of it is below zero."""
         both = self.price_usd is not None and other.price_usd is not None
         return Spending(
             calls=max(0, self.calls - other.calls),
@@ -275,13 +275,13 @@ class Prediction(Record):
 def failed_prediction(
     example: Example, scope: Scope, error: Exception, *, paper_search: PaperSearch | None = None
 ) -> Prediction:
-    """Return the prediction that records an error; what its message holds of no valid text is replaced."""
+    """Return the prediction that records an error; invalid characters in its message are replaced."""
     message = error_reason(error).encode("utf-8", "replace").decode()
     return Prediction(example=example.id, scope=scope, error=message, paper_search=paper_search)
 
 
 def unusable_boxes_note(examples: Sequence[Example]) -> str:
-    """How many gold boxes of a dataset nothing can be found in; empty where there are none."""
+    """A note on how many gold boxes of a dataset cannot contain anything; empty if there are none."""
     unusable = {one.id: one.reference.unusable_boxes for one in examples if one.reference.unusable_boxes}
     if not unusable:
         return ""

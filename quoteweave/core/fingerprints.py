@@ -13,7 +13,7 @@ def fingerprint(settings: Mapping[str, object]) -> str:
 
 
 def json_sha256(value: Mapping[str, object]) -> str:
-    """SHA-256 of a value as JSON, in hexadecimal; the order of fields is left aside, that of lists is not."""
+    """SHA-256 of a value as JSON, in hexadecimal; the order of fields does not matter, that of lists does."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -1,7 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
-To compile one takes Python some half a millisecond. The package has some six hundred, of which a command uses few, and
-compiled all where they are imported they took a sixth of the time in which a command starts.
+Python takes about half a millisecond to compile one. The package has some six hundred, of which a command uses few;
+compiling all of them on import took a sixth of a command's start-up time.
 """
 
 import re
@@ -18,14 +18,14 @@ def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 
 class LazyRegex:
-    """Stands for a compiled pattern, and has all that one has once it was used; made by `lazy_regex`."""
+    """Stands for a compiled pattern, and has all its attributes once it was used; made by `lazy_regex`."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Called for what it lacks, so once: its methods are those of the compiled pattern from then on."""
-        if name.startswith("__"):  # what copying and pickling look for, and a compiled pattern may not have
+        """Called for a missing attribute, so only once: after that, its methods are those of the compiled pattern."""
+        if name.startswith("__"):  # copying and pickling look these up, and a compiled pattern may lack them
             raise AttributeError(name)
         compiled = re.compile(self.pattern, self._flags)
         self.__dict__.update((each, getattr(compiled, each)) for each in dir(compiled) if not each.startswith("__"))

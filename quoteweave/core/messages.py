@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
 
-# How many names a message lists; the others are only counted.
+# How many names a message lists; the rest are only counted.
 MAX_NAMED = 10
 
 

@@ -1,14 +1,14 @@
 """Names of places in documents, to which questions, captions and headings refer.
 
-`core.text.references.mentions` reads them. As text, and as the index stores them:
+`core.text.references.mentions` reads them. This is their form as text, also in the index:
 
 figure 3, table 2         pictures and tables; kinds of pictures are one, Roman numerals become Arabic
-page 12, page iv          the page that is called so: by the label printed on it, or by its place in the file
+page 12, page iv          the page of that name: by the label printed on it, or by its number in the file
 page #2, page #-1         the second page of the file, and its last
-chapter 3, section 3.2    what stands under that heading; also `part 2`, `unit 8`, `item 7`, `note 4`
+chapter 3, section 3.2    what is under that heading; also `part 2`, `unit 8`, `item 7`, `note 4`
 chapter last              the last of a document's chapters
 chapter 3 #1, part 2 #-1  the first page of chapter 3, the last of part 2
-chapter ?                 of headings alone: one whose number cannot be read surely, or a preface, an index and the like
+chapter ?                 only of headings: one whose number is uncertain, or a preface, an index and the like
 appendix, appendix a      the same of appendices
 contents, references      the table of contents, and the list of references
 """
@@ -34,9 +34,9 @@ class PlaceName:
     kind: str
     """"page", "figure", "table", "chapter", "part" and the like, "contents" or "references"."""
     number: str = ""
-    """"3", "3.2", "a", or "iv" of a page; "last"; "?" for one that is not read; "" for none."""
+    """"3", "3.2", "a", or, for a page, "iv"; "last"; "?" for one that cannot be read; "" for none."""
     page: int | None = None
-    """Which of its pages is meant: 1 for the first, -1 for the last. Of kind "page", which page of the file."""
+    """Which of its pages is meant: 1 for the first, -1 for the last. For the kind "page", which page of the file."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -51,7 +51,7 @@ class PlaceName:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a page of the file, and no part."""
+        """Whether it is a page of the file rather than a part."""
         return self.kind == "page"
 
     @property
@@ -61,12 +61,13 @@ class PlaceName:
 
     @property
     def is_unread(self) -> bool:
-        """Whether it is a heading that only ends the part before."""
+        """Whether it is a heading without a known number, which only ends the part before it."""
         return self.number == UNREAD
 
     @property
     def encloses_chapters(self) -> bool:
-        """Whether it is a part of the kind that has chapters, whose numbers may begin anew in it."""
+        """Whether it is a kind of part that contains chapters, whose numbers may begin anew in it."""
+        """The number as an integer; None for "3.2", "a" and others."""
         return self.kind in _ENCLOSING
 
     @property
@@ -76,11 +77,11 @@ class PlaceName:
 
     @property
     def whole(self) -> Self:
-        """The part of which it names a page."""
+        """The name of the part to which the named page belongs."""
         return replace(self, page=None)
 
     def on_page(self, page: int) -> Self:
-        """The name of one of its pages."""
+        """The name of one of the part's pages."""
         return replace(self, page=page)
 
     @property
@@ -97,7 +98,7 @@ class PlaceName:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Let records hold names, which are text in JSON."""
+        """Let records have fields of names, which are text in JSON."""
         return core_schema.no_info_plain_validator_function(
             lambda value: value if isinstance(value, cls) else cls.parse(value),
             json_schema_input_schema=core_schema.str_schema(),

@@ -27,7 +27,7 @@ class Parser(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the same file would give other quotes."""
+        """Changes whenever the same file would be parsed into other quotes."""
 
     def parse(self, path: Path) -> ParsedDocument:
         """Parse a file. Raises a DocumentError that says what is wrong with it."""
@@ -124,12 +124,12 @@ class ScoresPages(Retriever, Protocol):
 class Encoder(Protocol):
     """Encodes questions and views as vectors, whose inner products measure relevance.
 
-    The same view gives the same vector (to 1e-5 in fp32) whatever stands beside it in a batch.
+    The same view gives the same vector (to 1e-5 in fp32) whatever else is in its batch.
     """
 
     @property
     def name(self) -> str:
-        """The model's name in the catalogue of models, or the one that its author chose."""
+        """The model's name in the catalogue of models, or one chosen by the encoder's author."""
 
     @property
     def settings(self) -> Mapping[str, SettingValue]:
@@ -140,7 +140,7 @@ class Encoder(Protocol):
 
     @property
     def reads(self) -> Literal["text", "image"]:
-        """The views that it encodes: strings, or pictures."""
+        """The kind of view that it encodes: strings, or pictures."""
 
     @property
     def multi_vector(self) -> bool:

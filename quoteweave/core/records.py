@@ -1,7 +1,7 @@
 """The core records: documents, pages and quotes; queries and hits.
 
 Records are frozen. Boxes are in points from the top left of the page as it is shown (rotation and crop applied);
-pages count from 0; `page_label` is what is printed on the page where there is such a label, else page + 1.
+pages count from 0; `page_label` is the label printed on the page if there is one, else page + 1.
 The answer's records are in `core.answers`, those of datasets and runs in `core.examples`.
 """
 
@@ -28,31 +28,31 @@ Rotation = Literal[0, 90, 180, 270]
 MAX_PLACE_CHARACTERS = 120
 """Most characters of a heading that is used as the name of a place."""
 UNKNOWN_LABEL = "?"
-"""The label of a page of which a dataset does not say which it is."""
+"""The label of a page if a dataset does not say which page it is."""
 
 IMAGE_LAYOUTS: frozenset[Layout] = frozenset(get_args(ImageLayout))
 BODY_LAYOUTS: frozenset[Layout] = frozenset({"paragraph", "list"})
 """The layouts of running text."""
 HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
 WITHOUT_STATEMENTS: frozenset[Layout] = frozenset({"title", "caption", "equation", *HEADERS_AND_FOOTERS})
-"""The layouts whose text states nothing in a sentence; at most it says what a term means."""
+"""The layouts whose text makes no statement in a sentence; at most it says what a term means."""
 ENDS_OF_INTRODUCED: frozenset[Layout] = frozenset({"title", "page"})
-"""The layouts that end what an element before them introduces ("To install it, run:")."""
+"""The layouts that end what an element before them has introduced ("To install it, run:")."""
 MAY_INTERRUPT_INTRODUCED: frozenset[Layout] = frozenset({"caption", "figure", "chart"})
-"""The layouts that may stand between an element and what it introduces: the caption of a listing stands above it, and a
-figure at the top of the page on which a list goes on."""
+"""The layouts that may come between an element and what it introduces: the caption of a listing is above the listing,
+and a figure may be at the top of the page on which a list continues."""
 STATEMENT_WEIGHTS: Mapping[Layout, float] = MappingProxyType(
     {"title": 0.5, "equation": 0.5, "caption": 0.8, "page": 0.7}
 )
-"""By which the score of a statement of such a layout is multiplied; 1 for the others."""
+"""Factors for the scores of statements in elements of these layouts; 1 for the others."""
 
 
 MAX_PAGE = 1_000_000_000
-"""The highest number by which a page may be asked for; no document has so many."""
+"""The highest page number that may be asked for; no document has so many pages."""
 
 
 class Record(BaseModel):
-    """Base of all records: frozen, unknown fields are refused, and `help()` shows what the fields mean."""
+    """Base of all records: they are frozen, refuse unknown fields, and `help()` shows what their fields mean."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,7 +60,7 @@ class Record(BaseModel):
     def __pydantic_init_subclass__(cls, **_: object) -> None:
         own = inspect.cleandoc(cls.__doc__ or "")
         extra = cls.model_config.get("json_schema_extra")
-        if own and not callable(extra):  # JSON schemas describe each field by itself
+        if own and not callable(extra):  # JSON schemas describe each field themselves
             cls.model_config = {**cls.model_config, "json_schema_extra": {**(extra or {}), "description": own}}
         fields = [f"{name}: {field.description}" for name, field in cls.model_fields.items() if field.description]
         listed = ["Fields:", *(f"    {line}" for line in fields)] if fields else []
@@ -92,15 +92,15 @@ class Page(Record):
 class PageWord(NamedTuple):
     """A word with its position on the page: text between spaces, so that a line of Chinese is one word.
 
-    The box of a word that OCR read is an estimate, right to about a letter: OCR finds lines, and places words in them.
-    A tuple, because a page has a thousand of them: as models or dataclasses they would take most of the time of reading
-    it.
+    The box of a word read by OCR is an estimate, accurate to about a letter: OCR finds lines, in which words are then
+    placed. A word is a tuple because a page has a thousand of them: models or dataclasses would take most of the time
+    of reading it.
     """
 
     text: str
-    """The text as in quotes: ligatures resolved, a hyphen at the end of a line kept."""
+    """The text as in quotes: ligatures resolved, but a hyphen at the end of a line kept."""
     bbox: Box
-    """Points from the top left of the page, to a quarter of a point."""
+    """Points from the top left of the page, rounded to a quarter of a point."""
     line: int
     """Number of its line on the page, from 0."""
     ocr: bool = False
@@ -108,7 +108,7 @@ class PageWord(NamedTuple):
 
 
 class PageWords(Record):
-    """The words of one page, packed into some 30 bytes a word, as a long document has a million of them.
+    """The words of one page, packed into some 30 bytes per word, because a long document has a million of them.
 
     `words` are in reading order, and the words of a line follow each other. On a page with a text layer, words that OCR
     read on a picture follow the text layer's words there, and may repeat them.
@@ -126,7 +126,7 @@ class PageWords(Record):
 
     @property
     def words(self) -> tuple[PageWord, ...]:
-        """The words, unpacked anew each time. Raises ValueError where `packed` is something else."""
+        """The words, unpacked each time. Raises ValueError where `packed` is not what `of` made."""
         return tuple(map(PageWord._make, unpack_words(self.packed)))
 
 
@@ -156,7 +156,7 @@ class Quote(Record):
 
     @property
     def heading(self) -> str | None:
-        """The title above the quote, as `heading_of` says."""
+        """The title above the quote; see `heading_of`."""
         return heading_of(self.layout, self.text, self.section, has_pages=self.has_pages)
 
     @property
@@ -181,7 +181,7 @@ class Quote(Record):
 
 
 def copy_key(quote: Quote) -> str:
-    """What is equal for quotes of the same text, however its lines are broken; the id of one without text."""
+    """A key that is equal for quotes with the same text, ignoring line breaks; for a quote without text, its id."""
     return " ".join(quote.all_text().split()) or quote.id
 
 
@@ -191,9 +191,9 @@ def heading_of(layout: Layout, text: str, section: str | None, *, has_pages: boo
 
 
 def page_number(page_label: str, page: int | None) -> str:
-    """What a page is called: `3`, or `21 (23 in the file)` where the label on it is another than its number there.
+    """What a page is called: `3`, or `21 (23 in the file)` if the label on it differs from its number in the file.
 
-    `page` counts from 0; None where the label alone is to be said.
+    `page` counts from 0; None if only the label is to be used.
     """
     if page is None or page_label in (str(page + 1), UNKNOWN_LABEL):
         return page_label
@@ -201,7 +201,7 @@ def page_number(page_label: str, page: int | None) -> str:
 
 
 def place_of(page_label: str, page: int | None, heading: str | None, *, has_pages: bool) -> str:
-    """`page 3`, as `page_number` says; without pages the heading on one line, 120 characters at most, or `part 3`."""
+    """`page 3`, see `page_number`; without pages the heading on one line, 120 characters at most, or `part 3`."""
     if has_pages:
         return f"page {page_number(page_label, page)}"
     return shorten_to_line(heading or "", MAX_PLACE_CHARACTERS) or f"part {page_label}"
@@ -270,7 +270,7 @@ def _both(a: tuple[T, ...] | None, b: tuple[T, ...] | None) -> tuple[T, ...] | N
 class Filter(Record):
     """Restricts a search. All fields that are given must match; the others do not restrict it.
 
-    It is no access control: what is read without a search, such as a document by its name, asks for no filter.
+    It does not control access: what is read without a search, such as a document by its name, uses no filter.
 
     >>> where = Filter(documents=("port.md",), kind="text").intersect(Filter(first_page=1))
     >>> LexicalRetriever(collection).search([Query(text="timber")], k=1, where=where)
@@ -287,7 +287,7 @@ class Filter(Record):
     @field_validator("documents", "layouts", mode="before")
     @classmethod
     def _one_name(cls, value: object) -> object:
-        """A name alone stands for a tuple of it: `documents="port.md"`."""
+        """A single name stands for a tuple of it: `documents="port.md"`."""
         return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
@@ -302,7 +302,7 @@ class Filter(Record):
         return named and self.metadata.items() <= document.metadata.items()
 
     def of_pages(self) -> Self:
-        """The part of the filter that restricts whole pages: kind and layouts restrict single quotes."""
+        """The part of the filter that restricts whole pages, without kind and layouts, which restrict single quotes."""
         return self.model_copy(update={"kind": None, "layouts": None})
 
     def intersect(self, other: Self | None) -> Self:

@@ -1,9 +1,9 @@
-"""The run folder: the predictions of one configuration over a dataset, appended one by one, resumable, scored later.
+"""The run folder: predictions of one configuration for a dataset, appended one by one, resumable, scored later.
 
-    run.json            the configuration, what it was asked of and with, and the versions that ran it
-    predictions.jsonl   one prediction a line; where a question was asked twice in one scope, the later line counts
+    run.json            the configuration, fingerprints of the data, and the versions that ran it
+    predictions.jsonl   one prediction a line; if a question was asked twice in one scope, the later line counts
 
-Each object of JSON ends with its checksum, which is verified wherever it is read.
+Each JSON object ends with its checksum, which is verified whenever it is read.
 One process writes to a run at a time.
 """
 
@@ -37,7 +37,7 @@ def _versions() -> dict[str, str]:
 
 
 UNREACHABLE = "unreachable gold"
-"""The key of `noted` that says of a retriever's run which gold nothing could find."""
+"""The key in `noted` for the note on gold that a run's retriever could never find."""
 
 
 class RunRecord(Record):
@@ -83,7 +83,7 @@ class RunWriter:
         return self._done.get((example, scope), False)
 
     def append(self, prediction: Prediction) -> None:
-        """Writes one line, unbuffered. Raises StorageError when the disk refuses; the lines before it stay whole."""
+        """Write one line, unbuffered. Raises StorageError when the disk refuses; the lines before it stay whole."""
         self._write(prediction)
         self._done[prediction.example, prediction.scope] = prediction.error is None
 
@@ -91,8 +91,8 @@ class RunWriter:
 def sort_predictions(folder: Path, order: Sequence[str]) -> None:
     """Sort the lines of a run by the order of its questions; other questions come last, and the sort is stable.
 
-    So a run that was resumed, or that ran many questions at once, has the same file as any other, apart from times.
-    To be called when no more is appended, before the run is closed. Raises StorageError when the disk refuses.
+    So the file of a run that was resumed, or that ran many questions at once, is the same as any other's, apart from
+    times. Call this when nothing more is appended, before the run is closed. Raises StorageError when the disk refuses.
     """
     path, positions = folder / PREDICTIONS_FILE, {example: position for position, example in enumerate(order)}
     lines, at = list[tuple[int, int, int]](), 0
@@ -112,7 +112,7 @@ def sort_predictions(folder: Path, order: Sequence[str]) -> None:
 
 
 def _example(line: bytes) -> str:
-    """The question of a line, of which it is the first field."""
+    """The question of a line, which has it as its first field."""
     return str(json.JSONDecoder().raw_decode(line.partition(b":")[2].decode("utf-8", "replace").lstrip())[0])
 
 
@@ -154,7 +154,7 @@ class PredictionStatus(Record):
     example: str
     error: str | None
     status: AnswerStatus | None
-    """Of its answer, None where it has none; `abstained` of a search that selected no paper."""
+    """The status of its answer, None if it has none; `abstained` for a search that selected no paper."""
     cut_quotes: int
     notes: tuple[str, ...]
 
@@ -201,7 +201,7 @@ def _lines(folder: Path) -> Iterator[Prediction]:
 
 
 def _begin(folder: Path, run: RunRecord) -> None:
-    """Writes run.json whole or not at all."""
+    """Write run.json whole or not at all."""
     try:
         with written_whole(folder / RUN_FILE) as file:
             file.write(sealed_json(run.model_dump_json(indent=2).encode()) + b"\n")
@@ -210,7 +210,7 @@ def _begin(folder: Path, run: RunRecord) -> None:
 
 
 def _check_same(folder: Path, there: RunRecord, here: RunRecord) -> None:
-    """Another version of quoteweave may predict otherwise, so it counts as another configuration."""
+    """Raise UsageError if the configurations differ; another version of quoteweave counts as another configuration."""
     then, now = (_comparable(run) for run in (there, here))
     changed = [key for key in sorted({*then, *now}) if then.get(key) != now.get(key)]
     if changed:

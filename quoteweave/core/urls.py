@@ -6,11 +6,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from quoteweave.core.lazy_regex import lazy_regex
 
 SECRET_FIELD = lazy_regex(r"key|token|secret|pass|sig|auth|code", re.IGNORECASE)
-"""Names of fields of a URL's query whose values are secrets."""
+"""Matches names of query parameters whose values are secrets."""
 # The part before the host in URLs within a text. A path, a port or a name with a dot must follow, so that a
 # retriever's spec such as http://host:8000@hnsw keeps its host.
 _CREDENTIALS = lazy_regex(r"(?<=://)[^\s/?#@'\"]+@(?=[^\s@]*[/.:]|localhost)")
-# The query of a URL within a text, without what ends a clause or a quotation, or a suffix of a retriever's spec.
+# The query of a URL within a text, without marks that end a clause or a quotation, and without the suffix of a
+# retriever's spec.
 _QUERY = lazy_regex(r"(?<=://)([^\s?#'\"]+)\?([^\s#\"<>]+?)(?=(?:@[a-z]+\d*)?[.,:;)'\]}]*(?:[\s#\"<>]|$))")
 
 
@@ -22,7 +23,7 @@ def without_secrets(url: str) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """Remove what `without_secrets` does from all URLs in a text; the rest stays to the letter.
+    """Remove what `without_secrets` removes from all URLs in a text; the rest of the text is unchanged.
 
     >>> without_credentials("sent to http://user:word@host/v1?api_key=k3y&api-version=2.")
     'sent to http://host/v1?api-version=2.'

@@ -1,4 +1,4 @@
-"""Prompt texts: read from the package or from the user's own folder, filled in strictly, and known by their hash."""
+"""Prompt texts: read from the package or from the user's own folder, filled in strictly, identified by their hash."""
 
 import hashlib
 from collections.abc import Collection, Mapping
@@ -13,11 +13,11 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 
 SHIPPED = "quoteweave:"
-"""What the name of a set of prompts that comes with the package begins with, where a folder of prompts is named."""
+"""The prefix of the name of a set of prompts that comes with the package, in place of a folder of prompts."""
 
 
 class Prompt(Record):
-    """One prompt. Its text holds fields written `$name` or `${name}`; a dollar sign proper is written `$$`."""
+    """One prompt. Its text has fields, written `$name` or `${name}`; a literal dollar sign is written `$$`."""
 
     name: str
     file: str = Field(description="where the text was read, for messages")
@@ -27,8 +27,8 @@ class Prompt(Record):
     def render(self, values: Mapping[str, str], *, optional: Collection[str] = ()) -> str:
         """Replace each field of the text by its value; values are never expanded themselves.
 
-        Raises UsageError, naming file and field, unless the fields of the text are exactly those of `values`; those
-        that are `optional` may be missing.
+        Raises UsageError, naming file and field, unless the fields of the text are exactly those of `values`; those in
+        `optional` may be missing.
         """
         template = Template(self.text)
         if not template.is_valid():
@@ -62,7 +62,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
 
 
 def indented(text: str, nothing: str = "(no words)") -> str:
-    """Indent a quoted text: at the margin only a prompt's own lines begin, so that no text passes for part of it."""
+    """Indent a quoted text: only a prompt's own lines begin at the margin, so that no text can pass for one."""
     return "\n".join(f"    {line}" for line in text.splitlines()) or f"    {nothing}"
 
 
@@ -73,7 +73,7 @@ def has_prompt(name: str, folder: Path) -> bool:
         what = "set of prompts" if is_shipped(folder) else "folder of prompts"
         raise UsageError(f"The {what} {folder} does not exist; name one that holds files such as {name}.txt.")
     file = root / f"{name}.txt"
-    return file.is_file() or file.is_dir()  # the latter cannot be read, which is said where it is loaded
+    return file.is_file() or file.is_dir()  # a folder cannot be read, which loading it reports
 
 
 def is_shipped(folder: Path) -> bool:

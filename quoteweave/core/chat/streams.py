@@ -1,4 +1,4 @@
-"""Streams of chat models: any model read as a stream, and reasoning told apart from the answer."""
+"""Streams of chat models: reads any model as a stream, and separates reasoning from the answer."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -13,7 +13,7 @@ async def stream_completion(
 ) -> AsyncGenerator[CompletionDelta | Completion, None]:
     """Stream the model's output, and last the completion; a model without streaming gives a single piece.
 
-    To be closed like any stream (`contextlib.aclosing`), which closes the model's. Raises what the model raises.
+    Close it like any stream (`contextlib.aclosing`), which closes the model's stream. Raises what the model raises.
     """
     if not isinstance(model, StreamingChatModel):
         for item in as_stream(await model.complete(messages)):
@@ -25,23 +25,23 @@ async def stream_completion(
 
 
 def as_stream(completion: Completion) -> tuple[CompletionDelta, Completion]:
-    """The items of a stream for a completion that is already there."""
+    """The items of a stream for a completion that already exists."""
     return CompletionDelta(text=completion.text, reasoning=completion.reasoning or ""), completion
 
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _MAX_SPACE = 1000
-"""Most white space before `<think>` that is held back; it is searched again with every chunk."""
+"""Most white space before `<think>` that is held back; all that is held back is searched again with every chunk."""
 
 
 class ReasoningSplitter:
     """Splits a streamed text, in chunks split anywhere, into reasoning and answer.
 
-    Reasoning is what stands between `<think>` at the text's beginning and the next `</think>`, or the end. White space
-    before `<think>` and after `</think>` is neither. What might be part of a tag is held back until that is known.
+    Reasoning is the text between `<think>`, at the beginning, and the next `</think>` or the end. White space before
+    `<think>` and after `</think>` belongs to neither. A possible part of a tag is held back until this is certain.
 
-    Where a chat template writes the opening tag, a model only closes it. With `opened` all is held back until it does,
-    and is reasoning then; of a text that never closes it, all is answer.
+    Where a chat template writes the opening tag, a model only closes it. With `opened`, all text is held back until the
+    closing tag and is then reasoning; if the tag never comes, all of it is answer.
     """
 
     def __init__(self, *, opened: bool = False) -> None:
@@ -50,7 +50,7 @@ class ReasoningSplitter:
         self._opened: list[str] = []  # held back in parts, as it may be long
 
     def feed(self, part: str) -> CompletionDelta:
-        """Add a chunk; return what is settled now, which may be nothing."""
+        """Add a chunk; return what is certain now, which may be nothing."""
         self._held += part
         if self._stage == "opened":
             if _CLOSE not in self._held:
@@ -81,7 +81,7 @@ class ReasoningSplitter:
         return CompletionDelta(text=last.text + held, reasoning=last.reasoning)
 
     def apart(self) -> None:
-        """Treat all text as answer, because the reasoning arrives in a field of its own."""
+        """Treat all text as answer, because the reasoning arrives in a separate field."""
         if self._stage == "opened":
             self._stage = "before"
             self._join()

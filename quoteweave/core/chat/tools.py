@@ -22,14 +22,14 @@ class ToolCallingChat(ChatModel, Protocol):
     """A chat model that can be offered tools."""
 
     def with_tools(self, tools: Sequence[Tool]) -> ChatModel | None:
-        """Return the same model, whose completions call one of these tools; None where it cannot be offered any.
+        """Return the same model, whose completions call one of these tools; None if it cannot be offered any.
 
-        An endpoint that refuses tools raises EndpointRefused when it is asked. Calls come in `Completion.tool_calls`,
-        of `complete` alone.
+        An endpoint that refuses tools raises EndpointRefused when it is asked. Calls are in `Completion.tool_calls`,
+        only for `complete`.
         """
         ...
 
 
 def offer_tools(model: ChatModel, tools: Sequence[Tool]) -> ChatModel | None:
-    """Return the model with tools, as `ToolCallingChat.with_tools` says; None for a model that has no such method."""
+    """Return the model with tools, as `ToolCallingChat.with_tools` does; None for a model without that method."""
     return model.with_tools(tools) if isinstance(model, ToolCallingChat) else None

@@ -1,4 +1,4 @@
-"""Tokens: rough counts, before a model has counted its own, how what is too long is cut to fit, and prices."""
+"""Tokens: rough counts before a model has counted its own, cutting texts to a limit, and prices."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,13 +14,13 @@ TOKENS_PER_IMAGE = 1_000
 
 
 def estimate_tokens(text: str) -> int:
-    """A high estimate: one token for four ASCII characters, and one for every other character."""
+    """A deliberately high estimate: one token for four ASCII characters, and one for every other character."""
     plain = len(text.encode("ascii", "ignore"))
     return -(-plain // ASCII_CHARACTERS_PER_TOKEN) + len(text) - plain
 
 
 def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
-    """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if none must be cut."""
+    """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if no cap is needed."""
     left, ordered = room, sorted(sizes)
     for position, size in enumerate(ordered):
         share = left // (len(ordered) - position)
@@ -46,7 +46,7 @@ def usage_or_estimate(completion: Completion, input_tokens: int) -> Usage:
 
 
 def sum_known(counts: Iterable[int | None]) -> int | None:
-    """The sum of the counts that are known; None where none is."""
+    """The sum of the known counts; None if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
@@ -100,7 +100,7 @@ class Price(Record):
     output: float = Field(ge=0, allow_inf_nan=False)
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """US dollars."""
+        """The price in US dollars."""
         return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
 
 

@@ -1,1 +1,1 @@
-"""Async code for sync callers, bounded threads, and many tasks a few at a time."""
+"""Running async code for sync callers, limited threads, and many tasks a few at a time."""

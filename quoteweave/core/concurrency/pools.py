@@ -1,7 +1,7 @@
-"""Do many things at once, a few at a time: what waits for an endpoint, and what computes, in bounded threads.
+"""Run many things at once, a few at a time: waiting for endpoints, and computing in a limited number of threads.
 
-Threads are for what would keep an event loop standing still: searches, extracted answers, checks of answers. Many at
-once would be no faster in Python, and the event loop, which is one of them, would seldom get its turn.
+Threads are for work that would block an event loop: searches, extracted answers, checks of answers. Many threads at
+once would be no faster in Python, and the event loop's own thread would seldom get its turn.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 PoolName = Literal["search", "answer"]
 MAX_INLINE_CHARACTERS = 1000
-"""Longest text for which work in Python alone is called without a thread: a few tens of milliseconds at most."""
+"""Longest text for which pure Python work is done without a thread: a few tens of milliseconds at most."""
 
 
 async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], *, concurrency: int) -> None:
-    """Await `do` of each item, of `concurrency` items at a time, begun in their order; an item is taken when its turn
-    comes.
+    """Await `do` for each item, for `concurrency` items at a time, started in order.
 
-    The first error that `do` raises is raised here, once what is under way has been cancelled and has cleaned up.
+    An item is only taken from `items` when its turn comes. The first error that `do` raises is raised here, once the
+    running tasks have been cancelled and have cleaned up.
     """
     waiting = iter(items)
 
@@ -45,12 +45,11 @@ async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], *, co
 async def run_inline_if_short(
     pool: PoolName, text: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    """Return what the function returns: called here where `text` is short, else as `run_in_pool` does.
+    """Return what the function returns: called directly if `text` is short, else in a thread as by `run_in_pool`.
 
-    For work in Python alone, which takes milliseconds if the text is short by whose length its time grows: a question,
-    or an answer. Several threads of Python wait for each other, 5 ms at a time:
-    with 16 requests under way at once, answers in threads took three times the processor time that they take one after
-    another (benchmarks/serving.py).
+    This is for pure Python work whose time grows with the length of a text, a question or an answer, and which takes
+    milliseconds for a short one. Python threads wait for each other, 5 ms at a time: with 16 requests at once, answers
+    in threads took three times the processor time that they take one after another (benchmarks/serving.py).
     """
     if len(text) <= MAX_INLINE_CHARACTERS:
         return function(*args, **kwargs)
@@ -58,10 +57,10 @@ async def run_inline_if_short(
 
 
 async def wait_for_turn() -> None:
-    """Return once every caller before this one has gone on, each in a round of the event loop of its own.
+    """Return once every earlier caller has gone on, each in its own iteration of the event loop.
 
-    For the beginning of work that is called without a thread: of many questions at once the first is answered
-    before the last, as if they were called in a row, and between two of them the event loop does all else that is
+    Called before work that is done without a thread. Of many questions at once, the first is then answered before the
+    last, as if they were called one after another, and between two of them the event loop does everything else that is
     due. Without it, whatever waits for the loop, such as a page or a check of the server's health, waits for all.
     """
     async with _limiters()["turn"]:
@@ -69,11 +68,12 @@ async def wait_for_turn() -> None:
 
 
 async def run_in_pool(pool: PoolName, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what the function returns, called in a thread with the context variables of here.
+    """Return what the function returns, called in a thread with the current context variables.
 
-    An event loop has a thread for each core for its searches, and one for its answers and checks; work waits in the
-    order that it came. Answers run one at a time, so that the first is sent before the last is computed.
-    A caller that is cancelled while it waits for its turn goes at once, else when the function has returned, so that
+    An event loop has as many threads for its searches as there are cores, and one for its answers and checks; work is
+    done in order of arrival. Answers run one at a time, so that the first is sent before the last is computed. A
+    cancelled caller that still waits for its turn returns at once; one whose function is running returns only after
+    that, so that there are never more threads.
     there are never more threads.
     """
     from anyio.to_thread import run_sync
@@ -92,7 +92,7 @@ def _limiters() -> "dict[str, CapacityLimiter]":
     return limiters
 
 
-@cache  # a loop knows the variable itself, and not its name: another one of that name is another one
+@cache  # identified by the variable itself, not by its name, so there must be only one
 def _limiters_of_loops() -> "RunVar[dict[str, CapacityLimiter]]":
     from anyio.lowlevel import RunVar
 

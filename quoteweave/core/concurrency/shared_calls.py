@@ -1,4 +1,4 @@
-"""One call for several callers: of equal ones at the same time, and of what threads ask of a busy function."""
+"""One call for several callers: for equal calls at the same time, and for threads that wait for a busy function."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class SharedCall(Generic[T]):
-    """Equal calls at the same time: the first one sets the result, the others find it set."""
+    """Equal calls at the same time: the first sets the result, and the others find it set."""
 
     key: str
     result: T | None = None
@@ -21,9 +21,9 @@ class SharedCall(Generic[T]):
 
 
 class SharedCalls(Generic[T]):
-    """Lets one of equal calls be made at a time; those that waited for it find its result.
+    """Lets only one of several equal calls be made at a time; those that waited for it find its result.
 
-    Calls are equal whose keys are; those of other event loops are not waited for.
+    Calls with equal keys are equal. Calls of other event loops are not waited for.
     """
 
     def __init__(self) -> None:
@@ -31,8 +31,8 @@ class SharedCalls(Generic[T]):
 
     @asynccontextmanager
     async def turn(self, key: str) -> AsyncIterator[SharedCall[T]]:
-        """Wait for equal calls; the result is set where one of them set it."""
-        place = asyncio.get_running_loop(), key  # a lock is of one loop
+        """Wait for equal calls; if one of them has set a result, it is set."""
+        place = asyncio.get_running_loop(), key  # a lock belongs to one loop
         call = self._calls.setdefault(place, SharedCall(key))
         call.callers += 1
         try:
@@ -65,12 +65,12 @@ class _Request(Generic[A, B]):
 
 
 class JointCalls(Generic[A, B]):
-    """Calls a function that gives a result for each item once for all the threads that wait for it.
+    """Calls a function that returns a result for each item once for all the threads that wait for it.
 
-    A thread that finds it idle calls it at once. Those that come while it runs wait, and one of them then calls it with
-    the items of all: a model takes about as long for a few short texts as for one. Where such a call fails, each
-    request is called by itself, so that none fails for another's items. At most one call runs at a time. At most
-    `at_once` items are joined, unless one request alone has more.
+    A thread that finds it idle calls it at once. Those that come while it is running wait, and one of them then calls
+    it with the items of all: a model takes about as long for a few short texts as for one. Where such a call fails,
+    each request is called separately, so that none fails because of another's items. At most one call runs at a time.
+    At most `at_once` items are joined, unless one request alone has more.
 
     >>> calls: JointCalls[str, int] = JointCalls(at_once=64)
     >>> calls.run(lambda texts: [len(text) for text in texts], ["one", "three"])
@@ -86,15 +86,15 @@ class JointCalls(Generic[A, B]):
     def run(self, function: Callable[[list[A]], Sequence[B]], items: Sequence[A]) -> list[B]:
         """Return a result for each item, in order. Raises what the function raises for these items alone.
 
-        The function has to be the same in every call. It is not kept, so that an object can hand in its own method and
-        still be freed with its last user.
+        The function has to be the same in every call. It is not stored, so that an object can pass in its own method
+        and still be freed when its last user is gone.
         """
         request: _Request[A, B] = _Request(items)
         with self._changed:
             self._waiting.append(request)
             try:
                 self._changed.wait_for(lambda: request.done or not self._busy)
-            except BaseException:  # KeyboardInterrupt: nobody waits for it any more
+            except BaseException:  # such as KeyboardInterrupt; nobody waits for the result any more
                 self._waiting = [other for other in self._waiting if other is not request]
                 raise
             if request.done:
@@ -106,13 +106,13 @@ class JointCalls(Generic[A, B]):
         finally:
             with self._changed:
                 self._busy = False
-                # What a KeyboardInterrupt in this thread left undone, another one calls.
+                # Requests that a KeyboardInterrupt in this thread left undone are called by another one.
                 self._waiting += [other for other in joined if other is not request and not other.done]
                 self._changed.notify_all()
         return request.result()
 
     def _take(self, own: _Request[A, B]) -> list[_Request[A, B]]:
-        """Take the caller's own request from those that wait, and as many of the others as may join it."""
+        """Take the caller's own request from those that wait, and as many others as can be joined with it."""
         taken, items = [own], len(own.items)
         for request in self._waiting:
             if request is not own and items + len(request.items) <= self._at_once:

@@ -1,7 +1,7 @@
 """Run async code from sync callers.
 
-Sync callers share one event loop, in a thread beside theirs, so that what belongs to a loop, such as connections to
-servers and limits of concurrency, is there for the next call. It is closed when Python ends.
+Sync callers share one event loop in a thread of its own, so that what belongs to a loop, such as connections to servers
+and limits of concurrency, still exists for the next call. It is closed when Python exits.
 """
 
 import asyncio
@@ -16,20 +16,20 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-# Seconds: on Windows, Ctrl-C is handled only between two waits.
+# In seconds. On Windows, Ctrl-C is only handled between two waits.
 _A_WHILE = 0.5
 
-# What a loop runs may block it and call again, itself or in a thread that has its context variables. That call goes to
-# the loop one level up, which never waits for those below.
+# Code that runs in a loop may block it and call again, itself or in a thread with its context variables. That call goes
+# to the loop one level up, which never waits for the loops below.
 _level: ContextVar[int] = ContextVar("_level", default=0)
-_loops: "dict[tuple[int, int], _LoopThread]" = {}  # by process, as a forked one has no threads, and level
+_loops: "dict[tuple[int, int], _LoopThread]" = {}  # by process, as a forked one has no threads, and by level
 _opening = Lock()
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
     """Return what the coroutine returns, or raise what it raises, whether or not an event loop runs in this thread.
 
-    Ctrl-C cancels it, and is raised once it has cleaned up. Tasks that it leaves behind are cancelled.
+    Ctrl-C cancels it, and is raised once it has cleaned up. Tasks that it has left behind are cancelled.
     """
     loop, call = _loop(_level.get()), _Call(work)
     try:
@@ -42,14 +42,14 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     try:
         return call.ended.result()
     finally:
-        del call  # the error that it holds has a traceback, which holds this frame
+        del call  # its error has a traceback that refers to this frame
 
 
 @contextmanager
 def running(work: Coroutine[Any, Any, object]) -> Iterator[None]:
-    """Run a coroutine beside this block, in the loop of `run_sync`, and cancel it where the block ends before.
+    """Run a coroutine beside this block, in the loop of `run_sync`, and cancel it if the block ends first.
 
-    What it returns or raises is left aside.
+    What it returns or raises is ignored.
     """
     loop, call = _loop(_level.get()), _Call(work)
     loop.call_soon_threadsafe(call.begin)
@@ -61,7 +61,7 @@ def running(work: Coroutine[Any, Any, object]) -> Iterator[None]:
 
 
 class _Call(Generic[T]):
-    """A coroutine that runs in a loop of another thread, and the tasks that it begins."""
+    """A coroutine that runs in a loop of another thread, and the tasks that it has started."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self.ended: Future[T] = Future()
@@ -70,19 +70,19 @@ class _Call(Generic[T]):
         self._task: asyncio.Task[None] | None = None
 
     def wait(self) -> None:
-        """Until it has ended."""
+        """Wait until it has ended."""
         while not wait([self.ended], _A_WHILE).done:
             pass
 
     def begin(self) -> None:
-        """In the thread of the loop."""
+        """Start it; called in the thread of the loop."""
         _level.set(_level.get() + 1)
         _call.set(None)
         self._task = asyncio.get_running_loop().create_task(self._run())
         self._task.add_done_callback(self._settle)
 
     def cancel(self) -> None:
-        """In the thread of the loop."""
+        """Cancel it; called in the thread of the loop."""
         if self._task is None:
             self._settle()
         else:
@@ -92,7 +92,7 @@ class _Call(Generic[T]):
         _call.set(self)
         try:
             result = await self._alone()
-        except BaseException as error:  # SystemExit too, which would end the loop of all callers
+        except BaseException as error:  # also SystemExit, which would end the loop for all callers
             self.ended.set_exception(error)
         else:
             self.ended.set_result(result)
@@ -116,7 +116,7 @@ _call: "ContextVar[_Call[Any] | None]" = ContextVar("_call", default=None)
 
 
 def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
-    """A task factory that notes what a call begins."""
+    """A task factory that records the tasks that a call starts."""
     task, call = asyncio.Task(work, loop=loop, **options), _call.get()
     if call is not None:
         call.begun.add(task)
@@ -133,10 +133,11 @@ def _loop(level: int) -> asyncio.AbstractEventLoop:
 
 
 class _LoopThread:
-    """A thread in which an event loop runs until Python ends.
+    """A thread in which an event loop runs until Python exits.
 
-    Not `anyio.from_thread.start_blocking_portal`: Ctrl-C while it begins a task leaves that running, KeyboardInterrupt
-    raised in a task ends the loop of all callers, and a forked process waits for ever for its parent's when it ends.
+    `anyio.from_thread.start_blocking_portal` does not do: Ctrl-C while it starts a task leaves that running,
+    KeyboardInterrupt raised in a task ends the loop for all callers, and a forked process waits for ever for its
+    parent's loop when it exits.
     """
 
     def __init__(self) -> None:
@@ -167,7 +168,7 @@ def _serve(opened: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") ->
     loop.set_task_factory(_make_task)
     try:
         loop.run_until_complete(until_stopped())
-        # Not `asyncio.run`, which begins a thread at its end: too late when Python ends.
+        # `asyncio.run` does not do: at its end it starts a thread, which is too late when Python exits.
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()

@@ -78,18 +78,18 @@ def truncation_hint(line: bytes) -> str:
 
 @contextmanager
 def open_for_append(path: Path, *, checksums: bool = True) -> Iterator[Callable[[BaseModel], None]]:
-    """Give a function that appends one record as a line, unbuffered. An unterminated last line, of a crash, is dropped.
+    """Yield a function that appends one record as a line, unbuffered. A last line that a crash cut short is dropped.
 
-    Each line ends with its checksum, which `iter_records` verifies; without `checksums`, records bring their own.
+    Each line ends with its checksum, which `iter_records` verifies; without `checksums`, the records have their own.
 
     One process writes at a time: raises UsageError where another does. Raises StorageError when the disk refuses; the
-    lines before stay whole.
+    lines before are not affected.
     """
     from filelock import FileLock, Timeout
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # A lock of the operating system, which is released as soon as its owner ends, however it ends.
+        # A lock of the operating system, which is released as soon as its owner ends, for whatever reason.
         lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0, thread_local=False)
         lock.acquire()
     except Timeout:
@@ -146,7 +146,7 @@ def _replace_lone_surrogates(line: bytes) -> bytes:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    except ValueError:  # the reader says what is wrong with it
+    except ValueError:  # the reader reports what is wrong with it
         return line
     return line
 

@@ -1,4 +1,4 @@
-"""Decode and encode pictures: files that are not trusted, within limits of pixels and bytes, and data URLs."""
+"""Decode and encode pictures: untrusted files, within limits of pixels and bytes, and data URLs."""
 
 import base64
 import warnings
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_MEGAPIXELS = 90
-"""An A3 page at 600 dpi has 70; to unpack more would take a gigabyte of memory and more."""
+"""An A3 page at 600 dpi has 70; decoding more pixels would take a gigabyte of memory or more."""
 MAX_MEGABYTES = 32
-"""Of a file, and of a data URL."""
+"""Limit for a file, and for a data URL."""
 
 _NAMES = {"WEBP": "WebP"}
 _PNG, _JPEG, _RIFF = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF"
@@ -26,22 +26,22 @@ class UnfitPicture(Exception):
 
 
 class TooManyPixels(UnfitPicture):
-    """A picture has more pixels than are unpacked."""
+    """A picture has too many pixels to decode."""
 
 
 @contextmanager
 def opened(
     source: bytes | Path, *, formats: tuple[str, ...] | None = None, megapixels: float = MAX_MEGAPIXELS
 ) -> "Iterator[Image]":
-    """A picture whose size, as its header says it, is within the limit. It is not unpacked yet: `unpack` does that.
+    """Open a picture whose size, according to its header, is within the limit; `unpack` decodes it.
 
-    `formats` are Pillow's names of those that are read; None reads all. Raises UnfitPicture for what is no picture,
-    TooManyPixels for one that is too large. Errors of the block pass as they are.
+    `formats` are Pillow's names of the formats that are accepted; None accepts all. Raises UnfitPicture for what is no
+    picture, TooManyPixels for one that is too large. Errors of the block are not converted.
     """
     from PIL import Image, UnidentifiedImageError
 
     with warnings.catch_warnings():
-        # Pillow warns of odd tags, which change nothing, and of large pictures, for which we have a limit of our own.
+        # Pillow warns of odd tags, which change nothing, and of large pictures, for which there is a limit of our own.
         warnings.simplefilter("ignore")
         try:
             image = Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=formats)
@@ -57,7 +57,7 @@ def opened(
 
 
 def check_size(image: "Image", megapixels: float = MAX_MEGAPIXELS) -> None:
-    """Raises TooManyPixels where the frame that is read next has more."""
+    """Raise TooManyPixels if the frame that is read next has more."""
     if image.width * image.height > megapixels * 1_000_000:
         raise _too_large(megapixels)
 
@@ -73,7 +73,7 @@ def unpack(image: "Image") -> None:
 def encoded(
     image: "Image", file_format: Literal["PNG", "JPEG"], *, quality: int = 85, compress_level: int = 6
 ) -> bytes:
-    """A picture file: as JPEG of that quality (0 to 95), or as PNG compressed so much (0 to 9)."""
+    """The bytes of a picture file: a JPEG of that quality (0 to 95), or a PNG of that compression level (0 to 9)."""
     file = BytesIO()
     image.save(
         file, file_format, **({"quality": quality} if file_format == "JPEG" else {"compress_level": compress_level})
@@ -82,7 +82,7 @@ def encoded(
 
 
 def media_type_of(data: bytes) -> str | None:
-    """The media type of a picture file that begins with these bytes; None for what is no PNG, JPEG or WebP."""
+    """The media type of a picture file that begins with these bytes; None if it is no PNG, JPEG or WebP."""
     if data.startswith(_PNG):
         return "image/png"
     if data.startswith(_JPEG):
@@ -91,12 +91,12 @@ def media_type_of(data: bytes) -> str | None:
 
 
 def to_data_url(data: bytes, media_type: str) -> str:
-    """The file within an address (RFC 2397), in base64."""
+    """The file as a data URL (RFC 2397), in base64."""
     return f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def from_data_url(url: str, *, megabytes: float = MAX_MEGABYTES) -> bytes:
-    """The file within a `data:` address (RFC 2397). Raises UnfitPicture where that is damaged or too long."""
+    """The file in a data URL (RFC 2397). Raises UnfitPicture if the URL is damaged or too long."""
     head, comma, payload = url.partition(",")
     if not comma:
         raise UnfitPicture("has no data in its data: address")

@@ -1,6 +1,6 @@
 """Results of requests, cached in a folder: a run that is resumed, or made again, repeats no request.
 
-ab/ab12….json    one result: SHA-256 of its request, when it came, and what it is; the request itself is not kept
+ab/ab12….json    one result: the SHA-256 of its request, the time, and the result; the request itself is not stored
 """
 
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from quoteweave.core.records import Record
 
 
 class CachedResult(Record):
-    """Base of the records that are cached, to which each kind adds its result."""
+    """Base of the cached records, to which each kind adds its result."""
 
     request: str = Field(description="the key of its request, of which two are equal only where the requests are")
     when: datetime = Field(default_factory=lambda: datetime.now(UTC), description="when it came")
@@ -26,20 +26,20 @@ R = TypeVar("R", bound=CachedResult)
 
 
 class ResultCache(Generic[R]):
-    """Cached results of one kind. Processes may share a folder; a damaged file is as if it were not there.
+    """Cached results of one kind. Processes may share a folder; a damaged file is treated as missing.
 
-    Results are kept until the folder is removed, however old they grow.
+    Results are kept until the folder is removed, whatever their age.
     """
 
     def __init__(self, folder: Path, kind: type[R]) -> None:
         self._folder, self._kind = folder, kind
 
     def find(self, request: str) -> R | None:
-        """The result of the request of this key, if it is cached. Raises StorageError where it cannot be read."""
+        """The result of the request with this key, if it is cached. Raises StorageError where it cannot be read."""
         path = self._path(request)
         try:
             found = self._kind.model_validate_json(unsealed_json(path.read_bytes()))
-        except (FileNotFoundError, ValueError):  # damaged, or of another format
+        except (FileNotFoundError, ValueError):  # not cached, damaged, or in another format
             return None
         except OSError as error:
             raise StorageError(f"cannot read {path}: {error.strerror}") from error

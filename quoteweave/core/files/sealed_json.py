@@ -1,8 +1,8 @@
-"""JSON objects that end with a checksum of their own text, so that damage to a saved file is told.
+"""JSON objects that end with a checksum of their own text, so that damage to a saved file is detected.
 
-The last field, `"xxh3":"0123456789abcdef"`, is XXH3 (64 bits, in hexadecimal) of all that stands before its comma. It
+The last field, `"xxh3":"0123456789abcdef"`, is XXH3 (64 bits, in hexadecimal) of everything before its comma. It
 detects damage by disks, copies and programs; it does not protect against deliberate changes. Text without the field,
-as other programs and earlier versions write it, is read as it is.
+as written by other programs and earlier versions, is read as it is.
 """
 
 import re
@@ -11,17 +11,17 @@ from quoteweave.core.errors import DatasetError
 
 _SEAL = re.compile(rb',\s*+"xxh3":\s*+"([^"]*+)"\s*+\}\s*+\Z')
 _MAX_SEAL = 128
-"""Bytes at the end of a text among which the field is looked for."""
+"""How many bytes at the end of a text are searched for the field."""
 
 
 def sealed_json(text: bytes) -> bytes:
-    """Return the text of a JSON object that has fields, with its checksum as the last of them."""
+    """Return the text of a JSON object, which must have fields, with its checksum as the last field."""
     content = text.rstrip().removesuffix(b"}").rstrip()
     return content + b',"xxh3":"' + _checksum(content) + b'"}'
 
 
 def unsealed_json(text: bytes) -> bytes:
-    """Return the text without its checksum. Raises ValueError where it is not what was written."""
+    """Return the text without its checksum. Raises ValueError if the checksum does not match."""
     found = _SEAL.search(text, max(0, len(text) - _MAX_SEAL))
     if found is None:
         return text
@@ -32,7 +32,7 @@ def unsealed_json(text: bytes) -> bytes:
 
 
 def damaged_error(what: str, advice: str) -> DatasetError:
-    """The error for a file, or a line of it, whose checksum does not fit; `advice` is what to do without a copy."""
+    """The error for a file or line whose checksum does not match; `advice` is what to do without a copy."""
     return DatasetError(
         f"{what} is damaged: its content is not what was written; restore the file, or {advice}. If it was changed on "
         "purpose, remove its field xxh3"

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 @cache
 def open_template(folder: Path, name: str) -> "Template":
-    """Return a template of a folder: what it is given is escaped, unless it is `Markup`, and may not be missing.
+    """Return a template of a folder. Values are escaped, unless they are `Markup`, and none may be missing.
 
-    It is compiled once a process, which takes a tenth of a second or more.
+    It is compiled once per process, which takes a tenth of a second or more.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 

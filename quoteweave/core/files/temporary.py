@@ -1,4 +1,4 @@
-"""Temporary folders of which nothing stays: those of killed processes are removed when the next one is made."""
+"""Temporary folders that do not outlive their use: those of killed processes are removed when the next one is made."""
 
 import os
 import shutil
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 _PREFIX = "quoteweave-used-"
 _SUFFIX = ".lock"
-# The locks of this process: a thread whose lock another thread just tries has to wait for 50 ms.
+# The locks that this process holds and so must not try: a thread waits 50 ms for a lock that another is just trying.
 _held: set[Path] = set()
 
 
 class TemporaryFolder:
-    """A new folder in the system's temporary folder, for this user alone, until it is removed.
+    """A new folder in the system's temporary folder, accessible only to this user, until it is removed.
 
-    Beside it lies a file with a lock of the operating system's, which ends with the process, however that ends. Where
-    nobody holds such a lock any more, its folder is removed when another one is made, or by `remove_abandoned`: what
-    may take long, and in a coroutine is done in a thread before one is made that does not `clean`. Raises OSError where
-    none can be made.
+    Beside it is a file with a lock of the operating system, which is released when the process ends for whatever
+    reason. A folder whose lock nobody holds is removed when another folder is made, or by `remove_abandoned`. Since
+    that may take long, a coroutine calls `remove_abandoned` in a thread and then makes a folder that does not `clean`.
+    Raises OSError if no folder can be made.
     """
 
     def __init__(self, *, clean: bool = True) -> None:
@@ -44,7 +44,7 @@ class TemporaryFolder:
             raise
 
     def remove(self) -> None:
-        """Remove it with all that it holds; a second time nothing happens."""
+        """Remove the folder with its contents; calling it again does nothing."""
         _remove(self.path, self._lock)
         _held.discard(Path(self._lock.lock_file))
 
@@ -60,7 +60,7 @@ class TemporaryFolder:
 def remove_abandoned() -> None:
     """Remove this user's folders whose processes have ended without removing them."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{_SUFFIX}"):
-        with suppress(OSError):  # it is in use, or another process has just removed it
+        with suppress(OSError):  # the folder is in use, or another process has just removed it
             if path not in _held and _is_ours(path):
                 lock = _lock(path)
                 lock.acquire(timeout=0)
@@ -77,12 +77,12 @@ def _remove(folder: Path, lock: "BaseFileLock") -> None:
         with suppress(OSError):
             if _is_ours(folder, stat.S_ISDIR):
                 shutil.rmtree(folder, ignore_errors=True)
-        # While it is locked: another process may lock the file as soon as it is not, which would then be gone.
+        # Removed while it is locked: otherwise another process might lock it first, and its file would then be gone.
         if os.name != "nt":
             Path(lock.lock_file).unlink(missing_ok=True)
     finally:
         lock.release()
-    if os.name == "nt":  # where no open file can be removed
+    if os.name == "nt":  # where open files cannot be removed
         with suppress(OSError):
             Path(lock.lock_file).unlink()
 

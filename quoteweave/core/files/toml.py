@@ -8,7 +8,7 @@ from quoteweave.core.errors import UsageError
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse a TOML document. Raises tomllib.TOMLDecodeError, also where nesting or a number ends in another error."""
+    """Parse a TOML document. Raises tomllib.TOMLDecodeError, also for deep nesting and huge numbers."""
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -1,1 +1,1 @@
-"""Words of questions and quotes: tokens, what a question asks, citation marks, and where words stand on a page."""
+"""Words of questions and quotes: tokens, what a question asks, citation marks, and the places of words on a page."""

@@ -1,7 +1,7 @@
-"""Languages other than English in which questions are asked: how they are told, and in which forms their words stand.
+"""Languages other than English in which questions are asked: how they are recognised, and the forms of their words.
 
-Words of all languages are compared as they are written, but for accents, and stemmed as English (`core.text.tokens`).
-So a question in another language finds a word in its own form alone; what it does not find is looked for in others.
+Words of all languages are compared as written, except for accents, and stemmed as English (`core.text.tokens`). So a
+question in another language finds a word only in the same form; what it does not find is searched in other forms.
 """
 
 import re
@@ -20,39 +20,39 @@ _WORD = lazy_regex(r"[^\W_]+")
 _SPANISH_MARK = lazy_regex("[¿¡]")
 Kind = TypeVar("Kind", bound=str)
 MIN_STEM = 4
-"""Letters that the forms of a word have in common, at least: "Miete" and "Mieten", and not "Rate" and "Rat"."""
+"""The least number of letters that forms of a word have in common: "Miete" and "Mieten", but not "Rate" and "Rat"."""
 MIN_PARTICIPLE = 6
-"""Letters of a participle without its ending, at least."""
+"""The least number of letters of a participle without its ending."""
 _PARTICIPLES = ("ad", "id", "at", "it", "ut")
 MIN_SMALL = 2
-"""Least function words by which a question is taken for one in their language: "Los Angeles" has one."""
+"""The least number of function words by which a question is taken for one in their language: "Los Angeles" has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignLanguage:
-    """What is known of a language."""
+    """What is known about a language."""
 
     codes: frozenset[str]
-    """Of ISO 639-1; of several where it is not told which."""
+    """Its ISO 639-1 code; several codes if it is not certain which language it is."""
     function_words: frozenset[str]
     """Its articles, pronouns, prepositions, auxiliaries and the like, in lower case."""
     light: frozenset[str]
     """Words that say little beside what a question is about, stemmed, such as "kostet"."""
     articles: frozenset[str]
     endings: frozenset[str]
-    """Of verbs and adjectives in their forms, and of nouns made of verbs, without accents; the empty one too."""
+    """Endings of verbs and adjectives, and of nouns made from verbs, without accents; the empty ending too."""
     noun_endings: tuple[frozenset[str], ...]
-    """Of nouns, in the groups within which one noun may have them: "porta" and "porte", and no "porto"."""
+    """Endings of nouns, in groups within which one noun may have them: "porta" and "porte", but not "porto"."""
     has_capital_nouns: bool
     participle: str
-    """What participles begin with; empty where there is nothing."""
+    """The prefix of participles; empty if there is none."""
 
     def stems(self) -> frozenset[str]:
         """Its function words as `core.text.tokens.words` stems them, without those that are English stop words."""
         return _stems_of(self)
 
     def is_noun(self, word: str, question: str) -> bool:
-        """Whether a word of a question, in any writing, is surely a noun: by an article before it, or a capital."""
+        """Whether a word of a question, in any spelling, is certainly a noun: by an article before it, or a capital."""
         said, written = _WORD.findall(question), normalize_text(word)
         return any(
             before.casefold() in self.articles or (self.has_capital_nouns and after[0].isupper())
@@ -61,9 +61,9 @@ class ForeignLanguage:
         )
 
     def other_forms(self, word: str, question: str) -> Iterator[str]:
-        """Other forms of a word of a question, the nearest first, in lower case and without accents, each stem once.
+        """Other forms of a word of a question, the closest first, in lower case and without accents, each stem once.
 
-        None of a function word. A noun has its cases and its plural alone: a "puerto" is no "puerta".
+        A function word has none. A noun has only its cases and its plural: "puerto" is not a form of "puerta".
 
         >>> "presidee" in foreign_languages()["fr"].other_forms("présidé", "Qui a présidé la séance ?")
         True
@@ -92,13 +92,13 @@ class ForeignLanguage:
                     yield form
 
 
-@lru_cache(maxsize=64)  # asked for by each statement that may answer
+@lru_cache(maxsize=64)  # called for each statement that may answer
 def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguage | None:
-    """The language of a question, the one that has most of its words as function words; None for English.
+    """The language of a question: the one whose function words are most frequent in it; None for English.
 
-    Of two that have as many, all that is known of both ("Como se instala?" may be Spanish or Portuguese). None too for
-    a question that has fewer than `least` of them. (`generation.languages` guesses the language of texts, of any
-    length, by other words, of which each is frequent in few languages.)
+    If two have equally many, the data of both are combined ("Como se instala?" may be Spanish or Portuguese). None too
+    for a question that has fewer than `least` of them. (`generation.languages` guesses the language of texts, of any
+    length, by other words, each of which is frequent in few languages.)
     """
     said = _WORD.findall(question.casefold())
     times = {name: sum(word in one.function_words for word in said) for name, one in foreign_languages().items()}
@@ -109,7 +109,7 @@ def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguag
 
 
 def in_forms_of(question: str, texts: Iterable[str]) -> str:
-    """Write words of a question in another language than English as texts do that do not have them as they are asked.
+    """Rewrite a foreign question's words in the forms that the texts have, where these lack the question's own form.
 
     >>> in_forms_of("Wie viele Zimmer hat die Wohnung?", ["Die Wohnung besteht aus drei Zimmern."])
     'Wie viele zimmern hat die Wohnung?'
@@ -129,7 +129,7 @@ def in_forms_of(question: str, texts: Iterable[str]) -> str:
 
 
 def foreign_function_words(question: str, *, least: int = MIN_SMALL) -> frozenset[str]:
-    """The function words of the language of a question, as `core.text.tokens.words` stems them; none of English.
+    """The function words of a question's language, as `core.text.tokens.words` stems them; empty for English.
 
     >>> sorted(foreign_function_words("O que mostra o penúltimo slide?") & {"o", "que", "slide"})
     ['o', 'que']
@@ -139,12 +139,12 @@ def foreign_function_words(question: str, *, least: int = MIN_SMALL) -> frozense
 
 
 def foreign_answer_words(codes: Iterable[str], key: str) -> tuple[str, ...]:
-    """The words under a key of `foreign_answers.toml` of these languages, by codes of ISO 639-1."""
+    """The words under a key of `foreign_answers.toml` for these languages, given by ISO 639-1 codes."""
     return tuple(word for code in sorted(codes) for word in _answer_tables()[code].get(key, ()))
 
 
 def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind, list[str]]]:
-    """The words that ask for each kind of answer in the language of this question alone: "wie" is "who" in Dutch."""
+    """The words that ask for each kind of answer, only in the language of this question: "wie" is "who" in Dutch."""
     language = foreign_language(question)
     tables = [_answer_tables()[code].get("asks", {}) for code in sorted(language.codes if language else ())]
     return ((kind, said) for kind in kinds if (said := [word for each in tables for word in each.get(kind, ())]))
@@ -157,7 +157,7 @@ def _answer_tables() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def foreign_languages() -> Mapping[str, ForeignLanguage]:
-    """What is known of each language, by its code of ISO 639-1."""
+    """The data of each language, by its ISO 639-1 code."""
     text = resources.files(__package__).joinpath("foreign_languages.toml").read_text("utf-8")
     return {
         code: ForeignLanguage(
@@ -175,7 +175,7 @@ def foreign_languages() -> Mapping[str, ForeignLanguage]:
 
 
 def _is_of_another_gender(stem: str, end: str, new: str) -> bool:
-    """Whether two endings differ in gender, as those of participles alone may: "renovado", and no "plato", "plata"."""
+    """Whether two endings differ in gender, as only those of participles may: "renovado", but not "plato", "plata"."""
     differ = {end[:1], new[:1]} == {"o", "a"} and {end[1:], new[1:]} <= {"", "s"}
     return differ and not (len(stem) >= MIN_PARTICIPLE and stem.endswith(_PARTICIPLES))
 

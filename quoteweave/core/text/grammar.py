@@ -1,6 +1,6 @@
-"""Tells what the grammar of a text says: whether it goes on with what the text before it began, introduces or denies.
+"""Decides from a text's grammar whether it continues the text before it, introduces what follows, or denies.
 
-Of a question also whether its "was" is German.
+For a question it also decides whether its "was" is German.
 """
 
 import re
@@ -15,15 +15,16 @@ from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import ENGLISH_STOP_WORDS, RAISED, words
 
 SENTENCE_END = lazy_regex(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
-"""The end of a text that ends with a whole sentence, or introduces something."""
+"""The end of a text that ends with a complete sentence, or that introduces something."""
 _INTRODUCES = (":", "：")
-# A word of prose within a sentence; a bracket or a quotation mark may end one, a number a line of an index.
+# A word of prose within a sentence; a text that ends with a bracket or a quotation mark may be complete, and one that
+# ends with a number may be a line of an index.
 _BROKEN_OFF = lazy_regex(r"[(“\"'‘]*[^\W\d_]+(?:['’-][^\W\d_]+)*[,-]?")
-# A word of prose: names in code have marks within them.
+# A word of prose; names in code contain other characters.
 _WORD = lazy_regex(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
 _BEFORE_WORD = lazy_regex(r"(?<!\w)([^\W_]+)(?=\s+([^\W\d_]+))")
 _WAS = lazy_regex(r"\W*was\s+(\w+)(.*)", re.IGNORECASE | re.DOTALL)
-# No words of English; behind others, such as "war" and "hat", some function word of German must stand.
+# Verbs that are not English words. After others, such as "war" and "hat", a German function word has to follow.
 _GERMAN_VERBS = frozenset(
     {
         "ist", "sind", "wird", "wurde", "wurden", "waren", "hatte", "hatten", "kosten", "kostet", "kostete", "kosteten",
@@ -33,7 +34,7 @@ _GERMAN_VERBS = frozenset(
 
 
 def continues(text: str, before: str) -> bool:
-    """Whether a text that is no list finishes the last sentence of the text before it.
+    """Whether a text that is no list completes the last sentence of the text before it.
 
     >>> continues("and left at noon.", "The ferry came")
     True
@@ -50,16 +51,16 @@ def introduces(text: str) -> bool:
 
 
 def may_continue(text: str) -> bool:
-    """Whether a text that is no list begins as the rest of a sentence does: with a word in small letters, in prose.
+    """Whether a text that is no list begins like the rest of a sentence: with a word of prose in small letters.
 
-    "iOS" and "eBay" begin sentences, too.
+    "iOS" and "eBay" may begin a sentence.
     """
     word = _WORD.match(text)
     return word is not None and word[0].islower()
 
 
 def denies_before(text: str) -> bool:
-    """Whether a word that denies what follows stands in the beginning of a question.
+    """Whether the beginning of a question contains a word that denies what follows.
 
     >>> denies_before("Which hotels without "), denies_before("Which hotels have ")
     (True, False)
@@ -89,7 +90,7 @@ def asks_german_was(question: str) -> bool:
 
 
 def in_numerals_of(question: str, texts: Iterable[str]) -> str:
-    """Write small numbers of a question before a noun as texts do that do not have them as they are asked.
+    """Rewrite small numbers before a noun in a question as the texts write them, if the texts lack the given form.
 
     >>> in_numerals_of("What does a boat for two persons cost?", ["A boat for 2 persons costs 30 euros."])
     'What does a boat for 2 persons cost?'

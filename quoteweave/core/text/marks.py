@@ -5,8 +5,8 @@ may be written with an en dash. An image mark is `![what it shows](image2)`; `(i
 `(image2.png)` are read as the same. Models also write `[text 3]` and `[Quote 3]` for `[3]`, and `[image2]` for
 `![](image2)`.
 
-No marks are: Markdown links (`[3](http://…)`, `[text](url)`), footnotes (`[^1]`), lists and ranges that hold a 0 (the
-interval `[0, 1]`), numbers of more than nine digits, what is longer than `MAX_MARK_CHARACTERS`, and whatever stands in
+No marks are: Markdown links (`[3](http://…)`, `[text](url)`), footnotes (`[^1]`), lists and ranges that contain a 0
+(the interval `[0, 1]`), numbers of more than nine digits, anything longer than `MAX_MARK_CHARACTERS`, and anything in
 code (in back-ticks on one line, or in a fenced block). A mark inside the summary of an image mark belongs to that
 summary. `[0]` and `[2019]` are marks like any other.
 """
@@ -18,11 +18,11 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind, Record
 
 MAX_RANGE = 20
-"""A range of more numbers than this, or one that runs backwards, is not spelled out: its two ends stand for it."""
+"""A range of more numbers than this, or one that runs backwards, is not expanded: it counts as its two ends."""
 MAX_MARK_CHARACTERS = 2_000
-"""Most characters of a mark or of inline code: a streamed text is read to within that many characters of its end."""
+"""Most characters of a mark or of inline code; a streamed text is held back by at most about as many."""
 
-# Possessive quantifiers (`++`, `*+`) never give back what they took, which keeps hostile text linear.
+# Possessive quantifiers (`++`, `*+`) never give back what they took, so that the time is linear even for hostile text.
 _NUMBER = r"[1-9][0-9]{0,8}+"
 _DASH = "[-\u2013]"
 _ITEM = rf"{_NUMBER}(?:\s*+{_DASH}\s*+{_NUMBER})?+"
@@ -35,7 +35,7 @@ _WHOLE = rf"""
     | \[ \s*+ {_IMAGE} (?P<named>[0-9]{{1,9}}) \s*+ \] (?!\()
     | \[ \s*+ (?:(?:text|quote)[\s_-]?)? (?P<list> 0 | {_ITEM} (?:\s*+[,;]\s*+ {_ITEM})*+ ) \s*+ \] (?!\()
 """
-# How a text may end within one of those, so that what follows decides. Too much is no fault here, too little would be.
+# How a text may end within one of those, so that the next text decides. Too much is harmless here, too little is not.
 _TARGET = r"\( \s*+ (?: i | im | ima | imag | image[\s_-]?[0-9]*+[.a-z]*+\s*+ )?"
 _BEGUN = rf"""
       ^[ ]{{1,3}}\Z | ^[ ]{{0,3}}`{{1,2}}\Z | `[^`\n]*+\Z
@@ -57,9 +57,9 @@ class Mark(Record):
     end: int
     kind: Kind
     numbers: tuple[int, ...]
-    """In the order written, each once."""
+    """The numbers in the order written, each once."""
     summary: str | None = None
-    """What an image mark says of its image, on one line; None for a text mark."""
+    """The description of the image in an image mark, on one line; None for a text mark."""
 
 
 class Code(str):
@@ -68,7 +68,7 @@ class Code(str):
 
 def parse_marks(text: str) -> list[Mark]:
     """Every mark of `text`, in order and without overlap; `text[mark.start:mark.end] == mark.mark`. Linear in time."""
-    if "[" not in text:  # as of nearly all sentences of documents
+    if "[" not in text:  # true of nearly all sentences of documents
         return []
     return [part for part in MarkReader().end(text) if isinstance(part, Mark)]
 
@@ -80,18 +80,18 @@ class MarkReader:
     """
 
     def __init__(self) -> None:
-        self._before = "\n"  # the last character that is settled: whether a line begins is seen from it
+        self._before = "\n"  # the last character that is certain: it tells whether a line begins
         self._held = ""
         self._at = 0
         self._fenced = False
 
     def may_extend_with(self, following: str) -> bool:
         """Whether the end of the text could become a mark or code, or cease to be one, if `following` comes next."""
-        ended = _GRAMMAR.fullmatch(self._held)  # a mark that only waits to see that no bracket follows
+        ended = _GRAMMAR.fullmatch(self._held)  # a mark that only waits for the certainty that no bracket follows
         return self._fenced or (bool(self._held.strip()) and (ended is None or following == "("))
 
     def feed(self, part: str) -> list[Mark | str]:
-        """Add a chunk; return what is settled now: marks, and the text between them (`Code` where it is code)."""
+        """Add a chunk; return what is certain now: marks, and the text between them (`Code` if it is code)."""
         self._held += part
         return list(self._read(final=False))
 
@@ -113,7 +113,7 @@ class MarkReader:
         self._before, self._held = text[done - 1], text[done:]
 
     def _tokens(self, text: str, *, final: bool) -> Iterator[tuple[int, int, Mark | str]]:
-        """Marks and code that are certain, with where they begin and end; last, without either, where text ends."""
+        """Marks and code that are certain, with their beginnings and ends; last, "" at the end of the certain text."""
         at = 1
         while at < len(text):
             if self._fenced:
@@ -140,7 +140,7 @@ class MarkReader:
         yield len(text), len(text), ""
 
     def _within_fence(self, text: str, at: int, *, final: bool) -> int:
-        """Where fenced code that begins at `at` is certain to extend to."""
+        """The end of what is certainly fenced code beginning at `at`."""
         closing = _CLOSING.search(text, at)
         self._fenced = closing is None or closing["begun"] is not None
         if closing is None or (self._fenced and final):
@@ -149,7 +149,7 @@ class MarkReader:
 
 
 def _mark(match: re.Match[str], at: int) -> Mark | None:
-    """The mark found in a text that begins at `at`; None for code."""
+    """The mark that was matched in a text that begins at `at`; None for code."""
     kind: Kind
     numbers: tuple[int, ...]
     if match["image"] is not None:

@@ -1,7 +1,7 @@
-"""Serialise the words of a page: their texts as running text, then the differences from one box to the next.
+"""Serialise the words of a page: first their texts as running text, then the differences between successive boxes.
 
-The bytes are laid out to be compressed: of each number of the words first the lowest bytes, for the others are mostly
-zero. Boxes are kept to a quarter of a point, half a pixel of a page drawn at 144 dpi.
+The bytes are ordered for compression: for each kind of number, the lowest bytes of all words come first, because the
+others are mostly zero. Boxes are rounded to a quarter of a point, half a pixel of a page drawn at 144 dpi.
 """
 
 import struct
@@ -12,7 +12,7 @@ from operator import add, sub
 from quoteweave.core.boxes import Box
 
 PlacedWord = tuple[str, Box, int, bool]
-"""Text, box, number of its line, and whether OCR read it."""
+"""Text, box, line number, and whether OCR read it."""
 
 STEPS_PER_POINT = 4
 """Quantisation steps of a coordinate in one point."""
@@ -20,7 +20,7 @@ MAX_STEPS = 1 << 28
 """The largest coordinate, in steps from the page's corner (over twenty kilometres); larger ones are clipped."""
 _COUNTS = struct.Struct("<II")
 _COLUMNS = 6
-_BYTES = 4  # of a number
+_BYTES = 4  # bytes of a number
 
 
 def pack_words(words: Iterable[PlacedWord]) -> bytes:
@@ -52,7 +52,7 @@ def unpack_words(packed: bytes) -> list[PlacedWord]:
 
 
 def _columns(words: Sequence[PlacedWord]) -> list[list[int]]:
-    """Of each word: whether by OCR, and the steps to its line, left edge, width, top and height from the one before."""
+    """For each word: whether OCR read it; its line, left edge, width, top and height as steps from the one before."""
     lefts, tops, rights, bottoms = (_in_steps([box[side] for _, box, _, _ in words]) for side in range(4))
     heights = [bottom - top for top, bottom in zip(tops, bottoms, strict=True)]
     return [

@@ -1,4 +1,4 @@
-"""Identifiers of papers in one form, whoever wrote them, so that two records of one paper can be told."""
+"""Identifiers of papers in one form, whatever their source, so that two records of one paper are recognised."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _ADDRESSES = tuple(
     )
 )
 _HOSTS = lazy_regex(r"doi|arxiv|huggingface|semanticscholar|openalex|acl|openreview", re.IGNORECASE)
-"""Stands in every address that one of the patterns matches; most addresses have none of it."""
+"""A quick check: it matches in every address that one of the patterns matches, and in few others."""
 _GIVEN_DOIS = (
     ("arxiv", lazy_regex(rf"10\.48550/arxiv\.({_ARXIV})")),
     ("acl", lazy_regex(r"10\.18653/v1/(\S+)")),
@@ -32,7 +32,7 @@ _VERSION = lazy_regex(r"v\d+$")
 
 
 def identifiers_of_address(address: str) -> dict[str, str]:
-    """Return the identifiers that the address of a paper tells: `arxiv`, `doi`, `semantic_scholar` and others.
+    """Return the identifiers in the address of a paper: `arxiv`, `doi`, `semantic_scholar` and others.
 
     >>> identifiers_of_address("https://arxiv.org/pdf/1502.03167v3.pdf")
     {'arxiv': '1502.03167'}
@@ -41,9 +41,9 @@ def identifiers_of_address(address: str) -> dict[str, str]:
 
 
 def normalized(identifiers: Mapping[str, str]) -> dict[str, str]:
-    """Return identifiers, kind to value, each in one form.
+    """Return identifiers, kind to value, in canonical form.
 
-    DOIs are in lower case, arXiv's numbers without a version, and a DOI that arXiv or the ACL gave is its number too.
+    DOIs are in lower case, arXiv's numbers without a version; a DOI given by arXiv or the ACL also yields their number.
 
     >>> normalized({"arxiv": "arXiv:1502.03167v2", "doi": "https://doi.org/10.18653/v1/P19-1001"})
     {'arxiv': '1502.03167', 'doi': '10.18653/v1/p19-1001', 'acl': 'p19-1001'}
@@ -56,7 +56,7 @@ def normalized(identifiers: Mapping[str, str]) -> dict[str, str]:
 
 
 def same_paper(one: Mapping[str, str], other: Mapping[str, str]) -> bool | None:
-    """Return whether two papers share an identifier; None where they have none of one kind.
+    """Return whether two papers share an identifier; None where they have no kind of identifier in common.
 
     >>> same_paper({"arxiv": "1502.03167"}, {"arxiv": "1502.03167v1", "doi": "10.1/x"})
     True
@@ -81,6 +81,6 @@ def _in_address(address: str) -> Iterator[tuple[str, str]]:
 def _normalized(kind: str, value: str) -> str:
     value = value.strip()
     value = next((found for of, found in _in_address(value) if of == kind), value) if "://" in value else value
-    # A document's name and OpenReview's ids differ by case; no other identifier does.
+    # The ids of documents and of OpenReview are case-sensitive; no other identifiers are.
     value = value if kind in ("document", "openreview") else unquote(value).lower().removeprefix(f"{kind}:").strip()
     return _VERSION.sub("", value) if kind == "arxiv" else value

@@ -1,7 +1,7 @@
-"""Analyses a question once: what it is about, where it says the answer stands, and how it is to be answered.
+"""Analyses a question once: what it is about, where it says that the answer is, and how to answer it.
 
-Retrievers and the extractive generator share the analysis. The words are data (`question_words.toml`, and for places
-`reference_words.toml`), by language.
+Retrievers and the extractive generator share the analysis. The words are data by language (`question_words.toml`, and
+for places `reference_words.toml`).
 """
 
 import re
@@ -37,14 +37,14 @@ MAX_QUESTION_CHARACTERS = 100_000
 
 
 def check_question(question: str) -> None:
-    """Raise QuestionEmpty for white space alone, QuestionTooLong for more than `MAX_QUESTION_CHARACTERS`."""
+    """Raise QuestionEmpty if there is nothing but white space, QuestionTooLong above `MAX_QUESTION_CHARACTERS`."""
     if not question.strip():
         raise QuestionEmpty("the question is empty: ask one, or give words to search for")
     check_question_length(question)
 
 
 def check_question_length(question: str) -> None:
-    """Raise QuestionTooLong for more than `MAX_QUESTION_CHARACTERS`, which would be searched for minutes."""
+    """Raise QuestionTooLong above `MAX_QUESTION_CHARACTERS`: searching for such a question would take minutes."""
     if len(question) > MAX_QUESTION_CHARACTERS:
         raise QuestionTooLong(
             f"the question has {len(question):,} characters, and at most {MAX_QUESTION_CHARACTERS:,} are allowed: "
@@ -57,9 +57,9 @@ AnswerType = Literal[
     "look", "calculation", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place",
     "reason", "steps", "definition", "yes_or_no", "statement",
 ]  # fmt: skip
-"""What a question asks for: something to be seen, calculated or counted on pages, a number, a name…, or a statement."""
+"""What a question asks for: to look at, calculate or count something on pages, a number, a name…, or a statement."""
 
-# "Which way has the effect of a small number of errors?" asks for no number, "What is a safe number of guests?" does.
+# "the effect of a small number of errors" asks for no number, "What is a safe number of guests?" does.
 _INDEFINITE_NUMBER = lazy_regex(r"(?i)(?<!\bis )(?<!\bwas )\ba\s+(?:(?:small|large|finite|certain)\s+)?number of\b")
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
 _WHAT_IS = lazy_regex(
@@ -79,7 +79,7 @@ _NUMBER = (
     r"(?!(?:19|20)\d\d(?![\d.,]*\d))[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
 )
 _SENTENCE_END = lazy_regex(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
-# Characters beyond which a text is not analysed as a question of a few sentences, but searched for as it is.
+# A longer text is not analysed as a question of a few sentences, but searched for as it is.
 MAX_ANALYSED_CHARACTERS = 2000
 _WORD = lazy_regex(r"\w+")
 _EXAMPLE = lazy_regex(r"\[[^\]]*(?:\]|$)|\"[^\"]*\"|'[^']*'")
@@ -97,11 +97,11 @@ _QUANTITY = lazy_regex(
 )
 
 CONTACT = lazy_regex(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
-"""A contact, where a question asks for one: a telephone number, an e-mail address or one on the web."""
+"""A telephone number, an e-mail address or a web address, for questions that ask for a contact."""
 
 
 class Threshold(Record):
-    """A threshold in the question: a number above or below which something is asked for."""
+    """A threshold in the question: it asks for something above or below a number."""
 
     number: str = Field(description="as written, with its unit")
     is_lower_bound: bool = Field(description="whether what lies above it is asked for")
@@ -135,7 +135,7 @@ class QuestionAnalysis(Record):
     threshold: Threshold | None = Field(default=None, description="above or below which number it asks for something")
 
 
-@lru_cache(maxsize=64)  # asked for by the search and by what answers
+@lru_cache(maxsize=64)  # called by the search and by the answer
 def analyse_question(question: str) -> QuestionAnalysis:
     """Analyse a question, in any mix of the supported languages."""
     rules, short = _rules(), len(question) <= MAX_ANALYSED_CHARACTERS
@@ -174,7 +174,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
 
 
 def field_of_term(question: str) -> str:
-    """Where a question says that the term has the meaning that it asks for: "Rust", of "What is ownership in Rust?"."""
+    """The field in which a question asks for the meaning of a term: "Rust" in "What is ownership in Rust?"."""
     match = _WHAT_IS.fullmatch(question)
     return match["field"].split(maxsplit=1)[1] if match and match["field"] else ""
 
@@ -208,13 +208,13 @@ def imperative_verbs() -> frozenset[str]:
 
 
 def has_opposite_word(question: str, text: str) -> bool:
-    """Whether a text has the opposite of a word of the question, but not the word: `up` for `down`."""
+    """Whether a text has the opposite of a word of the question and not the word itself: `up` for `down`."""
     sides = _sides_of(question)
     found = frozenset(words(text, keep_stop_words=True)) if sides else frozenset()
     return any(found & other and not found & own for own, other in sides)
 
 
-@lru_cache(maxsize=64)  # asked of each sentence that was found
+@lru_cache(maxsize=64)  # called for each sentence found
 def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
     asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], keep_stop_words=True))
@@ -222,21 +222,21 @@ def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
 
-@lru_cache(maxsize=1024)  # asked of each statement that was found
+@lru_cache(maxsize=1024)  # called for each statement found
 def words_alike(stem: str) -> frozenset[str]:
-    """The words by which statements say what a question's word does, all as `core.text.tokens.words` stems them."""
+    """The words that mean the same in statements as a question's word, stemmed as by `core.text.tokens.words`."""
     return frozenset(other for asked, said in _alike() if stem in asked for other in said)
 
 
 @cache
 def _alike() -> list[tuple[frozenset[str], frozenset[str]]]:
-    """Words of questions, and those by which statements say the same, stemmed."""
+    """Words of questions, and the words with the same meaning in statements, stemmed."""
     pairs = (map(" ".join, pair) for each in question_languages() for pair in each.get("alike", ()))
     return [(frozenset(words(asked)), frozenset(words(said))) for asked, said in (*pairs, *unit_words())]
 
 
 def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[str]:
-    """Return words of a statement, and those of a question that they say otherwise ("used", by "employed")."""
+    """Return a statement's words, and the question's words that it expresses otherwise ("used", by "employed")."""
     return held.union(word for word in asked if not words_alike(word).isdisjoint(held))
 
 
@@ -265,9 +265,9 @@ def calculation_words() -> frozenset[str]:
 
 
 def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
-    """Analyse each line of a question whose lines are repeated to weight their words, with how often each counts.
+    """Analyse each line of a question whose lines are repeated to weight their words, with the number of repetitions.
 
-    `retrievers.expanders.rm3` repeats lines; a question without repeated lines is read whole, and counts once.
+    Lines are repeated by `retrievers.expanders.rm3`; a question without repeated lines is analysed as a whole, once.
     """
     lines = [line for line in question.splitlines() if line.strip()]
     repeated = len(set(lines)) < len(lines)
@@ -277,7 +277,7 @@ def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
 
 
 def _codes(text: str, labels: Iterable[PlaceName]) -> tuple[str, ...]:
-    """The codes in a text; the number of a label, such as "1-4" in "Figures 1-4", is none."""
+    """The codes in a text, without numbers of labels such as "1-4" in "Figures 1-4"."""
     numbers = {label.number for label in labels}
     return tuple(dict.fromkeys(code for code in _CODE.findall(text) if len(words(code)) > 1 and code not in numbers))
 
@@ -287,7 +287,7 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
     asked: list[str] = []
     instructions: list[str] = []
     for i, sentence in enumerate(_SENTENCE_END.split(question)):
-        # What is asked stands in the first sentence; after its last comma may stand how.
+        # The question is in the first sentence; what follows its last comma may be an instruction.
         parts = [sentence] if i else sentence.rpartition(",")[::2] if "," in sentence else [sentence]
         if (i or len(parts) > 1) and rules.says_how(parts[-1]):
             instructions.append(parts[-1].strip())
@@ -318,7 +318,7 @@ class _Rules:
         own = ((kind, _asking(said)) for kind, said in foreign_asking(question, self.asks))
         ways = (*own, *(one for one in self.asks.items() if not (german and one[0] == "yes_or_no")))
         found = [(match.start(), kind, match[0]) for kind, way in ways if (match := way.search(asking))]
-        if found:  # what comes first in the question says it, and the order of kinds where two do
+        if found:  # the earliest match decides; of two at one place, the first in the order of kinds
             _, kind, detail = min(found, key=itemgetter(0))
             return kind, detail
         # "What is a quay?" asks what the word means, "What is the depth of the quay?" does not.
@@ -326,7 +326,7 @@ class _Rules:
         return ("definition", match[1].strip()) if match else ("statement", "")
 
     def threshold(self, text: str) -> Threshold | None:
-        """The number above or below which something is asked for; None for none, several, or one denied."""
+        """The number above or below which something is asked for; None if there is none, several, or a denied one."""
         found = list(self.limits.finditer(text))
         if len(found) != 1 or denies_before(text[: found[0].start()]):
             return None
@@ -334,12 +334,12 @@ class _Rules:
         return Threshold(number=value.strip(" .,"), is_lower_bound=bool(over or least), is_included=bool(least or most))
 
     def extreme(self, text: str) -> Extreme | None:
-        """Whether the highest or the lowest is asked for; "at least 5" asks for no lowest."""
+        """Whether the highest or the lowest is asked for; "at least 5" does not ask for the lowest."""
         rest = self.limits.sub(" ", text)
         return next((kind for kind, pattern in self.extremes.items() if pattern.search(rest)), None)
 
     def asks_overview(self, text: str) -> bool:
-        """Whether it has only words that ask for a summary and name the document; a question of neither is none."""
+        """Whether all its words ask for a summary or name the document, and at least one asks for a summary."""
         found = set(words(text, stem=False))
         return bool(found & self.overview) and found <= self.overview | request_words()
 
@@ -382,7 +382,7 @@ def _entries(languages: list[dict[str, Any]], table: str, kind: str) -> list[str
 
 
 def _limits(found: dict[str, list[str]]) -> re.Pattern[str]:
-    """What stands before a number, in groups of these names; what begins first counts: "no more than"."""
+    """A pattern of words before a number, in groups with these names; of several matches, the first to begin counts."""
     sides = "|".join(rf"(?P<{kind}>{alternation(entries)})" for kind, entries in found.items())
     return re.compile(rf"(?<!\w)(?:{sides})\s+(?P<number>{_NUMBER})", re.IGNORECASE)
 
@@ -392,7 +392,7 @@ def _words(found: list[str]) -> re.Pattern[str]:
 
 
 def _asking(found: list[str]) -> re.Pattern[str]:
-    """As `_words`; words with a leading ^ match only at the beginning, or after a phrase such as "In the report,"."""
+    """Like `_words`; words with a leading ^ match only at the beginning, or after a phrase such as "In the report,"."""
     opening = [word[1:] for word in found if word.startswith("^")]
     anywhere = [word for word in found if not word.startswith("^")]
     patterns = [rf"\A\s*(?:[^,?]{{0,80}},\s*)?{alternation(opening)}"] if opening else []

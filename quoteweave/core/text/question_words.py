@@ -1,4 +1,4 @@
-"""The words by which questions say what they look for (`question_words.toml`), and which of them ask what is denied."""
+"""The words with which questions say what they look for (`question_words.toml`), and those that ask what is denied."""
 
 import re
 import tomllib
@@ -13,14 +13,14 @@ from quoteweave.core.text.foreign_languages import foreign_function_words, forei
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import MentionPattern, alternation
 
-# What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
+# "What" up to a word that begins a condition: "What do I do if it does not start?" asks for nothing that is denied.
 _ASKS_WHAT = lazy_regex(
     r"\W*(?:what|which|was|welche[rsmn]?)\b"
     r"(?:(?!\b(?:if|when|where|who|that|because|unless|wenn|falls|die|der|das)\b)[^,;:.?])*",
     re.IGNORECASE,
 )
 _WORD = lazy_regex(r"\w+")
-# What "I", "you" or "to" stands before, and what was done.
+# A word after "I", "you" or "to", a participle, or the last word after "do" or "can".
 _VERB = lazy_regex(
     r"\b(?:I|you|we|they|he|she|to)\s+(?:have\s+to\s+|need\s+to\s+|not\s+|also\s+)*(?P<act>[a-z]{2,})"
     r"|\b(?:was|were|is|are|been)\b[^,;?]*?\s(?P<done>[a-z]+ed)\b"
@@ -31,19 +31,19 @@ _HOW_MANY_HOURS = lazy_regex(
     re.IGNORECASE,
 )
 MAX_AROUND_NAME = 2
-"""Words of a heading besides the name of a thing, at most: "The readme field"."""
-# In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
+"""The most words of a heading besides the name of a thing: "The readme field"."""
+# For comparisons: a name or year, words after the second thing that both share, and years and names beside "vs".
 _NAME = lazy_regex(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
 _CLAUSE_END = lazy_regex(r"[,;:.?!]")
 _SHARED = lazy_regex(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
 _YEAR = r"(?:(?:fiscal(?:\s+year)?|(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12]))\s?)?(?:19|20)\d\d"
 _BEFORE_DIGITS = lazy_regex(r"(.*\S\s+)(?:19|20)\d\d$")
 _BEFORE_YEAR = lazy_regex(rf"(.*?\S\s+){_YEAR}$", re.IGNORECASE)
-# What makes a name before or behind a longer one: "Bank of" Merrow, Board "of Education".
+# Words that make a longer name together with one after or before them: "Bank of" Merrow, Board "of Education".
 _NAME_BEFORE = lazy_regex(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
 _NAME_BEHIND = lazy_regex(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
 _NAMES = r"(?-i:[A-ZÀ-Þ][\w.&-]*)(?:\s+(?-i:[A-ZÀ-Þ])[\w.&-]*){0,3}"
-# Words with a capital with which no sentence begins: "Ada Byron", "iPhone", "GPT-4".
+# Capitalised words that do not begin a sentence: "Ada Byron", "iPhone", "GPT-4".
 _CAPITALISED = r"[^\W\d_]*[A-Z][\w.&-]*"
 _WITHIN_SENTENCE = r"(?<=[^.!?\s])\s+"
 _NAME_WITHIN = lazy_regex(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITHIN_SENTENCE}{_CAPITALISED})*)")
@@ -51,30 +51,30 @@ _NAME_WITHIN = lazy_regex(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITH
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a question measures by "how far" and the like."""
+    """What a question with "how far" and the like measures."""
 
     asked: frozenset[str]
     dimensions: frozenset[str]
-    """Of its units, as `units.Unit` names them; empty for any."""
+    """The dimensions of its units, as `units.Unit` names them; empty for any."""
     named: frozenset[str]
-    """Stems of what texts call it, such as "range"."""
+    """Stems of its names in texts, such as "range"."""
     in_rows: frozenset[str]
-    """Those, and others that name it in the rows of tables: "Blade length", "Noise level"."""
+    """Those, and others that name it in rows of tables: "Blade length", "Noise level"."""
     acts: frozenset[str]
-    """Stems of what the question then says besides, such as "ride"."""
+    """Stems of words that such a question contains besides, such as "ride"."""
     unless: frozenset[str]
-    """Words of a question that measures something else."""
+    """Words that occur in questions which measure something else."""
     only_with: frozenset[str]
-    """Words of which a question has one; empty where it needs none."""
+    """Words of which the question must contain one; empty if it needs none."""
 
     def may_stand_with(self, said: Collection[str]) -> bool:
-        """Whether a question that says these words may ask for it."""
+        """Whether a question with these words may ask for it."""
         return not self.only_with or not self.only_with.isdisjoint(said)
 
 
-@lru_cache(maxsize=64)  # A question is read with each sentence that may answer it.
+@lru_cache(maxsize=64)  # because a question is read again with each sentence that may answer it
 def asked_quantity(asked_by: str, question: str) -> Quantity | None:
-    """What a question asks for by the words `asked_by`; None where nothing is known of its units.
+    """The quantity that a question asks for with the words `asked_by`; None if its units are not known.
 
     >>> asked_quantity("How far", "How far can I ride?").dimensions == {"length", "mile", "foot"}
     True
@@ -104,15 +104,15 @@ def _quantities() -> list[Quantity]:
 
 @cache
 def question_languages() -> list[dict[str, Any]]:
-    """The tables of all languages."""
+    """The tables of all languages, one for each."""
     text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
     return list(tomllib.loads(text).values())
 
 
 def names_in(question: str) -> tuple[str, ...]:
-    """What a question calls by name: words with capitals that follow one another, each name once, as written.
+    """The names in a question: capitalised words that follow one another, each name once, as written.
 
-    The word with which a sentence begins is none. Where every word has a capital, none is.
+    The word with which a sentence begins does not count, and if every word has a capital, none does.
 
     >>> names_in("When did Ada Byron meet the engineers of Merrow?")
     ('Ada Byron', 'Merrow')
@@ -122,9 +122,9 @@ def names_in(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(match[1].split()) for match in _NAME_WITHIN.finditer(question)))
 
 
-@lru_cache(maxsize=64)  # asked for by each step of an answer
+@lru_cache(maxsize=64)  # called for each step of an answer
 def verbs_of(question: str) -> frozenset[str]:
-    """Words of a question that are verbs by what stands before them, as `core.text.tokens.words` stems them.
+    """Words of a question that are verbs according to the words before them, as `core.text.tokens.words` stems them.
 
     >>> sorted(verbs_of("What happens if I miss an appointment that I have to keep?"))
     ['keep', 'miss']
@@ -134,7 +134,7 @@ def verbs_of(question: str) -> frozenset[str]:
 
 
 def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
-    """Replace phrases of a question by the word that means the same, except those that the texts have themselves.
+    """Replace phrases of a question by a word with the same meaning, except phrases that the texts contain themselves.
 
     >>> with_phrases_as_words("How can I sign up?", ["Register here."])
     'How can I register?'
@@ -160,14 +160,14 @@ def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
 
 @cache
 def _uses() -> re.Pattern[str]:
-    """A question for what a thing does or is for: the thing, between or behind the words that ask."""
-    longest_first = sorted(_ways("uses"), key=lambda way: -len(" ".join(way)))  # "what is X used for", of no "X used"
+    """A question about what a thing does or is for, with the thing, which is after or between the asking words."""
+    longest_first = sorted(_ways("uses"), key=lambda way: -len(" ".join(way)))  # else the thing might be "X used"
     ways = [rf"{way[0]}\s+(\S.{{0,80}}?)" + "".join(rf"\s+{end}" for end in way[1:]) for way in longest_first]
     return re.compile(rf"[\s¿]*(?:{'|'.join(ways)})\s*[?.!\s]*", re.IGNORECASE)
 
 
 def asked_thing(question: str) -> frozenset[str]:
-    """The words of the thing of which a question asks what it does or is for, stemmed; empty for another question.
+    """The words of the thing if a question asks what it does or is for, stemmed; empty for other questions.
 
     >>> sorted(asked_thing("What does the --locked flag do?"))
     ['lock']
@@ -179,13 +179,13 @@ def asked_thing(question: str) -> frozenset[str]:
 
 
 def without_thing_kind(text: str) -> frozenset[str]:
-    """The words of a name without what such things are called ("the Reset button"), and without single letters."""
+    """The words of a name without words for such things ("the Reset button"), and without single letters."""
     found = frozenset(word for word in words(text) if len(word) > 1)
     return found - _stems_of("thing_kinds") or found
 
 
 def describes_thing(heading: str, thing: frozenset[str], title: frozenset[str]) -> bool:
-    """Whether a heading is the name of a thing, or of a description in a document whose title has that name.
+    """Whether a heading is a thing's name, or a heading such as "Description" in a document whose title has that name.
 
     `thing` is as `asked_thing` returns it, `title` the words of the document's title or name.
     """
@@ -193,12 +193,12 @@ def describes_thing(heading: str, thing: frozenset[str], title: frozenset[str]) 
         return False
     if thing <= title and frozenset(words(heading)) <= _stems_of("describing") and words(heading):
         return True
-    # "To panic! or not to panic!" is no name.
+    # Headings such as "To panic! or not to panic!" are no names, because they have too many words.
     return thing == without_thing_kind(heading) and len(heading.split()) <= len(thing) + MAX_AROUND_NAME
 
 
 def light_words(question: str) -> frozenset[str]:
-    """Words that say little beside what a question is about, such as "get", as `core.text.tokens.words` stems them."""
+    """Words that add little to what a question is about, such as "get", as `core.text.tokens.words` stems them."""
     language = foreign_language(question)
     return _stems_of("light") if language is None else _stems_of("light") | language.light
 
@@ -211,7 +211,7 @@ def listed_words(key: str) -> frozenset[str]:
 
 @cache
 def headings_asked_for() -> list[tuple[frozenset[str], list[frozenset[str]]]]:
-    """Words of questions, and the headings of lists that these ask for without naming them, as stems."""
+    """Words of questions, each set with the headings of lists that it asks for without naming them, as stems."""
     pairs = (pair for each in question_languages() for pair in each.get("headings", ()))
     return [(frozenset(words(" ".join(asked))), [frozenset(words(one)) for one in under]) for asked, under in pairs]
 
@@ -223,20 +223,20 @@ def denials() -> re.Pattern[str]:
 
 
 def any_word_of(key: str) -> str:
-    """The text of a pattern of the words that stand under `key`, of all languages, each by itself."""
+    """A regular expression, as text, of the words under `key` in all languages, each as a whole word."""
     found = [word for each in question_languages() for word in each.get(key, ())]
     return rf"(?<!\w){alternation(found)}(?!\w)"
 
 
 @cache
 def denying_words() -> frozenset[str]:
-    """The words of a question for what is denied that say no more than this, as `core.text.tokens.words` stems them."""
+    """Words that ask for what is denied and say nothing else, as `core.text.tokens.words` stems them."""
     found = " ".join(listed_words("denials") | listed_words("prohibiting") | listed_words("prohibitable"))
     return frozenset(words(found, keep_stop_words=True))
 
 
 def asks_what_is_denied(question: str) -> bool:
-    """Whether a question asks what is not so or must not be done.
+    """Whether a question asks what is not the case or must not be done.
 
     >>> asks_what_is_denied("What must never be done?"), asks_what_is_denied("What do I do if it does not start?")
     (True, False)
@@ -250,7 +250,7 @@ def asks_what_is_denied(question: str) -> bool:
 
 
 def comparison_sides(question: str) -> tuple[str, ...]:
-    """The question once for each side of a comparison, such as 'between X and Y'; of none, nothing.
+    """The question once for each side of a comparison such as 'between X and Y'; empty if there is no comparison.
 
     >>> comparison_sides("How did sales change from 2019 to 2021?")
     ('How did sales change 2019?', 'How did sales change 2021?')
@@ -262,7 +262,7 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     before, behind = question[: match.start()], question[match.end() :]
     if match[0].startswith(one):
         first, _, rest = one.partition(" ")
-        if rest and not before and not words(first):  # "Does Python compared to Java"
+        if rest and not before and not words(first):  # as in "Does Python compared to Java"
             before, one = f"{before}{first} ", rest
         if not _may_be_split(before, (one, other), behind, match[0]):
             return ()
@@ -272,7 +272,7 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     if joined and not compares and not re.fullmatch(_YEAR, one, re.IGNORECASE):
         return ()
     first, _, shared = other.partition(" ")
-    # "English with Spanish use" is English use with Spanish use.
+    # "English with Spanish use" compares English use with Spanish use.
     if _NAME.fullmatch(one) and _NAME.fullmatch(first) and _SHARED.fullmatch(shared):
         one = f"{one} {shared}"
     other = _completed(one, other)
@@ -280,21 +280,21 @@ def comparison_sides(question: str) -> tuple[str, ...]:
 
 
 def _innermost(compared: MentionPattern, question: str) -> "re.Match[str] | None":
-    """The comparison in a question; of "compare prices between Varna and Oslo", what stands between."""
+    """The comparison in a question; for "compare prices between Varna and Oslo", the inner one, with "between"."""
     match = compared.search(question)
     inner = compared.search(question, match.start() + 1) if match and _has_opening(match) else None
     return inner if match and inner and inner.end() == match.end() and _has_opening(inner) else match
 
 
 def _has_opening(compared: "re.Match[str]") -> bool:
-    """Whether a word such as "between" stands before the first of two things that are compared."""
+    """Whether a word such as "between" precedes the first of two compared things."""
     return compared.start() < min(
         start for group in range(1, len(compared.groups()) + 1) if (start := compared.start(group)) >= 0
     )
 
 
 def _completed(one: str, other: str) -> str:
-    """The second of two things, with what it shares with the first: "costs in 2021" after "costs in 2020"."""
+    """The second of two things with the words that it shares with the first: "costs in 2021" after "costs in 2020"."""
     if re.fullmatch(r"\d{4}", other):
         shared = _BEFORE_DIGITS.match(one)
     elif re.fullmatch(_YEAR, other, re.IGNORECASE):
@@ -306,14 +306,14 @@ def _completed(one: str, other: str) -> str:
 
 @cache
 def _before_name() -> re.Pattern[str]:
-    """ "Prices in" of "prices in Varna", but not "University of" of "University of Varna"."""
+    """ "Prices in" in "prices in Varna", but not "University of" in "University of Varna"."""
     return re.compile(rf"((?:.*\s)?[a-zß-ÿ]\S*\s+{alternation(listed_words('comparison_fillers'))}\s+){_NAMES}$")
 
 
 def _changes(question: str) -> bool:
-    """Whether a question asks how something changes, be it what "happened to sales".
+    """Whether a question asks how something changes, also in words such as "what happened to sales".
 
-    What is joined behind the years is said of something else: "king from 1907 to 1911 and lost the war".
+    Words that are joined after the years do not count: "king from 1907 to 1911 and lost the war".
     """
     said = frozenset(words(_joined_behind_span().sub(lambda span: span[1], question)))
     if not said.isdisjoint(_stems_of("happening")):
@@ -331,11 +331,11 @@ def _joined_behind_span() -> MentionPattern:
 
 
 def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: str) -> bool:
-    """Whether two things that are beside "vs" and the like are whole, and the question can be asked of each.
+    """Whether two things beside "vs" and the like are complete, and the question can be asked about each.
 
-    They are at its beginning, after a comma, a word that compares or says what is measured, and, except for names, a
-    function word: "does oak perform vs. elm" needs its verb. "In Smith vs. Jones, what was higher?" is about a case:
-    names are compared only by a word before them, or at the end of the clause: "differ", "speed".
+    They must be at the beginning, or after a comma, a word that compares or measures or, except for names, a function
+    word: "does oak perform vs. elm" needs its verb. "In Smith vs. Jones, what was higher?" is about a court case: names
+    are only compared with a word such as "differ" or "speed" before them, or at the end of the clause.
     """
     if all(re.fullmatch(_YEAR, side, re.IGNORECASE) for side in sides):
         return True
@@ -359,11 +359,11 @@ def _stems_of(key: str) -> frozenset[str]:
 
 @cache
 def _compared(*, with_spans: bool) -> MentionPattern:
-    """A pattern of two things that are compared; the words `around` may stand before each, and end the second.
+    """A pattern of two things that are compared; `around` words may precede each thing, and end the second.
 
-    Each way is what stands before the first thing, then what may stand before the second. The first of these words ends
-    the first thing: "compare 2019 with 2020 and 2021"; but none after which another request begins with a word of
-    `after_comparison`: "compare oak with elm and explain why".
+    Each way gives the words before the first thing, then the words that may precede the second. The earliest of these
+    ends the first thing: "compare 2019 with 2020 and 2021". One that is followed by a word of `after_comparison` does
+    not, because it begins another request: "compare oak with elm and explain why".
     """
     ways, around = _ways("compared"), alternation(listed_words("comparison_fillers"))
     joining = alternation(word for way in ways for word in way[1:])
@@ -374,7 +374,7 @@ def _compared(*, with_spans: bool) -> MentionPattern:
         rf"(?<!\w){re.escape(before)}\s+{small}{side}(?!{request})\s+{alternation(between)}\s+{small}{side}{end}"
         for before, *between in ways
     ]
-    # Only of years, and where something changes: things go, and last, from anywhere to anywhere.
+    # Only spans of years, and only if something changes: trains go, and events last, from one thing to another, too.
     spans = _ways("spans") if with_spans else []
     patterns += [rf"(?<!\w){start}\s+({_YEAR})\s+{to}\s+({_YEAR})" for start, to in spans]
     between = alternation(listed_words("compared_with"))

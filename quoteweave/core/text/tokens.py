@@ -1,11 +1,11 @@
-"""The tokeniser of lexical matching: the index and the extractive generator must tokenise questions and quotes alike.
+"""The tokeniser for matching words: the index and the extractive generator must tokenise questions and quotes alike.
 
 - Compatibility forms, case and accents are folded away (ligatures, full-width letters; `Zürich` = `zurich`), as are the
   vowel points of Hebrew and Arabic; words of any spaced script are kept whole.
-- A number or time stays one word: `1,204` is `1204`, `12.4%` is `12.4`, `10:40` is itself. Other marks cut:
+- A number or time stays one word: `1,204` is `1204`, `12.4%` is `12.4`, `10:40` is itself. Other marks separate words:
   `long-term` is `long`, `term`, the same as `long term`.
-- Runs in scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and Hangul with its glued particles,
-  become overlapping pairs of characters; a character that stands alone is a word.
+- Text in scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and in Hangul with its attached
+particles, becomes overlapping pairs of characters; a single character is a word.
 - Superscripts are words of their own (`sales¹` is `sales`, `1`; `10⁶` is `10`, `6`), except ² and ³ behind at most two
   letters, as in units and symbols (`m²` is `m2`).
 - English words are stemmed (Snowball "english") and English stop words left out.
@@ -29,14 +29,14 @@ _UNSPACED = (
     "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # Kana
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
-_INDIC = "\u0900-\u0963\u0966-\u0dff"  # whole blocks, because vowel signs are no letters to `\w`
+_INDIC = "\u0900-\u0963\u0966-\u0dff"  # whole blocks, because `\w` does not match vowel signs
 _NUMBERS = (
     r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d++)?"  # 1,204 and 1,204.5
     r"|\d++(?:\.\d++)++"  # 12.4
     r"|\d{1,2}:\d\d(?!\d)"  # 10:40
 )
-# The same tokens in text of ASCII alone, found three times as fast; and where no number has a mark inside, as in most
-# texts, they are what stands between all other characters, found twice as fast again.
+# The same tokens for ASCII text, found three times as fast; and if no number contains a mark, as in most texts, tokens
+# are all that is between other characters, which is found twice as fast again.
 _ASCII_TOKEN = lazy_regex(rf"{_NUMBERS}|[a-z0-9]++")
 _MARK_IN_NUMBER = lazy_regex(r"[.,:]\d(?<=\d..)")
 _ASCII_WORDS_ALONE = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
@@ -50,38 +50,38 @@ _RUN = lazy_regex(f"[{_UNSPACED}]")
 _MARKS = lazy_regex(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
-# What files of any content are called.
+# File names that say nothing about the content.
 _NAMES_OF_ANY = frozenset({"readme", "index"})
 _SYMBOLS = lazy_regex(r"(?:[^\w\s]|_)+")
 WORD = lazy_regex(r"\w[\w'’-]*")
 """A word as people write it, whole: "well-built", "o'clock"."""
 RAISED = "⁰¹²³⁴-⁹"
-"""The digits that are superscripts, for a class of characters in a pattern."""
+"""The superscript digits, for a character class of a pattern."""
 _RAISED_NUMBER = rf"[⁻⁺]?[{RAISED}]++"
 SUPERSCRIPT = lazy_regex(
     rf"(?<![^\W\d_]){_RAISED_NUMBER}|(?<=[^\W\d_]{{3}}){_RAISED_NUMBER}|[⁻⁺⁰¹⁴-⁹][{RAISED}]*+|[²³][{RAISED}]++"
 )
-"""Footnote numbers and exponents: superscripts other than ² and ³ behind at most two letters ("m²", "R²")."""
-# Spaces in place of ASCII's letters and digits: of the pieces left few differ, so that fewer characters are searched.
+"""Footnote numbers and exponents: superscripts other than ² and ³ after at most two letters ("m²", "R²")."""
+# Spaces in place of ASCII letters and digits: most of the remaining pieces are equal, so fewer characters are searched.
 _WITHOUT_ASCII_WORDS = "".join(" " if chr(code).isalnum() else chr(code) for code in range(128))
 MAX_SYMBOL_RUN = 20
 """Most characters of a part of a run of symbols (`symbol_runs`)."""
-# More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
+# More marks than any writing system stacks: they mean nothing, and normalising takes time quadratic in their number.
 _PILE = lazy_regex(r"([^\w\s]{30})[^\w\s]+")
 
-# An ending with an "s" in British and a "z" in American spelling, three letters or more before it, or "raise" would be
-# "raize". What is no word is in no text, so that there are no exceptions.
+# An ending with "s" in British and "z" in American spelling, after at least three letters, or "raise" would become
+# "raize". Forms that are not words do no harm, because no text contains them, so there are no exceptions.
 _ISE = lazy_regex(r"(\w{3,}[iy])([sz])((?:e[srd]?|ers|ing|able|ations?|ational)$)")
 _LETTERS = lazy_regex(r"[^\W\d_]+")
 _WORD_OR_NUMBER = lazy_regex(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
 
-# A word that the stemmer takes for a form of another: the United States are no units.
+# Words that the stemmer would treat as forms of another: the United States are not units.
 _OWN_STEMS = {"united": "united"}
-# Words whose stems are remembered, in some 8 MB: numbers and misspellings make ever new ones.
+# How many words' stems are cached, in some 8 MB: there is no end of numbers and misspellings.
 _MAX_STEMS = 1 << 16
 
-# Raise `collection.segments.store.SEGMENT_RULES` and `index.lexical.FINGERPRINT` when this changes: segments hold the
-# words that were counted before, and runs over the two are told apart.
+# Raise `collection.segments.store.SEGMENT_RULES` and `index.lexical.FINGERPRINT` when this changes: segments hold words
+# that were counted by the earlier list, and runs with the two lists must be distinguished.
 _ENGLISH = """
 a about above across after against all along also although am among an and any are aren as at be because been before
 being below between both but by can could couldn did didn do does doesn doing don down during each either else etc
@@ -94,9 +94,9 @@ while who whoever whom whose why will with within without would wouldn yet you y
 """
 ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
 STOP_WORDS: frozenset[str] = ENGLISH_STOP_WORDS
-"""The words that are left out of texts of all languages, whose language is not told: those of English alone."""
+"""The words left out of texts of all languages, as the language is not determined: the English ones only."""
 ARTICLES = frozenset({"a", "an", "the"})
-"""The English articles, which may stand in one of two sentences that say the same."""
+"""The English articles, which one of two sentences that say the same may have and the other not."""
 
 
 def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:
@@ -109,7 +109,7 @@ def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> lis
 
 @lru_cache(maxsize=4096)
 def stem_of(word: str) -> str:
-    """Return a single word as `words` stems it, a stop word too; as it is written if it has no letter or digit.
+    """Return a single word as `words` stems it, even a stop word; unchanged if it has no letter or digit.
 
     >>> stem_of("Wasn't"), stem_of("the"), stem_of("%")
     ('wasnt', 'the', '%')
@@ -119,7 +119,7 @@ def stem_of(word: str) -> str:
 
 @lru_cache(maxsize=1024)
 def name_words(document: str) -> tuple[str, ...]:
-    """The words of a document's name, without its suffix and folder; of the folder where it alone says what it is.
+    """The words of a document's name, without suffix and folder; the folder's if the name says nothing ("README").
 
     >>> name_words("reports/annual report.pdf")
     ('annual', 'report')
@@ -149,7 +149,7 @@ def _ascii_tokens(folded: str) -> list[str]:
 
 
 def written_forms(text: str) -> dict[str, str]:
-    """Return how a text first writes each of its words, by what `words` makes of them.
+    """Return the first spelling in a text of each of its words, by the form that `words` gives.
 
     >>> written_forms("Thesis advisory committees")
     {'thesi': 'thesis', 'advisori': 'advisory', 'committe': 'committees'}
@@ -162,9 +162,9 @@ def written_forms(text: str) -> dict[str, str]:
 
 
 def symbol_runs(text: str) -> set[str]:
-    """Runs of characters that belong to no word, such as `--` or `).`; of a longer one, each part of `MAX_SYMBOL_RUN`.
+    """Runs of characters that belong to no word, such as `--` or `).`; of a longer run, all parts of `MAX_SYMBOL_RUN`.
 
-    So a string of as many symbols or fewer stands in a text where it stands in one of these.
+    So a string of at most that many symbols occurs in a text if it occurs in one of these.
     """
     return {
         run[at : at + MAX_SYMBOL_RUN]
@@ -207,12 +207,12 @@ class Vocabulary:
         return array("i", filter(None, map(self._seen.__getitem__, _ascii_tokens(folded))))
 
     def of_words(self, found: Iterable[str]) -> "array[int]":
-        """The number of each word."""
+        """The numbers of these words."""
         return array("i", map(self._numbers.__getitem__, found))
 
 
 class _Numbers(dict[str, int]):
-    """The numbers of words in their indexed form; 0 stands for a stop word."""
+    """The numbers of words in the form in which they are indexed; 0 stands for a stop word."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -220,7 +220,7 @@ class _Numbers(dict[str, int]):
 
 
 class _Seen(dict[str, int]):
-    """Cache of the number of each written form, so that each word of a text takes one look-up."""
+    """Cache of the number of each written form, so that each word of a text takes one lookup."""
 
     def __init__(self, numbers: _Numbers) -> None:
         super().__init__()
@@ -238,7 +238,7 @@ class _Stems(dict[str, str]):
         if len(self) >= _MAX_STEMS:
             self.clear()
         stem = "" if word in STOP_WORDS else _stemmed(word)
-        self[word] = word if stem == word else stem  # one string where it stays as it is
+        self[word] = word if stem == word else stem  # the same string object if the stem is the word
         return stem
 
 
@@ -258,7 +258,7 @@ def _stemmer() -> Callable[[str], str]:
 
 
 def spelling_variant(word: str) -> str | None:
-    """The British or American spelling of a word in lower case, in some form of it: stems tell whether a text has it.
+    """The British or American spelling of a lower-case word in some form of it; compare stems to find it in a text.
 
     >>> spelling_variant("licences"), spelling_variant("organised"), spelling_variant("table")
     ('license', 'organized', None)
@@ -271,7 +271,7 @@ def spelling_variant(word: str) -> str | None:
 
 
 def in_spelling_of(question: str, texts: Iterable[str]) -> str:
-    """Spell words of a question, names excepted, as texts do that do not have them as they are asked.
+    """Rewrite words of a question, except names, in the spelling of the texts, if the texts lack the given spelling.
 
     >>> in_spelling_of("What colour is the licence?", ["The color is grey.", "Licences are free."])
     'What color is the licence?'
@@ -291,7 +291,7 @@ def in_spelling_of(question: str, texts: Iterable[str]) -> str:
 
 
 FoldedToken = tuple[str, int, int]
-"""A word or number without accents, capitals and commas, with where it begins and ends in its text."""
+"""A word or number without accents, capitals and commas, and its start and end in the text."""
 
 
 def folded_tokens(text: str) -> list[FoldedToken]:
@@ -304,7 +304,7 @@ def folded_tokens(text: str) -> list[FoldedToken]:
 
 
 def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:
-    """The words of a question that others spell otherwise, names excepted, each with the words of that spelling.
+    """The words of a question that can be spelled otherwise, except names, each with the words of the other spelling.
 
     >>> spelled_otherwise("What colour is Grey Hall?")
     {'colour': frozenset({'color'})}
@@ -314,7 +314,7 @@ def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:
 
 
 def _variants(question: str) -> dict[int, str]:
-    """The other spelling of each word of a question that has one and is no name, by where it begins."""
+    """The other spelling of each word of a question that has one and is no name, by the word's position."""
     found = ((one, spelling_variant(one[0].casefold())) for one in _LETTERS.finditer(question))
     plain = ((one, variant) for one, variant in found if one[0][0].islower() or not question[: one.start()].strip())
     return {one.start(): variant for one, variant in plain if variant is not None}

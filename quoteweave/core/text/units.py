@@ -109,25 +109,25 @@ franc 1 CHF franc
 """
 _MICRO_AND_OHM = str.maketrans("\u00b5\u2126", "μΩ")
 SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
-"""The power of ten of each word for one."""
+"""The power of ten that each word stands for."""
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 SCALE_LETTERS = {"k": 3, "m": 6, "b": 9}
-"""The same for the letters that stand for words."""
+"""The same for letters that abbreviate these words."""
 _NAME = lazy_regex(r"[^\W\d_]+")
-# Trips per hour are no speed, nor are bits per second that of what has the line.
+# Trips per hour are no speed, nor are bits per second: only distances over time are.
 _SPEED = lazy_regex(
     r"\d\s?(?:km/h|kmh|kph|m/s|kn|(?:km|m|ft|(?i:(?:kilo)?met(?:re|er)s?|miles?|feet|knots?))\s(?:an?|per)\s(?:hour|minute|second|h|s))\b"
 )
-# A longer run of digits is no amount.
+# A longer run of digits is not an amount.
 _AMOUNT = lazy_regex(
     r"(?<![\w.,$€£¥])(?P<sign>(?:US)?[$€£¥] ?)?"
     r"(?P<number>\d{1,3}(?:,\d{3}){1,9}(?:\.\d{1,30})?|\d{1,30}(?:\.\d{1,30})?)(?![.,]?\d)"
     r"(?:[ -]?(?P<unit>°[CF]|[^\W\d_]+[23]?))?(?!\w)"
 )
-# Most digits of a whole number of millions that is also written with the scale: 4,200,000 is 4.2 million.
+# The most digits before "million" and the like that are also written out: 4.2 million as 4,200,000.
 _MAX_SCALED_DIGITS = 4
 MAX_SYMBOL = 3
-"""Most letters of a unit that may be its symbol and no word: "hrs"."""
+"""The most letters of a unit that may be its symbol rather than a word: "hrs"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _units() -> dict[str, Unit]:
 
 @cache
 def unit_words() -> list[tuple[str, str]]:
-    """The units by their words, with all that they are written by where that tells them from other words: hour, hrs."""
+    """The units by their words, each with all its spellings that cannot be other words: hour, hrs."""
     names = dict[Unit, list[str]]()
     for name, unit in _units().items():
         if unit.dimension not in CURRENCIES | {"percent"} and name.isalpha() and len(name) > 1:
@@ -180,7 +180,7 @@ def amounts_in(text: str) -> list[str]:
 
 
 def dimensions_in(text: str) -> frozenset[str]:
-    """The dimensions of the units that a text names: a symbol after a number, a name of three letters or more.
+    """The dimensions of the units in a text: symbols after a number, or names of three letters or more.
 
     >>> sorted(dimensions_in("A range of 60 to 90 kilometres in 5 h."))
     ['length', 'time']
@@ -192,7 +192,7 @@ def dimensions_in(text: str) -> frozenset[str]:
 
 
 def amount_spellings(amount: str) -> list[str]:
-    """The ways to write one of `amounts_in`: `5 km` is `5 kilometres`, `4.2 million` is `4.2mn` and `4,200,000`.
+    """The ways to write one of `amounts_in`: `5 km` as `5 kilometres`, `4.2 million` as `4.2mn` and `4,200,000`.
 
     Numbers are not converted, so that `5 km` is not `5,000 m`.
     """
@@ -201,7 +201,7 @@ def amount_spellings(amount: str) -> list[str]:
 
 
 def _spellings(match: "re.Match[str]") -> list[str]:
-    """Other ways to write a number, with its unit or scale; none for one without."""
+    """Other ways to write a number with its unit or scale; none if it has neither."""
     number, name = match["number"], match["unit"] or ""
     power = SCALES.get(name.casefold()) or (SCALE_LETTERS.get(name.casefold()) if match["sign"] else None)
     value = Decimal(number.replace(",", "")).scaleb(power or 0)
@@ -217,7 +217,7 @@ def _spellings(match: "re.Match[str]") -> list[str]:
 
 
 def _names_of(name: str) -> list[str]:
-    """The names of the same unit that are words; none for one that is not known."""
+    """The names of the same unit that are words; none for an unknown unit."""
     unit = find_unit(name)
     if unit is None or unit.dimension in CURRENCIES:
         return []

@@ -1,7 +1,8 @@
 """Locates the characters of a quote on its page by aligning its text with the page's words and their boxes.
 
-A quote's text is that of its page's words, but joined at hyphens, and in pictures and tables in another order. So both
-are cut into runs of letters and of digits, and aligned as sequences; runs that a hyphen parted are joined again.
+A quote's text is that of its page's words, but with hyphens at line ends removed and, in pictures and tables, in
+another order. So both are split into runs of letters and of digits, and aligned as sequences; runs that a hyphen
+separated are joined again.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,19 +17,19 @@ from quoteweave.core.records import PageWord
 from quoteweave.core.text.tokens import normalize_text
 
 MIN_INSIDE = 0.5
-"""Least share of a word's box inside the quote's box for it to be one of the quote's words."""
+"""The least share of a word's box that is inside the quote's box for it to be one of the quote's words."""
 MIN_FOUND = 0.8
-"""Share of the runs of a span that are found on the page, below which the span has no boxes."""
+"""The least share of the runs of a span that must be found on the page for the span to have boxes."""
 MAX_JOINED = 3
-"""Most runs of the page that may together be one run of the text, which hyphens parted on the page."""
+"""The most runs of the page that may together be one run of the text, separated on the page by hyphens."""
 MAX_WORD_GAP = 3.0
-"""Largest gap between two words of a line, in line heights, for them to share a box."""
+"""The largest gap between two words of a line, in line heights, for them to share a box."""
 
-# Scripts without spaces are cut into their characters.
+# Text in scripts without spaces is split into single characters.
 _UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _RUN = lazy_regex(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+|\d+")
 MAX_PAIRS = 20_000
-"""Most pairs of equal words of two texts that are aligned: the time grows with the square of the pairs and more."""
+"""The most pairs of equal words that are aligned; the time grows with at least the square of the pairs."""
 
 
 class WordAlignment:
@@ -36,10 +37,10 @@ class WordAlignment:
 
     def __init__(self, text: str, bbox: Box, page_words: Sequence[PageWord]) -> None:
         x1, y1, x2, y2 = bbox
-        # Most words of the page stand elsewhere, which comparing edges shows sooner than computing areas.
+        # Most words of the page are elsewhere, which comparing edges shows faster than computing areas.
         near = [w for w in page_words if w.bbox[0] < x2 and w.bbox[2] > x1 and w.bbox[1] < y2 and w.bbox[3] > y1]
         self._words = [word for word in near if inside(word.bbox, bbox) >= MIN_INSIDE]
-        # Where the page has no words here, the text need not be cut into runs.
+        # If the page has no words here, the text need not be split into runs.
         matches = _RUN.finditer(text) if self._words else ()
         runs = [(normalize_text(match[0]), match.start(), match.end()) for match in matches]
         self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
@@ -73,7 +74,7 @@ def alignable(one: Iterable[str], other: Iterable[str]) -> bool:
 
 
 def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
-    """For each run of the text the words of the page that hold it; none where it is not found."""
+    """For each run of the text, the words of the page that contain it; none if it is not found."""
     found: list[tuple[int, ...]] = [()] * len(runs)
     if not alignable(runs, (run for run, _ in there)):
         return found
@@ -87,7 +88,7 @@ def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tupl
         for step in range(block.size):
             found[block.a + step] = (there[block.b + step][1],)
         text_end, page_end = block.a + block.size, block.b + block.size
-    # The rows of a chart are in another order than its words on the page; what both have once is the same there too.
+    # The rows of a chart are in another order than its words on the page; what occurs once in both is the same.
     in_text, on_page = Counter(runs), Counter(run for run, _ in there)
     places = {run: at for run, at in there if on_page[run] == 1}
     for at, run in enumerate(runs):
@@ -97,7 +98,7 @@ def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tupl
 
 
 def _boxes(line: Sequence[PageWord]) -> list[Box]:
-    """One box around words of a line that stand near each other."""
+    """A box around each group of words of a line that are close to each other."""
     groups: list[list[Box]] = []
     for word in line:
         box = word.bbox

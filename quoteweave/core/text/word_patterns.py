@@ -1,4 +1,4 @@
-"""Regular expressions of many words, found fast and compiled late."""
+"""Regular expressions of many words that match fast and are compiled only when needed."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,14 +8,14 @@ from typing import Any
 from quoteweave.core.lazy_regex import lazy_regex
 
 _LETTERS = lazy_regex(r"[^\W\d_]+")
-# Letters that are "i" and "s" to a pattern that ignores case, but do not become them in lower case.
+# Letters that case-insensitive patterns match with "i" and "s", but that do not become these in lower case.
 _SAME_LETTERS = str.maketrans("İıſ", "Iis")
 
 
 class MentionPattern:
-    """A pattern whose matches have a word of `having`, compiled for the first text that has one, too.
+    """A pattern every match of which contains a word of `having`; compiled for the first text that has such a word.
 
-    Few texts refer to a place or compare, and to compile the patterns of all languages takes a third of a second.
+    Few texts refer to a place or compare, and compiling the patterns of all languages takes a third of a second.
     """
 
     def __init__(self, text: str, having: Iterable[str] = ("",), *, flags: int = 0) -> None:
@@ -31,43 +31,43 @@ class MentionPattern:
         return re.compile(self._text, self._flags)
 
     def finditer(self, text: str, *bounds: int) -> Iterator[re.Match[str]]:
-        """As of `re.Pattern`."""
+        """As in `re.Pattern`."""
         return self.compiled.finditer(text, *bounds) if self._may_match(text) else iter(())
 
     def findall(self, text: str) -> list[str]:
-        """As of `re.Pattern`."""
+        """As in `re.Pattern`."""
         return self.compiled.findall(text) if self._may_match(text) else []
 
     def match(self, text: str, *bounds: int) -> re.Match[str] | None:
-        """As of `re.Pattern`."""
+        """As in `re.Pattern`."""
         return self.compiled.match(text, *bounds) if self._may_match(text) else None
 
     def search(self, text: str, *bounds: int) -> re.Match[str] | None:
-        """As of `re.Pattern`."""
+        """As in `re.Pattern`."""
         return self.compiled.search(text, *bounds) if self._may_match(text) else None
 
     def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
-        """As of `re.Pattern`."""
+        """As in `re.Pattern`."""
         return self.compiled.sub(replacement, text) if self._may_match(text) else text
 
     def _may_match(self, text: str) -> bool:
         if "compiled" in self.__dict__:
             return True
         lowered = text.translate(_SAME_LETTERS).lower()
-        # A number or label may stand right behind a word: "TableA1", "pageiv".
+        # A number or label may follow a word without a space: "TableA1", "pageiv".
         begun = {letters[:length] for letters in _LETTERS.findall(lowered) for length in self._lengths}
         return not self._words.isdisjoint(begun) or any(word in lowered for word in self._others)
 
 
 def without_case(text: str) -> str:
-    """The text in small letters; those that a pattern which ignores case takes for one are one."""
+    """The text in lower case; letters that case-insensitive patterns treat as equal become equal."""
     return text.translate(_SAME_LETTERS).casefold()
 
 
 def alternation(words: Iterable[str]) -> str:
-    r"""Return a regular expression that matches any of these words, which are in one case, and the longest that it can.
+    r"""Return a regular expression that matches any of these words, all in one case, as long as possible.
 
-    Words share what they begin with, so that few letters are compared where none of them stands.
+    Words with a common beginning share it, so that few letters are compared where no word matches.
 
     >>> print(alternation(["chap.", "chapter", "page", "pages"]))
     (?:(?:chap(?:\.|ter)|page(?:s)?))
@@ -82,14 +82,14 @@ def alternation(words: Iterable[str]) -> str:
 
 
 def _behind(beginnings: Mapping[str, Any]) -> str:
-    """What may follow what has been matched."""
+    """A pattern of what may follow what has been matched."""
     branches = [_branch(letter, others) for letter, others in beginnings.items() if letter]
     found = f"(?:{'|'.join(branches)})" if len(beginnings) > 1 else "".join(branches)
     return f"{found}?" if branches and "" in beginnings else found
 
 
 def _branch(letter: str, others: Mapping[str, Any]) -> str:
-    """A letter with what may follow it: without a call for each of the thousands of letters at which no words part."""
+    """A pattern of a letter and what may follow it; a loop, because a call per letter would be slow with so many."""
     written = [_escaped(letter)]
     while len(others) == 1 and "" not in others:
         ((letter, others),) = others.items()

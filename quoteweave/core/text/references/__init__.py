@@ -1,1 +1,1 @@
-"""How texts and questions name places of documents: pages, parts and figures, by numbers, ordinals and roles."""
+"""How texts and questions name places in documents: pages, parts and figures, by numbers, ordinals and roles."""

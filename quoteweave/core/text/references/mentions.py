@@ -20,29 +20,29 @@ from quoteweave.core.text.word_patterns import MentionPattern, without_case
 _ROMAN_NUMBER = lazy_regex(f"(?={ROMAN}$)c{{0,3}}(xc|xl|l?x{{0,3}})(i[xv]|v?i{{0,3}})")
 _LISTED_ROMAN = lazy_regex(rf"\b(?:{ROMAN.upper()}|{ROMAN})\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-# The letter of a part of a figure: "Fig. 3a".
+# The letter of a part of a figure, as in "Fig. 3a".
 _PANEL = lazy_regex(r"[a-zA-Z](?!\w)")
-# What stands after the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
-# bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
+# What follows the label of a caption, which may end with a letter ("Fig. 3a"): a mark, nothing or, after a space, a
+# bracket, a quotation mark or a letter. If that letter is a small one, the text is a sentence rather than a caption.
 _BEHIND_CAPTION_LABEL = lazy_regex(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
 PAGE, _UNKNOWN = PlaceName("page"), PlaceName("part", UNREAD)
-# "Pages 3 to 400" of a question: it is not about each of them.
+# A longer range, such as "Pages 3 to 400", does not mean that the question is about each page.
 _MAX_RANGE = 60
-# What is counted: "12", the end of "f-3" and "2.1", and letters that are no Roman numerals.
+# What is counted in a range of names: "12", the end of "f-3" and "2.1", and letters other than Roman numerals.
 _COUNTED = lazy_regex(r"(.*?)(\d+)|()([a-hjkmn-uwyz])")
-# Characters behind the "I" of a part in which a word that joins it to another stands: "part I of the report".
+# How far after "part I" a word is searched that joins the part to another: "part I of the report".
 _MAX_JOINING = 20
-# Between the parts of a heading: "PART II, Item 8".
+# What may separate the parts of a heading: "PART II, Item 8".
 _BETWEEN_PARTS = lazy_regex(r"[\s,;.:–—-]*")
-# Characters of a heading that may be nothing but "References".
+# The most characters of a heading that may be nothing but a role such as "References".
 MAX_ROLE_CHARACTERS = 60
 MIN_CONTENTS_ENTRIES = 4
-"""Least lines with page numbers that make a table of contents."""
+"""The least number of lines with page numbers that make a table of contents."""
 MAX_ENTRY_CHARACTERS = 300
-"""Most characters of such a line."""
-# Least share of its page numbers that are not below the one before.
+"""The most characters of such a line."""
+# The least share of its page numbers that are not lower than the one before.
 _MIN_STEADY = 0.8
-# "3.2 Results", "IV. Methods", "A.1 Prompts": a heading's own number. A lone letter needs its full stop: "A. Data".
+# The number of a heading: "3.2 Results", "IV. Methods", "A.1 Prompts". A single letter needs a full stop: "A. Data".
 _HEADING_NUMBER = lazy_regex(
     rf"(\d{{1,2}}(?:\.\d{{1,2}}){{0,4}})[.):]?\s+(?=\D)|({ROMAN.upper()})[.):]\s"
     r"|([A-Z](?:\.\d{1,2}){1,4})[.):]?\s|([A-Z])\.\s"
@@ -56,7 +56,7 @@ def labels_in(text: str) -> list[PlaceName]:
 
 
 def first_label(text: str) -> PlaceName | None:
-    """The first of `labels_in`; None where there is none."""
+    """The first of `labels_in`; None if there is none."""
     return next(_labels_in(text), None)
 
 
@@ -65,13 +65,13 @@ def _labels_in(text: str) -> Iterator[PlaceName]:
 
 
 def labels_asked_for(question: str) -> list[PlaceName]:
-    """Those of `labels_in`, and those whose number a question writes as a word: "figure two", but no "two figures"."""
+    """Those of `labels_in`, and labels whose number is written as a word: "figure two", but not "two figures"."""
     words = reference_words()
     question = words.numerals.with_digits(question)
     named = [
         (match[1], words.numbers[without_case(match[2])]) for match in words.patterns["worded label"].finditer(question)
     ]
-    # "The figure one sees".
+    # Without this, "The figure one sees" would name a figure 1.
     worded = [
         PlaceName(words.kinds[without_case(kind)], str(number))
         for kind, number in named
@@ -81,13 +81,13 @@ def labels_asked_for(question: str) -> list[PlaceName]:
 
 
 def leading_label(text: str) -> PlaceName | None:
-    """The label with which a text begins, be it a caption or a sentence; None where it begins otherwise."""
+    """The label with which a caption or sentence begins; None if it begins with something else."""
     match = reference_words().patterns["label"].match(text.lstrip())
     return next(_labels(match), None) if match else None
 
 
 def split_label(text: str) -> tuple[str, str]:
-    """The label with which a text begins as it is written, such as 'Fig. 3a', and the rest; ("", text) for none."""
+    """The label with which a text begins, as written, such as 'Fig. 3a', and the rest; ("", text) without a label."""
     match = reference_words().patterns["label"].match(text)
     if match is None:
         return "", text
@@ -97,9 +97,9 @@ def split_label(text: str) -> tuple[str, str]:
 
 
 def caption_label(text: str) -> PlaceName | None:
-    """The label with which a caption begins, such as 'figure 3'; None for a text that is no caption.
+    """The label with which a caption begins, such as 'figure 3'; None for a text that is not a caption.
 
-    A sentence about a picture is none: "Table 1 shows the tonnes."
+    A sentence about a picture is not a caption: "Table 1 shows the tonnes."
     """
     text = text.lstrip()
     match = reference_words().patterns["label"].match(text)
@@ -110,7 +110,7 @@ def caption_label(text: str) -> PlaceName | None:
 
 
 def says_continued(text: str) -> bool:
-    """Whether a caption or header says that what it stands at began before: "Table 3 (continued)"."""
+    """Whether a caption or header says that its table or section began earlier: "Table 3 (continued)"."""
     return reference_words().patterns["continued"].search(text) is not None
 
 
@@ -140,7 +140,7 @@ def places_in(text: str) -> list[PlaceName]:
 
 
 def titles_in(question: str) -> list[str]:
-    """Titles by which a question calls a part: 'Recorded Demonstration' in "in the Recorded Demonstration section"."""
+    """Titles by which a question names a part: 'Recorded Demonstration' in "in the Recorded Demonstration section"."""
     return list(dict.fromkeys(reference_words().patterns["titled part"].findall(question)))
 
 
@@ -154,7 +154,7 @@ def without_places(text: str) -> str:
 
 
 def number_words() -> frozenset[str]:
-    """The numbers that are written as words, in all languages and lower case: 'twelve', 'zwölf'."""
+    """The numbers that are written as words, in all languages, in lower case: 'twelve', 'zwölf'."""
     return reference_words().numerals.words.union(reference_words().numbers)
 
 
@@ -163,12 +163,12 @@ def heading_names(heading: str) -> list[PlaceName]:
     return list(_heading_names(heading))
 
 
-# Of a title it is asked several times which part begins there, and many pages begin with the same one.
+# Cached: which part begins is asked several times for each title, and many pages begin with the same title.
 @lru_cache(maxsize=1024)
 def _heading_names(heading: str) -> tuple[PlaceName, ...]:
     words = reference_words()
     line = heading.strip()
-    # "Chapter Thirty", but "Thirty Years" has no number of its own.
+    # "Chapter Thirty" is numbered, but "Thirty Years" has no number of its own.
     found = list(_leading_parts(words.numerals.with_digits(line, is_heading=True), words))
     if not found and (match := _HEADING_NUMBER.match(line)):
         number, roman, lettered, letter = match.groups()
@@ -185,7 +185,7 @@ def _heading_names(heading: str) -> tuple[PlaceName, ...]:
 
 
 def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[PlaceName]:
-    """The names of all parts with which a heading begins: part 2 and item 8 of "PART II Item 8"."""
+    """The names of all parts with which a heading begins: part 2 and item 8 for "PART II Item 8"."""
     patterns = [words.patterns[name] for name in ("part", "nth part", "counted part")]
     match = next(filter(None, (pattern.match(heading) for pattern in patterns)), None)
     if match is None and (unread := words.patterns["unread part"].match(heading)):
@@ -197,7 +197,7 @@ def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[PlaceName]:
 
 
 def rise_steadily(page_numbers: Sequence[int]) -> bool:
-    """Whether page numbers hardly ever fall, as those of the lines of a table of contents."""
+    """Whether page numbers hardly ever decrease, as in the lines of a table of contents."""
     steady = sum(before <= after for before, after in pairwise(page_numbers))
     return steady >= _MIN_STEADY * (len(page_numbers) - 1)
 
@@ -205,12 +205,12 @@ def rise_steadily(page_numbers: Sequence[int]) -> bool:
 def page_names(label: str, number: int, count: int | None) -> list[PlaceName]:
     """The names of a page with this label and `number` (from 0), of `count` pages if that is known."""
     from_end = [PAGE.on_page(number - count)] if count is not None else []
-    # As text, a label that looks like a place in the file would be taken for one.
+    # Without "#", because a label that contains it would be read as a page's number in the file.
     return [PlaceName("page", label.casefold().replace("#", "")), PAGE.on_page(number + 1), *from_end]
 
 
 def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
-    """'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv', 'page 2 of chapter 3'."""
+    """Mentions such as 'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv', 'page 2 of part 3'."""
     for match in words.patterns["pages"].finditer(text):
         said = match[match.lastindex or 0]
         found = list(_listed(said, words.patterns["page number"], words))
@@ -221,7 +221,7 @@ def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
 
 
 def _listed(said: str, each: MentionPattern, words: ReferenceWords) -> Iterator[str]:
-    """The numbers of '3, 4 and 6 to 8', and those between; Roman numerals as they are."""
+    """The numbers of '3, 4 and 6 to 8' and those between them; Roman numerals are left as they are."""
     before, end = "", 0
     for match in each.finditer(said):
         number = words.value(match[0])
@@ -233,7 +233,7 @@ def _listed(said: str, each: MentionPattern, words: ReferenceWords) -> Iterator[
 
 
 def _numbers_between(first: str, last: str) -> list[str]:
-    """'3' and '4' of '2' to '5', '2.2' of '2.1' to '2.3', 'b' of 'a' to 'c', 'v' of 'iv' to 'vi'; of others nothing."""
+    """'3' and '4' for '2' to '5', '2.2' for '2.1' to '2.3', 'b' for 'a' to 'c', 'v' for 'iv' to 'vi'; else nothing."""
     if (
         first.isalpha()
         and (numerals := [_arabic(first) or "", _arabic(last) or ""])
@@ -250,18 +250,18 @@ def _numbers_between(first: str, last: str) -> list[str]:
 
 
 def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> PlaceName | None:
-    """The part of which pages are said to be, one that is not read if it is not known; None where none is said."""
+    """The part whose pages are mentioned; an unread part if it is not known; None if no part is mentioned."""
     match = words.patterns[pattern].match(text, at)
     name = next(_parts(match["part"], words), _UNKNOWN) if match else None
     return None if name and name.is_page else name
 
 
 def _counted_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
-    """'the second page', 'the first three pages', 'the last two pages of chapter 3', '第12页'."""
+    """Mentions such as 'the second page', 'the first three pages', 'the last two pages of chapter 3', '第12页'."""
     for places, end in _places_of_pages(text, words):
         part = _part_behind("within part", text, end, words) or PAGE
         yield from (part.on_page(place) for place in places if not part.is_unread)
-    # The counters are of scripts beyond ASCII, and looking for a number in words at each letter takes time.
+    # Counters exist only in scripts beyond ASCII, and looking for a number word at each letter takes time.
     for match in () if text.isascii() else words.patterns["counted"].finditer(text):
         number = words.value(match["number"]) or 0
         if match["to_last"]:
@@ -274,7 +274,7 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
 
 
 def _places_of_pages(text: str, words: ReferenceWords) -> Iterator[tuple[list[int], int]]:
-    """Which pages are meant by ordinals, from the end where negative, and where in the text each mention ends."""
+    """The pages meant by ordinals, negative ones from the end, and the end of each mention in the text."""
     before_last = words.patterns["before last"]
     yield from (([-2], match.end()) for match in before_last.finditer(text))
     text = before_last.sub(lambda match: " " * len(match[0]), text)
@@ -287,13 +287,13 @@ def _places_of_pages(text: str, words: ReferenceWords) -> Iterator[tuple[list[in
 
 
 def _ordinals(match: "re.Match[str]", words: ReferenceWords) -> Iterator[int]:
-    """'the first and last pages', 'second to last page', 'the third page from the end', 'the last page but one'."""
+    """Of 'the first and last pages', 'second to last page', 'third page from the end' and 'the last page but one'."""
     to_last, end = match["to_last"], match.end("several")
     for each in words.patterns["each ordinal"].finditer(match.string, match.start("several"), match.end()):
         if each.start() >= end:  # the "last" of "third to last"
             return
         number = words.ordinal(each[0])
-        # "The first and second-last pages" are the first and one from the end.
+        # "The first and second-last pages" are the first page and the last but one.
         is_joined = to_last is not None and (each.end() == end or ("to" in to_last and number > 1))
         if match["but"]:
             yield number - (words.value(match["but"]) or 0) if number == -1 else number
@@ -302,7 +302,7 @@ def _ordinals(match: "re.Match[str]", words: ReferenceWords) -> Iterator[int]:
 
 
 def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
-    """'where does part two end?', 'the end of chapter 3', 'what is chapter 6 about?'; of covers none.
+    """Mentions such as 'where does part two end?', 'the end of chapter 3', 'what is chapter 6 about?', but not covers.
 
     "What is page 5 of chapter 2 about?" asks for no other page of the chapter.
     """
@@ -316,14 +316,14 @@ def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
 
 
 def _parts_of_pages(text: str, words: ReferenceWords) -> set[int]:
-    """Where the parts stand of which pages are said to be: at "chapter 2" in "page 5 of chapter 2"."""
+    """Where parts are mentioned only to say which part a page is of: at "chapter 2" in "page 5 of chapter 2"."""
     ends = [match.end() for match in words.patterns["pages"].finditer(text)]
     ends += [end for _, end in _places_of_pages(text, words)]
     return {match.start("part") for end in ends if (match := words.patterns["within part"].match(text, end))}
 
 
 def _parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
-    """'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
+    """Mentions such as 'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the table of contents'."""
     several = list(words.patterns["parts"].finditer(text))
     for match in several:
         part = words.plurals.get(without_case(match["part"]))
@@ -343,7 +343,7 @@ def _parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
 
 
 def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool:
-    """Whether the "I" behind the name of a part is no numeral: in "the part I need", not in "does part I end"."""
+    """Whether the "I" after the name of a part is a pronoun: in "the part I need", but not in "does part I end"."""
     numeral_before = words.before_pronoun.get(without_case(name["part"]))
     behind = re.match(r"\s+([a-z]+)", text[name.end() : name.end() + _MAX_JOINING])
     if numeral_before is None or behind is None or behind[1] in numeral_before:
@@ -357,7 +357,7 @@ def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[PlaceName
     said, part = without_case(match["name"]), words.parts.get(without_case(match["part"]))
     if match.re is words.patterns["nth part"].compiled:
         number, is_from_end = words.ordinal(said), match["to_last"] or match["from_end"]
-        # Of parts from the end, only the last has a name.
+        # Of the parts counted from the end, only the last has a name.
         place = LAST if number == -1 else str(number)
         return _names_of_part(part, None if is_from_end or number < -1 else place)
     return _names_of_part(part, str(words.numbers[said]) if said in words.numbers else _arabic(said))
@@ -370,7 +370,7 @@ def _names_of_part(part: str | None, number: str | None) -> list[PlaceName]:
 
 
 def _arabic(name: str) -> str | None:
-    """A Roman numeral as digits, other names as they are; None for a word that only looks like one ('ill')."""
+    """A Roman numeral as digits, other names unchanged; None for a word that only looks like a numeral ('ill')."""
     if _ROMAN_NUMBER.fullmatch(name):
         values = [_ROMAN[letter] for letter in name]
         return str(sum(-value if value < max(values[i:]) else value for i, value in enumerate(values)))

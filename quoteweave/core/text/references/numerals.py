@@ -1,11 +1,11 @@
-"""Writes numbers that are words as digits: "page twenty one" becomes "page 21", "第二十一页" becomes "第21页".
+"""Writes numbers in words as digits: "page twenty one" becomes "page 21", "第二十一页" becomes "第21页".
 
-A number is read whole or not at all: words that together are no number, such as "two million", are joined by "_", so
-that none of them is taken for one. So are a number and what makes it another one ("one-half", "two point one"), and
-words of which the last may not belong to the number: "On page twenty one finds", and in the heading "Chapter One
-Hundred Years". Two numbers with a dash between them are a range, "fifteen-twenty", and what follows a small number is
-another one: "page two ten rows". Numbers up to twelve and ordinals up to the twelfth stay as they are: they are words
-of their languages (`reference_words.toml`), read where they stand beside others of it.
+A number is read completely or not at all. Words that together are not a number that is read, such as "two million", are
+joined by "_", so that none of them is taken for a number. So are a number and words that make it another one
+("one-half", "two point one"), and words of which the last may not belong to the number: "On page twenty one finds", or
+the heading "Chapter One Hundred Years". Two numbers with a dash between them are a range, "fifteen-twenty"; a number
+after a small number is a separate one: "page two ten rows". Numbers up to twelve and ordinals up to the twelfth stay as
+words: they belong to the words of their language (`reference_words.toml`) and are read beside other words of it.
 """
 
 import re
@@ -19,17 +19,17 @@ from quoteweave.core.lazy_regex import lazy_regex
 _ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
 _ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 ROMAN = "(?:xc[vix]*|c[clxvi]{2,}|[ivxl]+)"
-"""Matches words of the letters of Roman numerals, but not "c", "ci" and the like, which are rarely any."""
+"""Matches words of the letters of Roman numerals, except "c", "ci" and the like, which are seldom numerals."""
 MAX_UNIT = 12
-"""Numbers up to it stay words."""
+"""Numbers up to this stay words."""
 _RUN = lazy_regex(r"[^\W\d_]+(?:(?:\s+|\s?[-–]\s?)[^\W\d_]+)*")
 _WORD = lazy_regex(r"[^\W\d_]+")
-# Words of the longest number: "nine hundred and ninety nine".
+# The most words of a number: "nine hundred and ninety nine".
 _MAX_WORDS = 5
 _HAN_DIGITS = "一二三四五六七八九"
 HAN_NUMERALS = f"{_HAN_DIGITS}十百千万零〇两"
 _HAN_RUN = lazy_regex(f"[{HAN_NUMERALS}]{{2,}}")
-# Other hyphens and digits, and Chinese for twenty and thirty, as those that are read.
+# Other hyphens, full-width digits, and single characters for twenty and thirty are replaced by those that are read.
 _AS_READ = str.maketrans("‐‑０１２３４５６７８９", "--0123456789") | str.maketrans({"廿": "二十", "卅": "三十"})
 _HAN = lazy_regex(f"(?:([{_HAN_DIGITS}]?)(百)零?)?(?:([{_HAN_DIGITS}]?)(十))?([{_HAN_DIGITS}]?)")
 
@@ -37,7 +37,7 @@ Language = Mapping[str, Any]
 
 
 class Numerals:
-    """The number words of some languages, as `reference_words.toml` has them."""
+    """The number words of some languages, from `reference_words.toml`."""
 
     def __init__(self, languages: Iterable[Language]) -> None:
         self._cardinals: dict[str, int] = {}
@@ -65,18 +65,18 @@ class Numerals:
             ordinals |= {f"{word} {name}": 100 * value for (value, word), name in product(starts, hundredth)}
             self._ordinals |= ordinals
         self._starts = {name.split()[0] for name in (*self._cardinals, *self._ordinals)} | self._articles | self._larger
-        # Without one of them there is no number: "a" alone is none.
+        # Every number contains one of these; "a" alone is not a number.
         self._needed = (self._starts - self._articles).union(*self._hundreds) - self._articles
         self._cardinal_words = {name for name in self._cardinals if " " not in name} | self._larger
         self._tens = {name for name, value in self._ordinals.items() if value % 10 == 0}
 
     @property
     def words(self) -> frozenset[str]:
-        """The numbers that are one word, in lower case."""
+        """The numbers that are single words, in lower case."""
         return frozenset(name for name in self._cardinals if " " not in name)
 
     def with_digits(self, text: str, *, is_heading: bool = False) -> str:
-        """The text with numbers above `MAX_UNIT` as digits, and such ordinals as "21th"."""
+        """The text with numbers above `MAX_UNIT` as digits, and ordinals above it in the form "21th"."""
         if not text.isascii():
             text = _HAN_RUN.sub(lambda run: _han_digits(run[0]), text.translate(_AS_READ))
         if self._needed.isdisjoint(_WORD.findall(text.casefold())):
@@ -105,7 +105,7 @@ class Numerals:
         return "".join([*written, text[done:]])
 
     def _words_that_cast_doubt(self, run: "_Run", start: int, end: int, value: str) -> int | None:
-        """How many words behind a number say that it is none, or is another one; None where it is sure."""
+        """How many words after a number show that it is none, or part of another; None if the number is certain."""
         if run.words[end - 1] in self._durations and start and run.words[start - 1] in self._articles:
             return 0  # "a thirty second video"
         if end == len(run.words) or not value.isdecimal():
@@ -141,7 +141,7 @@ class Numerals:
         return length
 
     def _goes_on(self, before: str, word: str, *, hyphened: bool) -> bool:
-        """Whether two words belong to one number; "first three", "two ten" and "fifteen-twenty" do not."""
+        """Whether two words belong to one number, unlike "first three", "two ten" and "fifteen-twenty"."""
         if word in self._cardinal_words:
             are_two = {before, word} <= self._cardinals.keys() and (hyphened or self._cardinals[before] <= MAX_UNIT)
             return before in self._cardinal_words and not are_two
@@ -149,7 +149,7 @@ class Numerals:
         return word in self._ordinals and is_large
 
     def _value(self, words: Sequence[str]) -> str | None:
-        """The number that these words are, an ordinal with "th"; None where they are none."""
+        """The number that these words are, with "th" for an ordinal; None if they are no number."""
         size = next((n for n in (2, 1) if tuple(words[:n]) in self._hundreds), 0)
         hundreds, rest = self._hundreds.get(tuple(words[:size]), 0), words[size:]
         name = " ".join(rest[1:] if hundreds and rest[:1] == ["and"] else rest)
@@ -162,14 +162,14 @@ class Numerals:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words with nothing but spaces and dashes between them."""
+    """Words that are separated by nothing but spaces and dashes."""
 
     words: Sequence[str]
-    """In lower case."""
+    """The words in lower case."""
     gaps: Sequence[str]
-    """What stands before each."""
+    """The text before each word."""
     is_small: Sequence[bool]
-    """Whether each begins with a small letter."""
+    """Whether each word begins with a small letter."""
     is_heading: bool
 
 
@@ -178,7 +178,7 @@ def _is_dash(gap: str) -> bool:
 
 
 def _as_digits(value: str | None, written: str) -> str:
-    """The digits of a number that is several words or above `MAX_UNIT`; what is none as one word."""
+    """The digits of a number of several words or above `MAX_UNIT`; if there is no value, the words joined into one."""
     is_one_word = _WORD.fullmatch(written) is not None
     if value is None:
         return re.sub(r"[\s-]+", "_", written)
@@ -186,13 +186,13 @@ def _as_digits(value: str | None, written: str) -> str:
 
 
 def _cardinals(language: Language) -> dict[str, int]:
-    """The numbers of a language by what they are called, without hyphens."""
+    """The numbers of a language by their names, without hyphens."""
     small = _counted(language, "numbers", 1) | _counted(language, "teens", MAX_UNIT + 1)
     tens = _counted(language, "tens", 2)
     found = {ten: 10 * number for ten, number in tens.items()} | small
     units = small | _counted(language, "feminine_numbers", 1)
     for (ten, number), (unit, value), form in product(tens.items(), units.items(), language.get("joined", ())):
-        # "Soixante-douze" is 72.
+        # For numbers such as "soixante-douze" (72).
         if value < 10 or 10 * number in language.get("tens_with_teens", ()):
             found[form.format(ten=ten, stem=ten[:-1], unit=unit)] = 10 * number + value
     found.update(language.get("irregular_numbers", {}))
@@ -204,7 +204,7 @@ def _ordinals(language: Language, cardinals: Mapping[str, int]) -> dict[str, int
     found = units | _counted(language, "ordinal_teens", MAX_UNIT + 1)
     for ten, number in _counted(language, "ordinal_tens", 1).items():
         found[ten] = 10 * number
-    # "Twenty-first" is made of a number and an ordinal, "vigésima primera" of two ordinals.
+    # "Twenty-first" consists of a number and an ordinal, "vigésima primera" of two ordinals.
     tens = {name: 10 * number for name, number in _counted(language, "tens", 2).items()}
     tens = tens if "joined_ordinals" in language else {name: value for name, value in found.items() if value % 10 == 0}
     for (ten, number), (unit, value) in product(tens.items(), units.items()):
@@ -220,7 +220,7 @@ def _ordinals(language: Language, cardinals: Mapping[str, int]) -> dict[str, int
 
 
 def _counted(language: Language, key: str, first: int) -> dict[str, int]:
-    """The numbers that the words there stand for; a number may have several, such as "dezesseis|dezasseis"."""
+    """The numbers of the words under a key; a number may have several words, such as "dezesseis|dezasseis"."""
     return {
         word: at for at, words in enumerate(language.get(key, ()), first) for word in filter(None, words.split("|"))
     }

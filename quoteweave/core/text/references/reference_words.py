@@ -1,4 +1,4 @@
-"""The words by which people refer to places of a document, and the patterns of mentions that are built from them.
+"""The words with which people refer to places in a document, and the patterns of mentions built from them.
 
 The words are data (`reference_words.toml`), by language; `mentions` finds and names what they refer to.
 """
@@ -16,33 +16,33 @@ from quoteweave.core.text.references.numerals import HAN_NUMERALS, ROMAN, Numera
 from quoteweave.core.text.word_patterns import MentionPattern, alternation, without_case
 
 NUMBER = r"(?<!\d)\d{1,12}(?:[.-]\d{1,12})*(?!\d)"
-# Also "Item 1A", "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
+# Also "Item 1A", "Table S1", "Figure A.2" and "Exhibit C"; a single letter must be a capital, or "a" would be a name.
 _NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}(?:[A-Za-z]\b)?|(?:[IVXLivxl]+|{ROMAN}|{ROMAN.upper()})\b|[A-Z]\b"
-# A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
+# A single small numeral is an article in some languages: "la figura i dati", "le tableau l'indique".
 _LABEL_NAME = (
     rf"(?:[A-Za-z][.-]?)?{NUMBER}|{ROMAN.upper()}\b|(?!.\b){ROMAN}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
 )
-# Of several: "chapters A, III and 5.1".
+# One of several names: "chapters A, III and 5.1".
 _LISTED_NAME = rf"(?:[A-Za-z][.-]?)?\d{{1,12}}(?:\.\d{{1,12}})*[A-Za-z]?\b|(?:{ROMAN.upper()}|{ROMAN}|[A-Z])\b(?!['’])"
-# Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
+# What may precede a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 KINDS = ("figure", "table", "algorithm", "box")
 _PARTS = ("chapter", "section", "appendix", "part")
 _ROLES = ("contents", "references", "appendix")
-# What words that name a place by themselves mean.
+# The meaning of words that name a place by themselves.
 _NAMED = {role: PlaceName(role) for role in _ROLES} | {
     "cover": PlaceName("page", page=1),
     "back": PlaceName("page", page=-1),
     "last_chapter": PlaceName("chapter", LAST),
 }
-# "Recorded Demonstration", "Terms of Use": words with capitals, and small ones between them.
+# "Recorded Demonstration", "Terms of Use": capitalised words, with small words between them.
 _TITLE = r"[A-Z][\w'’-]*(?:\s+(?:[a-z&]{1,3}\s+){0,2}[A-Z][\w'’-]*){0,7}"
 _MARKS = "\"'“”‘’«»„`"
 _TO_LAST = r"(?:\s+to)?\s+last|(?:-to)?-last"
-# "§5" needs no space.
+# "§5" has no space before its number.
 _BEFORE_NAME = r"(?:\.?\s+|(?<=§))"
-# "A 30 second session" is not the second one.
+# In "A 30 second session", "second" is not an ordinal.
 _BEFORE_ORDINAL = r"(?<![\w-])(?<!\d\s)"
 
 
@@ -52,30 +52,30 @@ class ReferenceWords:
 
     numbers: Mapping[str, int]
     ordinals: Mapping[str, int]
-    """Which page each names: 2 is the second, -1 the last."""
+    """The page that each word names: 2 for the second, -1 for the last."""
     roles: Mapping[str, PlaceName]
-    """The name of what each stands for in a question, such as 'contents'."""
+    """The name that each word stands for in a question, such as 'contents'."""
     headings: Mapping[str, PlaceName]
-    """The same as headings have them."""
+    """The same for the words in headings."""
     parts: Mapping[str, str]
-    """The name of the part, such as 'chapter', after which its number stands."""
+    """The part that each word names, such as 'chapter', if its number follows."""
     plurals: Mapping[str, str]
-    """The same after which several numbers stand, such as 'chapters'."""
+    """The same for words after which several numbers follow, such as 'chapters'."""
     kinds: Mapping[str, str]
     """The kind of picture that each word means, such as 'figure' for 'chart'."""
     patterns: Mapping[str, MentionPattern]
     """The pattern of each kind of mention."""
     before_pronoun: Mapping[str, frozenset[str]]
-    """The words for parts of languages that have a pronoun "I", each with what stands behind the numeral "I"."""
+    """For words for parts in languages with a pronoun "I": the words that may follow the numeral "I"."""
     numerals: Numerals
-    """The numbers beyond `numbers` and `ordinals`."""
+    """The number words beyond `numbers` and `ordinals`."""
 
     def value(self, number: str) -> int | None:
-        """The number that digits or a word say; None for a label of a page, such as 'iv' or 'F-3'."""
+        """The number that digits or a word mean; None for a page label such as 'iv' or 'F-3'."""
         return int(number) if number.isdecimal() else self.numbers.get(without_case(number))
 
     def ordinal(self, word: str) -> int:
-        """Which page 'second', '2nd' or 'last' names."""
+        """The page that 'second', '2nd' or 'last' names."""
         digits = re.match(r"\d+", word)
         known = without_case(word)
         found = self.ordinals.get(known) or self.ordinals.get(known[:-1])
@@ -114,7 +114,7 @@ def reference_words() -> ReferenceWords:
             **_patterns_of_parts(tables, ordinals, parts=parts, counters=counters, roles=roles),
             "label": _label(kinds, [*tables.all_of("and"), ",", "&"]),
             "worded label": _worded_label(tables),
-            # "En el índice?", but not "en el índice de precios".
+            # Matches "En el índice?", but not "en el índice de precios".
             "role": _pattern(
                 rf"{_alone(roles.keys() - ending)}|(?<!\w){alternation(ending)}(?=\s*(?:[^\w\s]|\Z))", roles
             ),
@@ -125,21 +125,21 @@ def reference_words() -> ReferenceWords:
 
 
 class _LanguageTables:
-    """The tables of some languages: what all of them have under a key, as a list or as a pattern."""
+    """The tables of some languages: all their entries under a key, as a list or as a pattern."""
 
     def __init__(self, languages: list[dict[str, Any]]) -> None:
         self._languages = languages
 
     def all_of(self, key: str) -> list[str]:
-        """The words that all languages have there."""
+        """The words under a key in all languages."""
         return [word for language in self._languages for words in language.get(key, ()) for word in words.split("|")]
 
     def plurals(self) -> dict[str, str]:
-        """The words for several parts, with that for one."""
+        """The words for several parts, with the word for one."""
         return dict(zip(self.all_of("part_plural"), self.all_of("part"), strict=True))
 
     def before_pronoun(self) -> dict[str, frozenset[str]]:
-        """The words for parts in languages with a pronoun "I", each with the words that join parts where it is used."""
+        """The words for parts in languages with a pronoun "I", each with the words that can join it to another part."""
         found: dict[str, set[str]] = {}
         for language in self._languages:
             joining = {word.split()[0] for key in ("of", "within") for word in language.get(key, ())}
@@ -149,7 +149,7 @@ class _LanguageTables:
         return {part: frozenset(found[part]) for key in _PARTS for part in speaking.all_of(key)}
 
     def counted(self, key: str) -> dict[str, int]:
-        """The numbers that the words of all languages there stand for, which each language counts from 1."""
+        """The numbers of the words under a key in all languages, counted from 1 in each language."""
         return {
             word: i
             for language in self._languages
@@ -158,9 +158,9 @@ class _LanguageTables:
         }
 
     def by_language(self, *keys: str, having: str = "numbers") -> "Iterator[tuple[str, _LanguageTables]]":
-        """Expressions of words there, each with what the languages that have them say, where that is `having`.
+        """Patterns of words under these keys, each with the tables of its languages, if these have the key `having`.
 
-        What stands beside a word is of its own language: "once" is 11 after "capítulo" only, "of" is Dutch for "or".
+        Words beside each other must be of one language: "once" is 11 only after "capítulo", "of" is Dutch for "or".
         """
         groups: dict[tuple[int, ...], list[str]] = {}
         for word in sorted({word for key in keys for word in self.all_of(key)}):
@@ -172,7 +172,7 @@ class _LanguageTables:
                 yield alternation(words), own
 
     def either(self, *keys: str) -> str:
-        """A regular expression of any of the words there."""
+        """A regular expression of any of the words under these keys."""
         return alternation(word for key in keys for word in self.all_of(key))
 
 
@@ -180,9 +180,9 @@ def _patterns_of_pages(
     tables: _LanguageTables, numbers: Mapping[str, int], ordinals: Mapping[str, int]
 ) -> dict[str, MentionPattern]:
     page, pages, ordinal = tables.either("page"), tables.all_of("page"), _ordinal(tables, ordinals)
-    # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
+    # "page F-3" and "page IV" as printed; a single "I" is a pronoun.
     plain = rf"\d{{1,4}}|(?-i:[A-Z]-?\d{{1,4}})|(?-i:{ROMAN}\b)|(?-i:(?!.\b){ROMAN.upper()}\b)"
-    # "Pages II to V", but a lone "V" may be anything.
+    # In "Pages II to V"; a single "V" may be anything else.
     listed = rf"{plain}|(?-i:[VXL])(?![-.'’])"
     numbered = "|".join(
         rf"{words}\s*(?:{tables.either('numbered')}\s*|#\s*)?"
@@ -217,7 +217,7 @@ def _patterns_of_pages(
 
 
 def _between(own: _LanguageTables, again: str = "") -> str:
-    """What stands between two numbers of a list in a language; the word for what is listed may come `again`."""
+    """What may stand between two numbers of a list in a language; `again` is the word for what is listed."""
     joining, ranging = own.either("and"), own.either("range", "and")
     again = rf"(?:{again}\s*)?" if again else ""
     return rf"\s*(?:,|&|-|–|\b(?i:{ranging})\b)\s*(?:\b(?i:{joining})\s+)?{again}"
@@ -235,7 +235,7 @@ def _patterns_of_parts(
     ordinal = _ordinal_of_part(tables, ordinals)
     titled = [word for word, part in parts.items() if part in _PARTS]
     named = _named_part(tables, parts)
-    # "The last chapter but one" is not the last.
+    # "The last chapter but one" is not the last chapter.
     from_end = rf"(?:\s+(?:{tables.either('from_end')}|{tables.either('but')}\s+(?:\d+|{numbers})\b))"
     nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{each_part}{from_end}?)"
     part_of = rf"(?P<part>(?i:{each_part}))"
@@ -263,11 +263,11 @@ def _patterns_of_parts(
 def _patterns_within_parts(
     tables: _LanguageTables, named: str, parts: Iterable[str], roles: Iterable[str]
 ) -> dict[str, MentionPattern]:
-    """Of where a part begins and ends, and of what is said to be of it; `named` is a part with its number."""
+    """Patterns of where a part begins and ends, and of what belongs to it; `named` is a part with its number."""
     whole = rf"(?i:{tables.either('appendix')}|{alternation(roles)})"
     mention = rf"(?:[^\W\d_]{{1,3}}\s+)?(?P<part>{named}|{whole})(?!\w)"
     begins, ends = (rf"(?i:{tables.either(key)})" for key in ("begins", "ends"))
-    # "What is chapter 6 about?", but not "the paragraph about chapter 6".
+    # Matches "What is chapter 6 about?", but not "the paragraph about chapter 6".
     is_about = rf"(?i:{tables.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
     of, within = tables.either("of"), tables.either("of", "within")
     having = {*parts, *tables.all_of("appendix"), *roles}
@@ -281,15 +281,15 @@ def _patterns_within_parts(
 
 
 def _patterns_of_lists(tables: _LanguageTables, numbers: str) -> dict[str, MentionPattern]:
-    """Of several parts, "chapters 3 and 5 to 7", and of each number in it."""
+    """Patterns of several parts, "chapters 3 and 5 to 7", and of each number in them."""
     several = [*tables.all_of("plural_part"), *tables.all_of("part_plural")]
     listed = "|".join(
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
         for words, own in tables.by_language("plural_part", "part_plural")
         for pronoun in [
             rf"[Ii]\s+(?!(?i:{own.either('range', 'and')})\s+(?:{ROMAN.upper()}|{ROMAN}|\d+)\b)[a-z]"
-        ]  # "3 and I think"
-        # Of "A-1-A-1-" each is one thing: of several readings of each, those of the list were more than can be tried.
+        ]  # a pronoun, as in "3 and I think"
+        # Atomic: if each name in "A-1-A-1-" had several readings, a list would have more of them than can be tried.
         for each in [rf"(?>(?!{pronoun})(?:{_LISTED_NAME})|(?i:{own.either('numbers')})\b)"]
     )
     return {
@@ -299,16 +299,16 @@ def _patterns_of_lists(tables: _LanguageTables, numbers: str) -> dict[str, Menti
 
 
 def _limit(before: str, behind: str, of: str, mention: str, having: Iterable[str]) -> MentionPattern:
-    """A part with a word before or behind: "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3"."""
+    """A part with a word before or after: "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3"."""
     first = mention.replace("<part>", "<first>")
     return MentionPattern(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)", having)
 
 
 def _named_part(tables: _LanguageTables, parts: Iterable[str]) -> str:
-    # "In which part one finds it": no number.
+    # "In which part one finds it" has no number.
     asked = "".join(rf"(?<!\b{which}\s)" for which in tables.all_of("which"))
     worded = "|".join(rf"{words}\.?\s+{own.either('numbers')}\b" for words, own in tables.by_language(*_PARTS))
-    # "In parte i costi", "en partie l'effet", "a parte dos navios"; but "parte dos del libro".
+    # Not a numeral: "In parte i costi", "en partie l'effet", "a parte dos navios"; but "parte dos del libro" is one.
     of = set(tables.all_of("share_of"))
     small = rf"(?:[ivxl]|[lv]i|(?i:{alternation(of.intersection(tables.all_of('numbers')))}))"
     article = rf"(?i:{tables.either('share')}\s+){small}(?:['’]|\s+(?!(?i:{alternation(of)})(?!\w))[^\W\d_])"
@@ -331,7 +331,7 @@ def _ordinal_of_part(tables: _LanguageTables, ordinals: Iterable[str]) -> str:
 
 
 def _worded_label(tables: _LanguageTables) -> MentionPattern:
-    """A label such as "figure two"; not where a noun follows: "In the chart two lines cross"."""
+    """A label such as "figure two", unless a noun follows: "In the chart two lines cross"."""
     behind = rf"(?!\w|\s+(?!{tables.either('said_of_places')}\b)[^\W\d_]+s\b)"
     worded = "|".join(rf"{words}\s+{own.either('numbers')}" for words, own in tables.by_language(*KINDS))
     kind, number = tables.either(*KINDS), tables.either("numbers")
@@ -343,16 +343,16 @@ def _worded_label(tables: _LanguageTables) -> MentionPattern:
 
 def _label(kinds: Iterable[str], separators: Iterable[str]) -> MentionPattern:
     spaced, unspaced = _by_script(kinds)
-    # A Roman numeral or a letter alone stands apart: "Table X", not "tableaux".
+    # A single Roman numeral or letter is separated from the word: "Table X", not "tableaux".
     apart = r"(?:(?<![^\W\d_])|(?=[A-Za-z]?[.-]?\d))"
     kind = rf"\b((?i:{alternation(spaced)}))\s*(?:\.\s*)?{apart}|(?:{_NO_WORD_BEFORE})({alternation(unspaced)})\s*"
-    # A separator that is a word is followed by a space: "Figure 3 e 4", not "Table 2 e4".
+    # A separator that is a word needs a space after it: "Figure 3 e 4", not "Table 2 e4".
     between = "|".join(re.escape(each) + (r"\s" if each.isalpha() else "") for each in separators)
     return MentionPattern(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{NUMBER})*)", [*spaced, *unspaced])
 
 
 def _titled_appendix(appendix: Iterable[str]) -> MentionPattern:
-    """The beginning of "Appendix: Technical data", "Anhang – Tabellen" and 附录 数据."""
+    """Matches the beginning of "Appendix: Technical data", "Anhang – Tabellen" and 附录 数据."""
     spaced, unspaced = _by_script(appendix)
     return _pattern(rf"{alternation(spaced)}\s*[:.–—-]\s+(?=[^\W\d_])|{alternation(unspaced)}", [*spaced, *unspaced])
 
@@ -362,12 +362,12 @@ def _pattern(text: str, having: Iterable[str] = ("",)) -> MentionPattern:
 
 
 def _alone(words: Iterable[str]) -> str:
-    """A pattern of any of these as a word of its own; those of scripts without spaces may touch others."""
+    """A pattern of any of these as whole words; words of scripts without spaces may touch others."""
     spaced, unspaced = _by_script(words)
     return rf"(?<!\w){alternation(spaced)}(?!\w)|{alternation(unspaced)}"
 
 
 def _by_script(words: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Words of scripts written with spaces, and those of the others."""
+    """The words of scripts that are written with spaces, and the other words."""
     known = list(words)
     return [word for word in known if word < "\u3000"], [word for word in known if word >= "\u3000"]

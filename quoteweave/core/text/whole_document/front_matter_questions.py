@@ -1,9 +1,9 @@
-"""Reads questions for what stands above a document's text: "Who wrote this report?", "When was it published?".
+"""Reads questions about what precedes a document's text: "Who wrote this report?", "When was it published?".
 
-A question is one only as a whole, by templates (`front_matter.toml`, tables `asks`): of the same words, "Who must give
-written notice?" and "Who is this guide written for?" ask for something else. And it is one only where it means the
+A question is recognised only as a whole, by templates (`front_matter.toml`, tables `asks`): with the same words, "Who
+must give written notice?" and "Who is this guide written for?" ask for something else. It must also refer to the
 document: by a pronoun, by a word such as "report" (`question_words.toml`, `structure.document`), or by no word at all
-("Who are the authors?"). "Who wrote Hamlet?" is answered by what a text says.
+("Who are the authors?"). "Who wrote Hamlet?" is answered from what a text says.
 """
 
 import re
@@ -27,9 +27,9 @@ from quoteweave.core.text.whole_document.structure_questions import document_nou
 FrontMatterPart = Literal["author", "date", "title", "institution", "email"]
 
 MAX_JOINTS = 4
-"""Most places at which a question is parted into two."""
+"""The most places at which splitting a question into two is tried."""
 MAX_WORDS_BEFORE = 5
-"""Most words between an article and "report": "the third annual harbour report"."""
+"""The most words between an article and "report": "the third annual harbour report"."""
 _ELISION = lazy_regex(r"\b(l|d|s|m)'(?=\w)")
 _POSSESSIVE = lazy_regex(r"(?<=\w)'s\b|(?<=s)'(?=\s)")
 _YEAR = lazy_regex(r"\d{4}")
@@ -48,7 +48,7 @@ class FrontMatterRequest(Record):
     )
 
 
-@lru_cache(maxsize=64)  # asked for by the search, and by what answers
+@lru_cache(maxsize=64)  # called by the search and by the answer
 def read_front_matter_request(question: str) -> FrontMatterRequest | None:
     """Read what a question asks of a document's front matter; None where it asks for anything else."""
     if len(question) > MAX_ANALYSED_CHARACTERS:
@@ -61,7 +61,7 @@ def read_front_matter_request(question: str) -> FrontMatterRequest | None:
 def _request(text: str) -> FrontMatterRequest | None:
     for part in get_args(FrontMatterPart):
         for template in _templates(part):
-            asked = template.fullmatch(f" {text}")  # a blank stands before each word
+            asked = template.fullmatch(f" {text}")  # templates have a blank before each word
             phrase = (asked["it"] or "") if asked else ""
             named = _document_named(phrase) if asked else None
             if named is not None:
@@ -70,7 +70,7 @@ def _request(text: str) -> FrontMatterRequest | None:
 
 
 def _double_request(text: str, joint: re.Match[str]) -> FrontMatterRequest | None:
-    """The request of two questions for parts of one document, of which the second may be "when" alone."""
+    """The request of two questions about the same document, the second of which may be just "when"."""
     first, then = _request(text[: joint.start()]), text[joint.end() :]
     if first is None:
         return None
@@ -88,14 +88,14 @@ def _points(phrase: str) -> bool:
 
 
 def _normalized(question: str) -> str:
-    """A question in lower case, its words apart by single blanks, each apostrophe at the end or beginning of one."""
+    """A question in lower case, with single blanks between words, and apostrophes only at the ends of words."""
     text = _ELISION.sub(r"\1' ", " ".join(question.casefold().replace("’", "'").split()).strip(_AROUND))
     text = _POSSESSIVE.sub(" 's", text)
     return re.sub(rf"^{front_matter_pattern('polite')},?\s+", "", text)
 
 
 def _document_named(phrase: str) -> tuple[str, ...] | None:
-    """The words by which a phrase tells a document from others; None where it means no document.
+    """The words with which a phrase distinguishes a document from others; None if it does not mean a document.
 
     >>> _document_named("the annual report on wrecks"), _document_named("it"), _document_named("the kestrel router")
     (('annual', 'wreck'), (), None)
@@ -139,7 +139,7 @@ def _when_alone() -> list[re.Pattern[str]]:
 
 @cache
 def _joint() -> re.Pattern[str]:
-    """What may stand between two questions."""
+    """A pattern of what may be between two questions."""
     return re.compile(rf"[?.;,]+\s+(?:{front_matter_pattern('and')}\s+)?|\s+{front_matter_pattern('and')}\s+")
 
 
@@ -150,6 +150,6 @@ def _template(text: str) -> re.Pattern[str]:
         ways = [re.escape(way).replace("_", " ") for way in said.strip("[]").split("|")]
         is_it = said.strip("[]") == "{it}"
         word = r" (?P<it>.+?)" if is_it else rf" (?:{'|'.join(ways)})"
-        # "the authors [of] [{it}] [from]": it is no "from".
+        # In "the authors [of] [{it}] [from]", {it} must not match "from".
         pattern += f"(?:{word}){'??' if is_it else '?'}" if said.startswith("[") else word
     return re.compile(pattern if "?P<it>" in pattern else rf"{pattern}(?P<it>)")

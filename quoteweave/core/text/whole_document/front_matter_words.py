@@ -1,4 +1,4 @@
-"""The words by which people ask for front matter, and those that stand in it (`front_matter.toml`), by language."""
+"""The words with which people ask for front matter, and words in front matter (`front_matter.toml`), by language."""
 
 import tomllib
 from functools import cache
@@ -17,7 +17,7 @@ def front_matter_languages() -> list[dict[str, Any]]:
 
 @cache
 def front_matter_words(key: str) -> frozenset[str]:
-    """The words of a key in all languages, in lower case."""
+    """The words under a key in all languages, in lower case."""
     return frozenset(word for each in front_matter_languages() for word in each.get(key, ()))
 
 

@@ -1,10 +1,10 @@
 """Reads questions about what a document consists of: "How many figures are there?", "List the headings of chapter 3".
 
-Only a question that asks for nothing else is one: "How many charts compare Europe with Asia?" wants the charts to be
-looked at. Words such as "available" and "shown" only say that something is there: with them the question is no other.
-"How many tables are available?" may be about the document's tables or about those that it writes of: it says
-so only where it names the document or a place in it (`StructureRequest.says_document`), and else what the document
-says decides (`states_number`). The words are data (`question_words.toml`, tables `structure`), by language.
+Only a question that asks for nothing else is recognised: "How many charts compare Europe with Asia?" requires looking
+at the charts. Words such as "available" and "shown" only say that something exists and do not change that. "How many
+tables are available?" may be about the document's tables or about tables that it writes about: it certainly means the
+former only if it names the document or a place in it (`StructureRequest.says_document`); otherwise the document's text
+decides (`states_number`). The words are data (`question_words.toml`, tables `structure`), by language.
 """
 
 import re
@@ -27,11 +27,11 @@ from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation
 
 MAX_PAGES = 10_000
-"""Pages beyond which a range is taken for its first and last page."""
+"""The most pages of a range; a longer one is reduced to its first and last page."""
 _ELIDED = lazy_regex(r"\bd['’]")  # "combien d'annexes"
 
 
-@lru_cache(maxsize=64)  # asked for by the search, and of each picture by what answers
+@lru_cache(maxsize=64)  # called by the search, and by the answer for each picture
 def read_structure_request(question: str) -> StructureRequest | None:
     """Read what a question asks of a document's structure; None where it asks for anything else."""
     if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):
@@ -61,7 +61,7 @@ def read_structure_request(question: str) -> StructureRequest | None:
         text = patterns[name].sub(" ", text)
     rest = [word for word in words(text, stem=False) if word not in request_words()]
     naming_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
-    if naming_words and (titled or not named):  # "Which figures are given for 2015?"
+    if naming_words and (titled or not named):  # as in "Which figures are given for 2015?"
         return None
     return StructureRequest(
         kinds=tuple(kinds),
@@ -73,15 +73,15 @@ def read_structure_request(question: str) -> StructureRequest | None:
 
 
 def asks_title(request: StructureRequest) -> bool:
-    """Whether a question asks what one chapter is called: "What is the title of chapter 3?"."""
+    """Whether a question asks for the title of one chapter: "What is the title of chapter 3?"."""
     places = [place.kind for place in request.places]
     return request.kinds == ("chapter",) and request.wants == "names" and places == ["chapter"]
 
 
 def _long_range(question: str, places: tuple[PlaceName, ...]) -> tuple[PlaceName, ...]:
-    """All pages of a range of which `places_in` gives the ends alone, as a search needs no more; () for none.
+    """All pages of a range of which `places_in` gives only the ends, which suffice for a search; () for others.
 
-    It is a range if the same words name what lies between where the pages are close to each other.
+    Two pages are the ends of a range if the same words, with pages that are close to each other, name all between them.
     """
     numbers = [place.value for place in places if place.is_page and place.value is not None]
     if len(numbers) != 2 or len(places) != 2:
@@ -94,11 +94,11 @@ def _long_range(question: str, places: tuple[PlaceName, ...]) -> tuple[PlaceName
 
 
 def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
-    """The kinds that a question asks for, none where it asks for something else, and its text without places."""
+    """The kinds that a question asks for, empty if it asks for something else, and its text without places."""
     patterns = _patterns()
     text, whole = (_ELIDED.sub("de ", one.casefold()) for one in (without_places(question), question))
     kinds: list[StructureKind] = [kind for kind in get_args(StructureKind) if patterns[kind].search(text)]
-    if not kinds and patterns["appendix"].search(whole):  # a place too: "the tables in the appendices"
+    if not kinds and patterns["appendix"].search(whole):  # appendices may be places too: "the tables in the appendices"
         return ["appendix"], whole
     if len(kinds) > 1 and "page" in kinds:
         if patterns["counted pages"].search(text):  # "How many slides have charts?"
@@ -111,24 +111,24 @@ def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
 
 @cache
 def document_nouns() -> frozenset[str]:
-    """What a document is called, such as "report" and "paper", in lower case."""
+    """Words for a document, such as "report" and "paper", in lower case."""
     return frozenset(word for each in question_languages() for word in each.get("structure", {}).get("document", ()))
 
 
 def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
-    """Whether a text says a number of things of one of these names: "12 tables", "dozens of photos", "Tables: 12"."""
+    """Whether a text states a number of things of these kinds: "12 tables", "dozens of photos", "Tables: 12"."""
     return any(_number_of(kind).search(text) for kind in kinds)
 
 
 @cache
 def _said() -> dict[str, str]:
-    """The words of all languages as alternatives of a pattern, by what they stand for."""
+    """The words of all languages as alternatives of a pattern, by their meaning."""
     tables = [each["structure"] for each in question_languages() if "structure" in each]
     kinds = get_args(StructureKind)
     names = (*kinds, "counts", "names", "exists", "document", "besides", "numbers", "between")
     said = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
     title_of = alternation(word for table in tables for word in table.get("title_of", ()))
-    said["title of"] = rf"{title_of}(?=\W*(?:\w{{2,4}}\W+)?\Z)"  # an article may stand behind it
+    said["title of"] = rf"{title_of}(?=\W*(?:\w{{2,4}}\W+)?\Z)"  # an article may follow it
     said["counted pages"] = rf"{said['counts']}\s+{said['page']}"
     said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"
     said["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(said[kind] for kind in kinds)})"
@@ -142,11 +142,11 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 @cache
 def _number_of(kind: StructureKind) -> re.Pattern[str]:
-    """What says a number of things of a kind; to compile it takes longer than all others, and few questions need it."""
+    """A pattern of statements of a number of things; compiling it takes longest of all, and few questions need it."""
     said = _said()
-    # "2019 tables" are those of a year.
+    # "2019 tables" are those of a year, not a number of tables.
     number = rf"(?:(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d[\d.,]*+|{said['numbers']}|{alternation(number_words())})"
-    # "Hundreds of pictures" and "42 new garden tables", but not the line "10 List of tables" of a table of contents.
+    # Matches "Hundreds of pictures" and "42 new garden tables", but not "10 List of tables" in a table of contents.
     between = rf"\s+(?:{said['between']}\s+)?(?:(?!{said['between']}\b)(?<!-)[^\W\d][\w-]*+\s+){{0,2}}"
     behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
     return _whole_words(rf"{number}{between}{said[kind]}|{behind}")
