@@ -6,10 +6,10 @@
     for comparison in compare(runs, ["overall.f1"]):
         print(comparison.difference, comparison.p)
 
-Names load their module when they are first used: importing the package costs next to nothing.
+Names load their module when they are first used, so that importing the package is cheap.
 """
 
 import lazy_loader
 
-# The public names stand in __init__.pyi, for people, type checkers and this line alike.
+# The public names are in __init__.pyi, which people, type checkers and this line read.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

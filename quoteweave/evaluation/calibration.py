@@ -1,14 +1,15 @@
 """Fit the confidence of answers on questions with known answers, and choose thresholds by risk and coverage.
 
-Two regressions: *before*, from what was found, the chance that a right answer comes of asking the model, fitted on all
-questions; *after*, also from what the gate says, the chance that an answer is right, fitted on the answers. All that is
-said of the questions themselves is by leave-one-out, so that none is judged by weights that it had a part in.
+There are two regressions. *before* is fitted on all questions and gives, from the retrieval results, the probability
+that asking the model leads to a right answer. *after* is fitted on the answers and gives, also from the gate's
+verdicts, the probability that an answer is right. Confidences of the questions themselves are computed by
+leave-one-out, so that no question is judged by weights that it has influenced.
 
-Thresholds are chosen on the risk–coverage curve of selective answering. Coverage is the share of answers that is given,
-risk the share of these that is wrong (Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, 2017).
-The area under the curve is the mean, over all answers, of the risk where the threshold is that answer's own confidence
-(Geifman, Uziel and El-Yaniv, Bias-Reduced Uncertainty Estimation for Deep Neural Classifiers, 2019); answers of the
-same confidence are given together or not at all.
+Thresholds are chosen on the risk–coverage curve of selective answering. Coverage is the share of answers that are
+given, risk the share of these that are wrong (Geifman and El-Yaniv, Selective Classification for Deep Neural Networks,
+2017). The area under the curve is the mean, over all answers, of the risk when the threshold is that answer's own
+confidence (Geifman, Uziel and El-Yaniv, Bias-Reduced Uncertainty Estimation for Deep Neural Classifiers, 2019); answers
+with the same confidence are given together or not at all.
 """
 
 import math
@@ -74,22 +75,23 @@ def area(curve: Sequence[RiskCoveragePoint]) -> float | None:
 
 
 def optimal_area(right: Sequence[bool]) -> float | None:
-    """The AURC were every right answer surer than every wrong one: what no confidence can be better than."""
+    """The AURC if every right answer had more confidence than every wrong one, which is the best possible."""
     ranked = sorted(right, reverse=True)
     return area(risk_coverage([1 / position for position in range(1, len(ranked) + 1)], ranked))
 
 
 def greatest_coverage(curve: Sequence[RiskCoveragePoint], risk: float) -> RiskCoveragePoint | None:
-    """The point with the most coverage whose risk is at most `risk`; None where none is."""
+    """The point with the most coverage whose risk is at most `risk`; None if there is none."""
     return next((point for point in reversed(curve) if point.risk <= risk), None)
 
 
 def risk_upper_bound(wrong: int, answers: int) -> float:
-    """The risk is no greater than this with the confidence `LEVEL`, one-sided (Clopper and Pearson 1934).
+    """The upper bound of the risk at the confidence level `LEVEL`, one-sided (Clopper and Pearson 1934).
 
-    The greatest chance p at which `wrong` or fewer of `answers` would be wrong with probability 1 - `LEVEL`. It takes
-    answers as independent, and the threshold as chosen without them: of confidences that say nothing, 9 to 11 % of the
-    bounds at the threshold that `greatest_coverage` chooses among 100 to 300 answers are below the true risk, not 5 %.
+    It is the greatest probability p with which `wrong` or fewer of `answers` would be wrong with probability 1 -
+    `LEVEL`. It assumes that answers are independent, and that the threshold was chosen without them. If confidences say
+    nothing, 9 to 11 % of the bounds at the threshold that `greatest_coverage` chooses among 100 to 300 answers are
+    below the true risk, not 5 %.
     """
     if wrong >= answers:
         return 1.0
@@ -101,18 +103,18 @@ def risk_upper_bound(wrong: int, answers: int) -> float:
 
 
 def _at_most(wrong: int, answers: int, chance: float) -> float:
-    """The chance that `wrong` or fewer of `answers` are wrong where each is with this chance, above 0 and below 1."""
+    """The probability that `wrong` or fewer of `answers` are wrong if each is with this chance, above 0 and below 1."""
     ways = (math.lgamma(answers + 1) - math.lgamma(k + 1) - math.lgamma(answers - k + 1) for k in range(wrong + 1))
     kept, lost = math.log(chance), math.log1p(-chance)
     return math.fsum(math.exp(way + k * kept + (answers - k) * lost) for k, way in enumerate(ways))
 
 
 CORRECT = 2
-"""The accuracy that a judge gives to an answer that is right."""
+"""The accuracy that a judge gives to a right answer."""
 
 
 def answerable(example: Example) -> bool:
-    """Whether the question is answerable: not where the dataset has no answer or nothing relevant for it."""
+    """Whether the question is answerable: not if the dataset has no answer, or nothing relevant, for it."""
     reference = example.reference
     if reference.answer_format == "none":
         return False
@@ -122,10 +124,10 @@ def answerable(example: Example) -> bool:
 
 
 def cites_gold(prediction: Prediction, example: Example) -> bool | None:
-    """Whether the answer is right: it cites a gold quote, or a gold page where these alone are known.
+    """Whether the answer is right: it cites a gold quote, or a gold page if only gold pages are known.
 
-    To answer what is not to be answered is wrong. None for what failed or abstains, and where it cannot be known which
-    quotes are gold.
+    Answering an unanswerable question is wrong. None for failed predictions and abstentions, and where it is not known
+    which quotes are gold.
     """
     if not _answers(prediction):
         return None
@@ -141,7 +143,7 @@ def cites_gold(prediction: Prediction, example: Example) -> bool | None:
 
 
 def judged_correct(prediction: Prediction, example: Example, verdicts: Mapping[str, EvidenceVerdict]) -> bool | None:
-    """Whether a judge calls the answer right, against the gold answer; otherwise as `cites_gold`.
+    """Whether a judge calls the answer right, compared with the gold answer; otherwise as `cites_gold`.
 
     None also where the judge did not see this answer, or gave it no score.
     """
@@ -168,13 +170,14 @@ def _on_gold_page(citation: Citation, example: Example) -> bool:
 STEPS = 100
 TOLERANCE = 1e-10
 L2 = 1.0
-"""The penalty: what scikit-learn calls C is one over it."""
+"""The penalty; its inverse is what scikit-learn calls C."""
 
 
 def fit_logistic(rows: "Matrix", right: "Vector", *, l2: float = L2) -> tuple[float, "Vector"]:
     """Intercept and weights that make `right` (n of 0 or 1) most likely given `rows` (n × signals, standardised).
 
-    They minimise the sum of log losses and l2 / 2 · ‖weights‖²; the intercept is not penalised. Both 0 and 1 must come.
+    They minimise the sum of log losses and l2 / 2 · ‖weights‖²; the intercept is not penalised. `right` must contain
+    both 0 and 1.
     """
     import numpy as np
 
@@ -185,10 +188,10 @@ def fit_logistic(rows: "Matrix", right: "Vector", *, l2: float = L2) -> tuple[fl
 
 
 def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights: "Vector") -> "Vector":
-    """The log-odds of each row by the weights of all other rows (leave-one-out), so that none is judged by itself.
+    """The log-odds of each row by the weights of all other rows (leave-one-out), so that no row influences its own.
 
-    The intercept stays that of all rows. Fitted anew it would be lower without a right row and higher without a wrong
-    one, and signals that say nothing would seem to be wrong each time.
+    The intercept stays that of all rows. If it were fitted again, it would be lower without a right row and higher
+    without a wrong one, and signals without information would seem to be wrong each time.
     """
     import numpy as np
 
@@ -202,7 +205,7 @@ def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights
 
 
 def _newton(rows: "Matrix", right: "Vector", penalty: "Vector", *, offset: float, start: "Vector") -> "Vector":
-    """Newton's method, steps halved where they would not lower the loss, which is convex."""
+    """Newton's method, with steps halved if they do not lower the loss, which is convex."""
     import numpy as np
 
     def loss(at: "Vector") -> float:
@@ -277,10 +280,10 @@ def calibrate(
     model: str,
     risk: float,
 ) -> CalibrationReport:
-    """Fits both stages, and chooses the threshold with the most coverage at which the risk is at most `risk`.
+    """Fit both stages, and choose the threshold with the most coverage at which the risk is at most `risk`.
 
-    `signals` are those of *after*. The threshold of *before* is the least confidence of any right answer: on these
-    questions it loses none. Raises DatasetError where the answers are all right or all wrong.
+    `signals` are those of *after*. The threshold of *before* is the lowest confidence of any right answer, so that no
+    right answer to these questions is lost. Raises DatasetError where the answers are all right or all wrong.
     """
     answered = [one for one in asked if one.right is not None]
     right = [bool(one.right) for one in answered]
@@ -326,15 +329,15 @@ def _check_both(right: Sequence[bool]) -> None:
 def _fitted(
     names: Sequence[SignalName], asked: Sequence[CalibrationExample], right: Sequence[bool]
 ) -> tuple[ConfidenceModel, list[float]]:
-    """The stage, without a threshold yet, and the confidence of each question by the weights of the others.
+    """The stage, without a threshold yet, and the confidence of each question by the weights of the other questions.
 
-    A signal that is the same for all says nothing, and has no weight. Where nothing was found the confidence is 0, and
-    nothing is fitted on that.
+    A signal that is the same for all questions carries no information and gets no weight. If nothing was retrieved, the
+    confidence is 0, and the question is not used for fitting.
     """
     import numpy as np
 
     found = [position for position, one in enumerate(asked) if one.signals.score is not None]
-    # In this order, questions that are alike get the same confidence to the last digit, however they came.
+    # In this order, equal questions get the same confidence to the last digit, whatever their order was.
     found.sort(key=lambda position: (asked[position].signals.values(names), right[position]))
     _check_both([right[position] for position in found])
     values = np.array([asked[position].signals.values(names) for position in found], dtype=np.float64)

@@ -74,7 +74,6 @@ async def run_in_pool(pool: PoolName, function: Callable[P, T], /, *args: P.args
     done in order of arrival. Answers run one at a time, so that the first is sent before the last is computed. A
     cancelled caller that still waits for its turn returns at once; one whose function is running returns only after
     that, so that there are never more threads.
-    there are never more threads.
     """
     from anyio.to_thread import run_sync
 

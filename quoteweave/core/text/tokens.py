@@ -4,8 +4,8 @@
   vowel points of Hebrew and Arabic; words of any spaced script are kept whole.
 - A number or time stays one word: `1,204` is `1204`, `12.4%` is `12.4`, `10:40` is itself. Other marks separate words:
   `long-term` is `long`, `term`, the same as `long term`.
-- Text in scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and in Hangul with its attached
-particles, becomes overlapping pairs of characters; a single character is a word.
+- Text in scripts without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and in Hangul with its attached particles,
+  becomes overlapping pairs of characters; a single character is a word.
 - Superscripts are words of their own (`sales¹` is `sales`, `1`; `10⁶` is `10`, `6`), except ² and ³ behind at most two
   letters, as in units and symbols (`m²` is `m2`).
 - English words are stemmed (Snowball "english") and English stop words left out.

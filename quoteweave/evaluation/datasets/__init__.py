@@ -1,6 +1,6 @@
 """Load datasets: files become examples, each a query with its gold references.
 
-A module for each, which also reads answers in the form that the code of its authors writes them.
+There is a module for each dataset, which also reads answers in the format of its authors' code.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
 
 
 def dataset_file(name: str, path: Path) -> Path:
-    """The file of a dataset's questions, where `path` may be the folder that holds it. Raises DatasetError."""
+    """The file of a dataset's questions; `path` may also be the folder that contains it. Raises DatasetError."""
     finders = {
         "beir": qrels_of,
         "citevqa": citevqa_file,
@@ -60,7 +60,7 @@ def dataset_file(name: str, path: Path) -> Path:
 
 
 def load_dataset(name: str, path: Path | None) -> list[Example]:
-    """Load the examples of a dataset. Raises UsageError for an unknown name, DatasetError for what cannot be read.
+    """Load the examples of a dataset. Raises UsageError for an unknown name, DatasetError for an unreadable file.
 
     >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
     >>> examples[0].id, examples[0].reference.relevant

@@ -1,7 +1,7 @@
 """ALCE (Gao et al., EMNLP 2023, arXiv 2305.14627): questions with retrieved passages, to be answered with citations.
 
 The passages of a question are numbered from 1, as answers cite them, and are the example's quotes under the ids `1`,
-`2`…. A result file of the authors' code holds the same, cut to the passages that were shown, and the answer as
+`2`…. A result file of the authors' code contains the same, reduced to the passages that were shown, and the answer as
 `output`.
 """
 
@@ -19,7 +19,7 @@ from quoteweave.evaluation.datasets.rows import iter_items
 
 
 class _Line(BaseModel):
-    # ASQA, QAMPARI and ELI5 each have fields of their own, most of which we do not read.
+    # ASQA, QAMPARI and ELI5 each have fields of their own, most of which are not read.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
 
@@ -37,7 +37,7 @@ class _Annotation(_Line):
 
 
 class AlceLine(_Line):
-    """One question, and in a result file what was answered."""
+    """One question and, in a result file, its answer."""
 
     question: str
     docs: tuple[_Passage, ...]
@@ -61,18 +61,18 @@ class AlceLine(_Line):
 
 
 def load_alce(path: Path) -> list[Example]:
-    """The questions of a data or result file, in its order; a JSON list, or one object a line, `.gz` or not.
+    """The questions of a data or result file, in its order; a JSON list, or one object per line, `.gz` or not.
 
-    The gold answer is `answer`; the short answer is the first of `qa_pairs` where there is but one pair. For ALCE's own
+    The gold answer is `answer`; the short answer is the first of `qa_pairs` if there is only one pair. For ALCE's own
     metrics there are also the short answers of all pairs, the long answers of `annotations`, or else `answer`, and
-    `claims`. The files do not say which passages are gold. Raises DatasetError, naming file, place and field, for what
-    cannot be read or comes twice.
+    `claims`. The files do not say which passages are gold. Raises DatasetError, naming file, place and field, for
+    unreadable and for repeated questions.
     """
     return [_example(line) for _, line in iter_alce(path)]
 
 
 def iter_alce(path: Path) -> Iterator[tuple[str, AlceLine]]:
-    """Place and content of each question, which come once. Raises DatasetError as `load_alce`."""
+    """Place and content of each question, which must not repeat. Raises DatasetError as `load_alce`."""
     seen: dict[str, str] = {}
     for place, line in iter_items(path, AlceLine):
         first = seen.setdefault(line.name, place)
@@ -100,7 +100,7 @@ def _example(line: AlceLine) -> Example:
 
 
 def _long_answers(line: AlceLine) -> tuple[str, ...]:
-    """The first two annotations (ASQA), as the authors' code compares with, or else the answer."""
+    """The first two annotations (ASQA), with which the authors' code compares, or else the answer."""
     annotated = [one.long_answer for one in line.annotations or () if one.long_answer is not None][:2]
     return tuple(annotated) or ((line.answer,) if line.answer else ())
 
@@ -120,9 +120,9 @@ def _hit(rank: int, passage: _Passage) -> Hit:
 
 
 def load_alce_outputs(path: Path) -> list[Prediction]:
-    """A prediction a question, over the passages that the file shows it.
+    """One prediction per question, over the passages that the file lists.
 
-    Raises DatasetError, naming file, place and field, for what cannot be read and for several answers to a question.
+    Raises DatasetError, naming file, place and field, for unreadable content and for several answers to a question.
     """
     return [_alce_prediction(line, f"{path}, {place}") for place, line in iter_alce(path)]
 

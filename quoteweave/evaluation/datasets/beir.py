@@ -1,7 +1,7 @@
 """BEIR (Thakur et al., NeurIPS 2021, arXiv 2104.08663) and TREC: queries with graded items of a corpus.
 
 BEIR is a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv` (query, item and grade after a header). TREC
-has qrels alone: four columns (query, iteration, item, grade) and no header.
+has only qrels: four columns (query, iteration, item, grade) and no header.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ Grades = dict[str, dict[str, int]]
 
 
 class _Query(BaseModel):
-    # `metadata` and others differ from dataset to dataset; they are not read.
+    # `metadata` and other fields differ between datasets; they are not read.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     id: str = Field(alias="_id", min_length=1)
@@ -42,10 +42,9 @@ class Passage(BaseModel):
 
 
 def iter_corpus(folder: Path) -> Iterator[Passage]:
-    """The passages of a folder's corpus, in its order, one at a time: corpora may be larger than memory.
+    """The passages of a folder's corpus, in its order, one at a time, because corpora may be larger than memory.
 
-    Raises DatasetError, naming file, line and field, for what is missing or cannot be read, and for an id that comes
-    twice.
+    Raises DatasetError, naming file, line and field, for missing or unreadable content, and for a repeated id.
     """
     path, seen = _either(folder / _CORPUS), dict[str, int]()
     if path is None:
@@ -60,8 +59,8 @@ def iter_corpus(folder: Path) -> Iterator[Passage]:
 def load_beir(path: Path) -> list[Example]:
     """The judged queries of a folder, in the order of its qrels: those of `qrels/test.tsv`, or of the only file there.
 
-    Where `path` is a file of qrels (`FOLDER/qrels/dev.tsv`), its queries. Items go by the corpus's ids; the corpus
-    itself is for `iter_corpus`. Raises DatasetError, naming file, line and field, for what is missing or damaged.
+    If `path` is a file of qrels (`FOLDER/qrels/dev.tsv`), its queries. Items are named by the corpus's ids;
+    `iter_corpus` reads the corpus itself. Raises DatasetError, naming file, line and field, for missing or bad data.
     """
     qrels, folder = qrels_of(path), path if path.is_dir() else path.parent.parent
     queries = _either(folder / _QUERIES)
@@ -82,12 +81,12 @@ def load_beir(path: Path) -> list[Example]:
 
 
 def qrels_of(path: Path) -> Path:
-    """The file of the judgements: the one named, or that of the folder named. Raises DatasetError for none."""
+    """The file of the judgements: the given one, or that of the given folder. Raises DatasetError if there is none."""
     return _split(path) if path.is_dir() else path
 
 
 def load_qrels(path: Path) -> list[Example]:
-    """The queries of a file of qrels, of TREC's form or BEIR's, whose texts are not known and left empty.
+    """The queries of a file of qrels in TREC's or BEIR's format, whose texts are not known and left empty.
 
     Raises DatasetError as `read_qrels`.
     """
@@ -95,9 +94,9 @@ def load_qrels(path: Path) -> list[Example]:
 
 
 def read_qrels(path: Path) -> Grades:
-    """Query to item to grade, in the order of the file; `.gz` is read as it is.
+    """Query to item to grade, in the order of the file; a `.gz` file is unpacked.
 
-    Raises DatasetError, naming file, line and field, for what cannot be read, and for an item that has two grades.
+    Raises DatasetError, naming file, line and field, for unreadable content, and for an item with two grades.
     """
     grades: Grades = {}
     for line in _graded(path):
@@ -110,7 +109,7 @@ def read_qrels(path: Path) -> Grades:
 
 
 def _graded(path: Path) -> Iterator[Line]:
-    """Lines of either format, recognised by the first one; BEIR's columns are separated by tabs alone."""
+    """Lines of either format, recognised by the first line; BEIR's columns are separated only by tabs."""
     first = next(iter_columns(path, None), None)
     tabbed = first is not None and first.raw.count("\t") == 2
     lines = iter_columns(path, _BEIR, separator="\t") if tabbed else iter_columns(path, _TREC)
@@ -131,7 +130,7 @@ def _split(folder: Path) -> Path:
 
 
 def _either(path: Path) -> Path | None:
-    """The file as it is or compressed; None where there is neither."""
+    """The file, plain or compressed; None if neither exists."""
     compressed = path.with_name(f"{path.name}.gz")
     return path if path.is_file() else compressed if compressed.is_file() else None
 

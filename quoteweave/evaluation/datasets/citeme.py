@@ -1,15 +1,15 @@
 """CiteME (Press et al., NeurIPS 2024, arXiv 2407.12861): excerpts of papers, each with one citation to be attributed.
 
-A table with a header, comma-separated: `id`, `excerpt`, in which [CITATION] stands for the citation, and
-`target_paper_title`, the paper cited, or several titles that count alike, with [TITLE_SEPARATOR] between them;
-`source_paper_title`, `source_paper_url` and `year` are of the paper that the excerpt is from, `target_paper_url` is the
-address of the one cited, and `split` a part of the dataset. `tags`, what an excerpt is about, with semicolons or else
-commas between, is read where there is such a column. The text of the paper counts 130 excerpts; every per cent that its
-tables print of systems is a multiple of 1/119.
+A comma-separated table with a header. `excerpt` has [CITATION] in place of the citation, and `target_paper_title` is
+the cited paper, or several titles that are equally right, separated by [TITLE_SEPARATOR]; `source_paper_title`,
+`source_paper_url` and `year` belong to the paper that the excerpt is from, `target_paper_url` is the address of the
+cited one, and `split` a part of the dataset; each row has an `id`. `tags`, the topics of an excerpt, separated by
+semicolons or else commas, is read if there is such a column. The text of the paper counts 130 excerpts; every per cent
+that its tables print of systems is a multiple of 1/119.
 
-Results in the form of the authors' code are one JSON object of `metadata` and `results`, of which each names a paper.
-A result's `history` and `papers` become the steps of its search. The last message of the assistant is the last action;
-each search goes with the next of the lists in `papers`.
+Results in the format of the authors' code are one JSON object with `metadata` and `results`, each of which names a
+paper. A result's `history` and `papers` become the steps of its search. The last message of the assistant is the last
+action; each search takes the next of the lists in `papers`.
 """
 
 import csv
@@ -47,15 +47,15 @@ class _Row(BaseModel):
     @field_validator("year", mode="before")
     @classmethod
     def _whole(cls, value: object) -> object:
-        """Tables that were written again by a data frame with gaps have years such as `2024.0`."""
+        """Convert years such as `2024.0`, which data frames with gaps write."""
         return value.removesuffix(".0") if isinstance(value, str) else value
 
 
 def load_citeme(path: Path) -> list[Example]:
-    """The excerpts of a file, in its order; `.gz` is read as it is.
+    """The excerpts of a file, in its order; a `.gz` file is unpacked.
 
     An example's document is the paper that its excerpt is from. Raises DatasetError, naming file, row and column, for
-    what cannot be read, lacks a column or comes twice.
+    unreadable content, missing columns and repeated excerpts.
     """
     rows = csv.DictReader(io.StringIO(_text(path), newline=""), strict=True)
     examples: dict[str, Example] = {}
@@ -118,14 +118,14 @@ def _tags(cell: str) -> tuple[str, ...]:
 
 
 IS_CORRECT = "is_correct"
-"""A field of every result, by which such a file is recognised."""
+"""A field of every result, which identifies such a file."""
 _ASSISTANT = "assistant"
 _NO_FILE, _DAMAGED, _UNKNOWN = "does not have an open access PDF", "error reading the PDF", "not found in buffer"
 _PROBLEMS: Mapping[str, str] = {_NO_FILE: "not_open_access", _DAMAGED: "unreachable", _UNKNOWN: "never_shown"}
-"""Parts of the sentences that the authors' agent is shown, and what they say happened."""
+"""Parts of the sentences that the authors' agent is shown when a paper cannot be read, and what they mean."""
 _OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
     (r"max actions reached", "no_selection"),
-    # Such an error quotes the reply, in which any of the other words may stand.
+    # Such an error quotes the reply, which may contain any of the other words.
     (r"^\s*(?:failed to parse|could not parse|invalid json|got invalid)", "bad_format"),
     (r"content.?(?:filter|management)|content polic|safety system|output blocked", "content_filter"),
     (r"context.?(?:length|window)|prompt is too long|maximum.{0,40}tokens|too many tokens", "window"),
@@ -133,7 +133,7 @@ _OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
     (r"rate.?limit|timed? ?out|connection|overloaded|internal server|error code: 5|api", "endpoint"),
     (r"semantic.?scholar|selenium|webdriver|element|chrome", "source"),
 )
-"""Patterns of errors as providers and libraries word them, looked for in this order, and how such a search ended."""
+"""Patterns of errors as providers and libraries word them, tried in this order, and how such a search ended."""
 
 
 class _Part(BaseModel):
@@ -180,10 +180,10 @@ class _Results(_Part):
 
 
 def load_citeme_results(path: Path) -> list[Prediction]:
-    """A prediction a result: the title of the paper selected, how it was searched for, or the technical error.
+    """One prediction per result: the title of the selected paper, the search for it, or the technical error.
 
-    A search that used its actions up without a choice is no technical error: it names no paper. Raises DatasetError,
-    naming file and field, for what cannot be read.
+    A search that used up its actions without a selection is not a technical error: it names no paper. Raises
+    DatasetError, naming file and field, for unreadable content.
     """
     content = b"".join(line for _, line in iter_lines(path))
     try:
@@ -194,7 +194,7 @@ def load_citeme_results(path: Path) -> list[Prediction]:
 
 
 def outcome_of(error: str) -> SearchOutcome:
-    """How a search ended, by the error that the authors' code wrote down: the text of any exception.
+    """How a search ended, by the error that the authors' code recorded: the text of any exception.
 
     >>> outcome_of("Max actions reached"), outcome_of("Invalid json output: ```json")
     ('no_selection', 'bad_format')
@@ -232,7 +232,7 @@ def _was_found(result: _Result) -> bool:
 
 
 def _steps(result: _Result) -> Iterator[SearchStep]:
-    """An action for each message of the assistant; of one that is no action, `unreadable`."""
+    """An action for each message of the assistant; `unreadable` for one that is not an action."""
     lists = iter(result.papers or ())
     known = {paper.paperId: paper.named() for papers in result.papers or () for paper in papers}
     for position, message in enumerate(result.history):
@@ -251,7 +251,7 @@ def _steps(result: _Result) -> Iterator[SearchStep]:
 
 
 def _action(content: str) -> tuple[str, str, str]:
-    """Name, argument and rationale, from the first brace on, as the authors' code reads them."""
+    """Name, argument and rationale, read from the first brace on, as the authors' code does."""
     try:
         value, _ = json.JSONDecoder().raw_decode(content[content.index("{") :])
         action = value["action"]

@@ -1,10 +1,10 @@
 """CiteVQA (Ma et al., arXiv 2605.12882): questions about one or several long PDFs, answered with boxes as evidence.
 
-`CiteVQA.json` is one list of questions; the PDFs are had from their own addresses (`pdf_source.csv`), into `pdf/`.
+`CiteVQA.json` is one list of questions; the PDFs are downloaded from their own sites (`pdf_source.csv`) into `pdf/`.
 
-Answers in the form of the authors' code are its questions again, each with `model_predict`, an answer that cites boxes.
-Files of `infer/run.py` are read as predictions; those of `eval/run.py` hold the same, with scores, which are read as
-judgements: `qa_acc_score` and `rel_score`, 0 to 5.
+Answers in the format of the authors' code are the questions with `model_predict`, an answer that cites boxes. Files of
+`infer/run.py` are read as predictions; those of `eval/run.py` have the same and scores, which are read as judgements:
+`qa_acc_score` and `rel_score`, 0 to 5.
 """
 
 import json
@@ -24,10 +24,10 @@ from quoteweave.evaluation.text.responses import box_problem, boxed_response, ci
 
 QUESTIONS = "CiteVQA.json"
 FOLDERS = ("", "validation", "data/validation")
-"""Where a folder of the dataset may hold its questions."""
+"""The folders, below a folder of the dataset, that may contain its questions."""
 NECESSARY = "necessary"
 MIN_BOXES = 20
-"""From so many boxes on, their shapes tell in which order their edges are written."""
+"""The number of boxes whose shapes suffice to tell in which order their edges are written."""
 
 
 def _listed(raw: object) -> object:
@@ -35,7 +35,7 @@ def _listed(raw: object) -> object:
 
 
 class _Line(BaseModel):
-    # Fields that we do not read may come and go between releases of the dataset.
+    # Fields that are not read may come and go between releases of the dataset.
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, coerce_numbers_to_str=True)
 
 
@@ -63,21 +63,21 @@ class _Question(_Line):
 
 
 def load_citevqa(path: Path) -> list[Example]:
-    """Every question of a file, or of `CiteVQA.json` in a folder or its `data/validation`, in order; `.gz` too.
+    """Every question of a file, or of `CiteVQA.json` in a folder or its `data/validation`, in order; also as `.gz`.
 
-    An example's documents are the names of its PDFs, as files of the folder `pdf/` are called in a collection to which
-    that was added. Its subset is the dataset's `dataset_type`: Single-Doc, Multi (1-Gold) or Multi (N-Gold). Gold
-    regions are the evidence that is marked `necessary`; where a question has none so marked, all of it. Pages and
-    documents are written from 1. Boxes are thousandths of the page, and are kept as they are, reversed ones too:
-    `box_problem` says what is wrong with them.
+    An example's documents are the names of its PDFs, as they are in a collection to which the folder `pdf/` was added.
+    Its subset is the dataset's `dataset_type`: Single-Doc, Multi (1-Gold) or Multi (N-Gold). Gold regions are the
+    evidence that is marked `necessary`; if none of a question's evidence is, all of it. Pages and documents are written
+    from 1. Boxes are thousandths of the page, and are kept unchanged, even reversed ones: `box_problem` says what is
+    wrong with them.
 
-    The authors' code calls the edges x1, y1, x2, y2; in the examples of its prompts they stand as y1, x1, y2, x2. Text
-    is wider than it is tall, so where most of `MIN_BOXES` or more gold boxes would be taller than wide, the dataset
-    is read y first (`Reference.y_first`), and so are the answers to it; boxes of examples are x first either way.
+    The authors' code calls the edges x1, y1, x2, y2; the examples of its prompts have them as y1, x1, y2, x2. Text is
+    wider than it is tall, so where most of `MIN_BOXES` or more gold boxes would be taller than wide, the dataset is
+    read y first (`Reference.y_first`), and so are the answers to it; boxes of examples are always x first.
 
     Files of the authors' code, whose gold is `answer_bboxes`, are read too. Raises DatasetError, naming file, place and
-    field, for what is missing or malformed, such as another version of the dataset, and for gold in a document that the
-    question is not asked of.
+    field, for missing or malformed content, such as another version of the dataset, and for gold in a document that
+    does not belong to the question.
     """
     file = questions_of(path)
     read = [(f"{file}, {place}", line) for place, line in iter_items(file, _Question)]
@@ -93,7 +93,7 @@ def load_citevqa(path: Path) -> list[Example]:
 
 
 def questions_of(path: Path) -> Path:
-    """The file of the questions: the one named, or that in the folder named. Raises DatasetError."""
+    """The file of the questions: the given one, or that in the given folder. Raises DatasetError."""
     if not path.is_dir():
         return path
     found = next((file for folder in FOLDERS if (file := path / folder / QUESTIONS).is_file()), None)
@@ -110,7 +110,7 @@ def written_y_first(boxes: Sequence[Box]) -> bool:
 
 
 def _gold(line: _Question, where: str) -> list[GoldRegion]:
-    """The gold regions as they are written. Raises DatasetError."""
+    """The gold regions as written. Raises DatasetError."""
     if line.answer_bboxes is None and not line.Evidence:
         raise DatasetError(
             f"{where}: neither Evidence nor answer_bboxes holds gold; it is of another version of CiteVQA"
@@ -141,11 +141,11 @@ def _names(line: _Question) -> tuple[str, ...]:
 
 
 def _document(element: _Element, names: Sequence[str], where: str) -> str:
-    """The document of an element by its number, or by its name. Raises DatasetError where these do not agree."""
+    """The document of an element by its number, or by its name. Raises DatasetError if the two disagree."""
     named, number = element.source_pdf_name, element.source_doc_index
     by_number = names[number - 1] if number is not None and number <= len(names) else None
     by_name = next((name for name in names if named is not None and name == PurePosixPath(named).name), None)
-    if named is not None and PurePosixPath(named).suffix != ".pdf":  # names may go without their suffix
+    if named is not None and PurePosixPath(named).suffix != ".pdf":  # names may lack their suffix
         by_name = next((name for name in names if name == f"{PurePosixPath(named).name}.pdf"), by_name)
     found = by_number or by_name
     if found is None or (named is not None and by_name is None) or (by_number and by_name and by_number != by_name):
@@ -177,11 +177,11 @@ def _example(line: _Question, gold: Sequence[GoldRegion], *, y_first: bool) -> E
 
 ANSWER = "model_predict"
 _DIVISOR = 20
-"""What the released script divides a judge's number by, though its prompts ask for 0 to 5."""
+"""The number by which the released script divides a judge's score, though its prompts ask for 0 to 5."""
 
 
 class _Answered(BaseModel):
-    # The dataset's own fields, and those that its evaluation adds, are not read from here.
+    # The dataset's own fields, and those that its evaluation adds, are not read here.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     index: str
@@ -205,7 +205,7 @@ class _WholeQuestion(BaseModel):
 
 
 def load_citevqa_answers(path: Path) -> list[Prediction]:
-    """A prediction an item. Raises DatasetError, naming file, place and field, for what cannot be read."""
+    """One prediction per item. Raises DatasetError, naming file, place and field, for unreadable content."""
     return [
         Prediction(
             example=item.index,
@@ -220,10 +220,10 @@ def load_citevqa_answers(path: Path) -> list[Prediction]:
 
 
 def load_citevqa_judgements(path: Path) -> dict[str, Judgement]:
-    """Question to the scores that `eval/run.py` wrote, 0 to 5; what is missing or off that scale is left out.
+    """Question to the scores that `eval/run.py` wrote, 0 to 5; missing scores and those off the scale are left out.
 
-    Raises DatasetError, naming file, place and field, for what cannot be read or holds no score, and for scores that
-    the released script has divided by 20: of either sort none exceeds a quarter.
+    Raises DatasetError, naming file, place and field, for unreadable content or items without a score, and for scores
+    that the released script has divided by 20: none of either kind exceeds a quarter.
     """
     items = [item for _, item in iter_items(path, _Scored)]
     written = [(item.index, {"answer": item.qa_acc_score, "relevance": item.rel_score}) for item in items]
@@ -246,11 +246,11 @@ def load_citevqa_judgements(path: Path) -> dict[str, Judgement]:
 def citevqa_answers(
     references: Path, examples: Sequence[Example], predictions: Sequence[Prediction]
 ) -> list[dict[str, JsonValue]]:
-    """The questions of the dataset's file, each with its answer and model, as CiteVQA's `eval/run.py` reads them.
+    """The questions of the dataset's file, each with its answer and model, in the form for CiteVQA's `eval/run.py`.
 
-    Marks are replaced by boxes (`boxed_response`). Failed predictions are left out, as its `infer/run.py` leaves them.
-    The gold is what the file has: the script scores items that have `answer_bboxes`. Raises DatasetError for a
-    prediction of a question that the file does not hold.
+    Marks are replaced by boxes (`boxed_response`). Failed predictions are left out, as by its `infer/run.py`. The gold
+    is that of the file: the script scores items that have `answer_bboxes`. Raises DatasetError for a prediction of a
+    question that the file does not contain.
     """
     file = questions_of(references)
     items = {str(item.index): item for _, item in iter_items(file, _WholeQuestion)}

@@ -1,18 +1,18 @@
 """MCiteBench (arXiv 2503.02589): questions on research papers, each with pieces of evidence and distractors.
 
-What is shown to a model is numbered by kind: texts as `[1]`, pictures as `Figure 3`, tables as `Table 2`. The example's
-quotes go by these names, in the order of their numbers; `Example.sources` has them as the file lists them: evidence,
-then distractors. Pictures lie at `<pdf_id>/images/…`, as the authors publish them. Pages and boxes are not given:
-quotes stand on page 0 under the label `?`, in an empty box.
+The items that a model is shown are numbered by kind: texts as `[1]`, pictures as `Figure 3`, tables as `Table 2`. The
+example's quotes have these names, in the order of their numbers; `Example.sources` has them as the file lists them:
+evidence, then distractors. Pictures are at `<pdf_id>/images/…`, as the authors publish them. Pages and boxes are not
+given: quotes are on page 0 with the label `?`, in an empty box.
 
 Its multiple-choice questions ask whether a model finds the source of an answer, or understands it.
 
-`source` (section 5.3 RQ1, Tables 3 and 11): explanation questions with one piece of evidence; which
-of the five sources holds what is asked for? `attribution` and `understanding` (its first version, section 5.3 RQ3,
-Table 3): Locating questions with one piece of evidence; which of five sources is it, and which of four answers is
-right? Distractors are those of the dataset, from the same paper, or drawn from other papers.
+`source` (section 5.3 RQ1, Tables 3 and 11): explanation questions with one piece of evidence; which of the five sources
+contains what is asked for? `attribution` and `understanding` (its first version, section 5.3 RQ3, Table 3): Locating
+questions with one piece of evidence; which of five sources is it, and which of four answers is right? Distractors are
+those of the dataset, from the same paper, or drawn from other papers.
 
-Files of responses: each line of the dataset again, with `response`.
+Files of responses have each line of the dataset again, with `response`.
 """
 
 import random
@@ -42,7 +42,7 @@ _FIGURE, _TABLE = (lazy_regex(rf"{kind}\s*\d+", re.IGNORECASE) for kind in ("fig
 
 
 class _Shown(BaseModel):
-    # Fields that we do not read may come and go between releases of the dataset.
+    # Fields that are not read may come and go between releases of the dataset.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     question_id: str
@@ -67,10 +67,10 @@ class _Line(_Shown):
 
 
 def load_mcitebench(path: Path) -> list[Example]:
-    """The questions of a file, in its order. Locating questions have choices, and the right letter as short answer.
+    """The questions of a file, in order. Locating questions have choices, and the right letter as the short answer.
 
-    Raises DatasetError, naming file, line and field, for what cannot be read, a repeated question, a type of question
-    that the benchmark does not have, and evidence or distractors that are not among what is shown.
+    Raises DatasetError, naming file, line and field, for unreadable content, a repeated question, a type of question
+    that the benchmark does not have, and evidence or distractors that are not among the items shown.
     """
     examples: list[Example] = []
     seen: dict[str, int] = {}
@@ -115,7 +115,7 @@ def _example(line: _Line, where: str) -> Example:
 
 
 def _shown(line: _Shown) -> Iterator[tuple[str, str, Layout]]:
-    """Id, content and layout of all that is shown, texts first, each kind in the order of its numbers."""
+    """Id, content and layout of all items shown, texts first, each kind in the order of its numbers."""
     yield from ((number, text, "paragraph") for number, text in _by_number(line.idx_2_text))
     yield from ((f"Figure {number}", path, "figure") for number, path in _by_number(line.idx_2_image))
     yield from ((f"Table {number}", path, "table") for number, path in _by_number(line.idx_2_table))
@@ -148,7 +148,7 @@ def _ranked(line: _Shown, kind: Kind) -> Iterator[Hit]:
 
 
 def _listed(line: _Line, gold: tuple[str, ...], where: str) -> Iterator[str]:
-    """Ids of the evidence, then of the distractors; none where the file does not list these."""
+    """Ids of the evidence, then of the distractors; none if the file does not list these."""
     by_content = {content: name for name, content, _ in _shown(line)}
     if not line.distractor_contents:
         return
@@ -160,7 +160,7 @@ def _listed(line: _Line, gold: tuple[str, ...], where: str) -> Iterator[str]:
 
 
 def _script_names(line: _Line) -> Iterator[str]:
-    """Names of the evidence as the authors' script reads them: of pictures from the key, as that is written.
+    """Names of the evidence as the authors' script reads them: for pictures from the key, as written.
 
     Source: caiyuhu/MCiteBench at d9d41d3, evaluation/eval_citation_f1_source_f1_em/calculate_citation_source_score.py.
     """
@@ -173,7 +173,7 @@ def _script_names(line: _Line) -> Iterator[str]:
 
 
 def _gold(line: _Line, where: str) -> Iterator[str]:
-    """Ids of the evidence: by its content, else by its key."""
+    """Ids of the evidence: by its content, or else by its key."""
     names, by_content = {name for name, _, _ in _shown(line)}, {content: name for name, content, _ in _shown(line)}
     for position, key in enumerate(line.evidence_keys):
         content = line.evidence_contents[position] if position < len(line.evidence_contents) else None
@@ -185,16 +185,16 @@ def _gold(line: _Line, where: str) -> Iterator[str]:
 
 Probe = Literal["source", "attribution", "understanding"]
 ASKED_OF: Mapping[Probe, str] = {"source": "explanation", "attribution": "locating", "understanding": "locating"}
-"""The type of the questions that are asked."""
+"""The question type from which each kind of probe is made."""
 OPTIONS = len(LETTERS)
 _DRAWS = 50
 
 
 def make_probes(examples: Sequence[Example], probe: Probe, *, unrelated: bool = False, seed: int = 0) -> list[Example]:
-    """The probes of all examples that can be turned into one; their ids end in `:` and the probe's name.
+    """The probes of all examples that can be turned into one; their ids end with `:` and the probe's name.
 
     With `unrelated`, distractors are replaced by sources of the same layout from other papers of `examples`, drawn by
-    `seed` and the question's id; texts take the numbers of those that they replace. Raises DatasetError where there are
+    `seed` and the question's id; texts take the numbers of those that they replace. Raises DatasetError if there are
     too few of these.
     """
     apt = [example for example in examples if _gold_source(example, ASKED_OF[probe]) is not None]
@@ -210,10 +210,10 @@ def make_probes(examples: Sequence[Example], probe: Probe, *, unrelated: bool = 
 def source_question(
     example: Example, probe: Literal["source", "attribution"] = "source", *, seed: int = 0
 ) -> Example | None:
-    """Turn a question of the probe's type with five quotes, one of them gold, into a probe; None for any other.
+    """Turn a question of the probe's type with five quotes, one of which is gold, into a probe; None for others.
 
     `choices` are the letters A to E with the names of the quotes, in an order drawn from `seed` and the question's id;
-    the gold answer is the letter of the right one.
+    the gold answer is the letter of the right quote.
     """
     gold = _gold_source(example, ASKED_OF[probe])
     if gold is None:
@@ -227,7 +227,7 @@ def source_question(
 
 
 def understanding_question(example: Example) -> Example | None:
-    """Turn a Locating question with answers to choose from and one gold source of five into a probe; else None."""
+    """Turn a Locating question with answers to choose from, and one gold source of five, into a probe; else None."""
     gold, right = _gold_source(example, ASKED_OF["understanding"]), example.reference.short_answer
     if gold is None or right not in example.choices:
         return None
@@ -237,9 +237,9 @@ def understanding_question(example: Example) -> Example | None:
 
 
 def with_unrelated_distractors(example: Example, pool: Mapping[Layout, Sequence[Quote]], *, seed: int = 0) -> Example:
-    """The example with a source of another document and the same layout for each that is not gold.
+    """The example with each source that is not gold replaced by one of the same layout from another document.
 
-    `pool` has the quotes to draw from, by layout. Raises DatasetError where it has none whose name is still free.
+    `pool` has the quotes to draw from, by layout. Raises DatasetError if none of them has an unused name.
     """
     context = example.context or Context()
     gold = gold_items(example) or frozenset()
@@ -263,7 +263,7 @@ def with_unrelated_distractors(example: Example, pool: Mapping[Layout, Sequence[
 
 
 def _gold_source(example: Example, question_type: str) -> str | None:
-    """The gold item of a question of that type with five sources, one of them gold; else None."""
+    """The gold item of a question of that type with five sources, one of which is gold; else None."""
     gold, names = gold_items(example), [item_name(quote.id) for quote in _quotes(example)]
     apt = example.question_type == question_type and len(names) == len(set(names)) == OPTIONS
     return next(iter(gold)) if apt and gold is not None and len(gold) == 1 and gold.issubset(names) else None
@@ -283,7 +283,7 @@ def _by_layout(examples: Iterable[Example]) -> dict[Layout, list[Quote]]:
 
 
 def _draw(draw: random.Random, pool: Sequence[Quote], document: str | None, taken: Container[str]) -> Quote | None:
-    """A quote of another document, and where it is a picture of a free name, each as likely as another; or None."""
+    """A random quote of another document, for a picture one whose name is unused; None if there is none."""
 
     def fits(quote: Quote) -> bool:
         return quote.document != document and (quote.kind == "text" or quote.id not in taken)
@@ -300,21 +300,21 @@ def _replaced(hit: Hit, drawn: Mapping[str, Quote]) -> Hit:
 
 
 class _ResponseLine(_Shown):
-    # The dataset's other fields, and those that its evaluation adds, are not read from here.
+    # The dataset's other fields, and those that its evaluation adds, are not read here.
     question: str | None = None
     response: str | None = None
 
 
 def _asked(line: _ResponseLine) -> str | None:
-    """None for a line that does not repeat what was shown."""
+    """The question of a line; None for a line that does not repeat what was shown."""
     context = _context(line)
     return asked_hash(line.question, context) if line.question and context.hits else None
 
 
 def load_mcitebench_responses(path: Path) -> list[Prediction]:
-    """A prediction a line, over the dataset's own items; the model is what the file is called by, without suffixes.
+    """One prediction per line, over the dataset's own items; the model is the file's name without suffixes.
 
-    Raises DatasetError, naming file, line and field, for what cannot be read.
+    Raises DatasetError, naming file, line and field, for unreadable content.
     """
     model = path.name.removesuffix(".gz").removesuffix(".jsonl")
     return [

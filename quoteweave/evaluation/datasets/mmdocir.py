@@ -1,6 +1,6 @@
 """MMDocIR (Dong et al., arXiv 2501.08828): questions about long PDFs, with the pages and boxes that hold the evidence.
 
-A folder holds `annotations.jsonl`, or `MMDocIR_annotations.jsonl` as it is published, one document a line, and the
+A folder contains `annotations.jsonl`, or `MMDocIR_annotations.jsonl` as published, with one document per line, and the
 documents in `pdf/`.
 """
 
@@ -21,8 +21,8 @@ ANNOTATIONS = "annotations.jsonl"
 PUBLISHED_ANNOTATIONS = "MMDocIR_annotations.jsonl"
 DOCUMENTS = "pdf"
 
-# The names of the two sources that MMDocIR draws on: MMLongBench-Doc above, DocBench below. The paper counts DocBench's
-# questions on metadata with those on layout ("Layout/Meta").
+# The names of the two sources from which MMDocIR takes questions: MMLongBench-Doc above, DocBench below. The paper
+# counts DocBench's questions on metadata with those on layout ("Layout/Meta").
 EVIDENCE_TYPES = {
     "Pure-text (Plain-text)": "text",
     "Generalized-text (Layout)": "layout",
@@ -37,7 +37,7 @@ EVIDENCE_TYPES = {
 
 
 def written_list(raw: object) -> object:
-    """`"['Chart', 'Table']"` and `"Chart"` as lists. The string is read as a literal, never run. Raises ValueError."""
+    """Convert `"['Chart', 'Table']"` and `"Chart"` to lists; the string is parsed, not executed. Raises ValueError."""
     if not isinstance(raw, str):
         return raw
     if not raw.lstrip().startswith("["):
@@ -49,11 +49,11 @@ def written_list(raw: object) -> object:
 
 
 _ROUNDING = 1.0
-"""Points by which a box may stand out of its page."""
+"""Points by which a box may extend beyond its page."""
 
 
 class _Line(BaseModel):
-    # Fields that we do not read may come and go between releases of the dataset.
+    # Fields that are not read may come and go between releases of the dataset.
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, coerce_numbers_to_str=True)
 
 
@@ -64,7 +64,7 @@ class _LayoutBox(_Line):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the box has an area, within the page as it is annotated."""
+        """Whether the box has an area and lies within the page as annotated."""
         left, top, right, bottom = self.bbox
         width, height = self.page_size
         return -_ROUNDING <= left < right <= width + _ROUNDING and -_ROUNDING <= top < bottom <= height + _ROUNDING
@@ -85,7 +85,7 @@ class _Document(_Line):
 
 
 def annotations_file(folder: Path) -> Path:
-    """The file of the questions: `annotations.jsonl` in the folder, or else that of the published name; or the file."""
+    """The file of the questions: the given one, or `annotations.jsonl` or that of the published name in the folder."""
     if folder.is_file():
         return folder
     published = folder / PUBLISHED_ANNOTATIONS
@@ -95,13 +95,13 @@ def annotations_file(folder: Path) -> Path:
 def load_mmdocir(folder: Path) -> list[Example]:
     """Every question of the folder's `annotations_file`, or of that file itself, in the order of the file.
 
-    An example's id is `<doc_name>#<n>`, n from 0 among its document's questions, and its document is `doc_name`: the
-    name that the file has in a collection to which `folder/pdf` was added. Gold pages count from 0. Gold boxes are in
-    points from the page's top left and are carried as they were annotated: where the annotated `page_size` differs from
-    the page's own they are not rescaled. Those that are reversed, without area or outside that size are left out, and
-    counted (`Reference.unusable_boxes`). Evidence types are shortened by `EVIDENCE_TYPES`; others keep their names.
+    An example's id is `<doc_name>#<n>`, with n from 0 among its document's questions, and its document is `doc_name`:
+    the name of the file in a collection to which `folder/pdf` was added. Gold pages count from 0. Gold boxes are in
+    points from the page's top left and are kept as annotated: if the annotated `page_size` differs from the page's own,
+    they are not rescaled. Boxes that are reversed, without area or outside that size are left out, and counted
+    (`Reference.unusable_boxes`). Evidence types are shortened by `EVIDENCE_TYPES`; others keep their names.
 
-    Raises DatasetError, naming file, line (from 1) and field, for what is missing or malformed.
+    Raises DatasetError, naming file, line (from 1) and field, for missing or malformed content.
     """
     path = annotations_file(folder)
     if not path.is_file():

@@ -1,9 +1,9 @@
 """MMDocRAG (arXiv 2505.16470): questions on long documents, each with 15 or 20 candidate quotes, some of them gold.
 
-One question a line. The authors' files (`dev_15.jsonl`, `evaluation_20.jsonl`…) hold question, candidates and gold;
-a file of gold alone (`q_id`, `gold_quotes`, `answer_short`) is enough to score which quotes an answer cites.
+There is one question per line. The authors' files (`dev_15.jsonl`, `evaluation_20.jsonl`…) contain question, candidates
+and gold; one with only the gold (`q_id`, `gold_quotes`, `answer_short`) suffices to score which quotes an answer cites.
 
-Files of responses: lines of `q_id`, `response`, `in_tok`, `out_tok`, and `error` where the call failed.
+Files of responses have lines with `q_id`, `response`, `in_tok`, `out_tok`, and `error` if the call failed.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit, Kind, Query, Quote
 
 NOWHERE = (0.0, 0.0, 0.0, 0.0)
-"""The box of a quote whose place on its page the dataset does not tell."""
+"""The box of a quote if the dataset does not give its place on the page."""
 
 
 class _Line(BaseModel):
-    # Fields that we do not read may come and go between releases of the dataset.
+    # Fields that are not read may come and go between releases of the dataset.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
 
@@ -52,14 +52,14 @@ class _Question(_Line):
 
 
 def load_mmdocrag(path: Path, *, quotes: Literal[15, 20]) -> list[Example]:
-    """The questions of a file, in its order; `.gz` is read as it is. An example's id is its `q_id`.
+    """The questions of a file, in its order; a `.gz` file is unpacked. An example's id is its `q_id`.
 
-    Candidates become the example's context, under their own ids (`text3`, `image7`), which gold goes by. Gold is named
-    by (document, layout id) as well, so that retrieved quotes can be matched with it in a collection that was imported
-    from MMDocIR's layouts: `doc_name` is the name of the document there. Candidates have no boxes: theirs is empty.
+    Candidates become the example's context under their own ids (`text3`, `image7`), by which gold names them. Gold is
+    also named by (document, layout id), so that retrieved quotes can be matched with it in a collection that was
+    imported from MMDocIR's layouts, in which `doc_name` is the document's name. The boxes of candidates are empty.
 
-    Raises DatasetError, naming file, line and field, for what cannot be read, for a repeated question, and for a file
-    of the other setting.
+    Raises DatasetError, naming file, line and field, for unreadable content, for a repeated question, and for a file of
+    the other setting.
     """
     examples: list[Example] = []
     seen: dict[str, int] = {}
@@ -107,7 +107,7 @@ def _example(line: _Question, where: str, quotes: Literal[15, 20]) -> Example:
 
 
 def _hits(line: _Question, candidates: Sequence[_Candidate], kind: Kind, where: str) -> tuple[Hit, ...]:
-    """The candidates of one kind, in order; a mark's number is the place, so that ids must count as places do."""
+    """The candidates of one kind, in order; a mark's number is a position, so that ids must be numbered by position."""
     hits = []
     for rank, candidate in enumerate(candidates, start=1):
         if candidate.quote_id != f"{kind}{rank}":
@@ -160,9 +160,9 @@ class _ResponseLine(BaseModel):
 
 
 def load_responses(path: Path) -> list[Prediction]:
-    """A prediction a line, over the dataset's own quotes. Tokens counted as 0 in and 0 out were not counted: None.
+    """One prediction per line, over the dataset's own quotes. Token counts of 0 in and 0 out mean unknown: None.
 
-    Raises DatasetError, naming file, line and field, for what cannot be read.
+    Raises DatasetError, naming file, line and field, for unreadable content.
     """
     return [_prediction(line) for _, line in iter_records(path, _ResponseLine)]
 

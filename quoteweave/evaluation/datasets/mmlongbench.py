@@ -1,8 +1,8 @@
 """MMLongBench-Doc (Ma et al., arXiv 2407.01523): questions about long PDFs with short answers, or with none.
 
-One question a line of `samples.jsonl`, or one list of them, as the authors' `samples.json` is; each with the pages that
-hold the evidence and the format of its answer. About a fifth cannot be answered from their document. A folder holds
-the file, and the documents in `pdf/`.
+There is one question per line in `samples.jsonl`, or one list of them, as in the authors' `samples.json`; each has the
+pages that contain the evidence and the format of its answer. About a fifth cannot be answered from their document. A
+folder contains the file, and the documents in `pdf/`.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ FORMATS: dict[str, AnswerFormat] = {"Int": "int", "Float": "float", "Str": "str"
 
 
 class _Line(BaseModel):
-    # Fields that we do not read may come and go between releases of the dataset.
+    # Fields that are not read may come and go between releases of the dataset.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     doc_id: str = Field(min_length=1)
@@ -36,18 +36,17 @@ class _Line(BaseModel):
 
 
 def load_mmlongbench(path: Path) -> list[Example]:
-    """Every question of a file, or of `samples.jsonl` in a folder, in its order; `.gz` is read as it is.
+    """Every question of a file, or of `samples.jsonl` in a folder, in its order; a `.gz` file is unpacked.
 
-    An example's id is `<doc_id>#<n>`, n from 0 among its document's questions, and its document is `doc_id`: the name
-    that the file has in a collection to which `pdf/` was added. Pages are written from 1 and kept from 0; the page 0,
-    which the published file names once, is none of the document's and is left out. Evidence types are shortened as
-    MMDocIR's are.
+    An example's id is `<doc_id>#<n>`, with n from 0 among its document's questions, and its document is `doc_id`: the
+    name of the file in a collection to which `pdf/` was added. Pages are written from 1 and stored from 0; page 0,
+    which the published file names once, is no page of the document and is left out. Evidence types are as for MMDocIR.
 
-    A question whose answer is `Not answerable` has the answer format `none`, no answer and no gold pages: the
-    few that are named for such questions hold no answer. An answer of the format `None` that is
-    there nonetheless is a text, as the authors score it.
+    A question whose answer is `Not answerable` has the answer format `none`, no answer and no gold pages: the few pages
+    that are named for such questions contain no answer. An answer that is given although its format is `None` is a
+    text, as the authors score it.
 
-    Raises DatasetError, naming file, line and field, for what is missing or malformed.
+    Raises DatasetError, naming file, line and field, for missing or malformed content.
     """
     asked = Counter[str]()
     examples = []
@@ -58,7 +57,7 @@ def load_mmlongbench(path: Path) -> list[Example]:
 
 
 def samples_of(path: Path) -> Path:
-    """The file of the questions: the one named, or that of the folder named."""
+    """The file of the questions: the given one, or that of the given folder."""
     return path / SAMPLES if path.is_dir() else path
 
 

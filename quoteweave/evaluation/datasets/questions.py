@@ -1,4 +1,4 @@
-"""A user's own questions: one JSON object a line, of which only `question` must be there."""
+"""A user's own questions: one JSON object per line, in which only `question` is required."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from quoteweave.core.records import Query
 
 
 class _Line(BaseModel):
-    # Closed, so that a misspelled field is an error and not ignored.
+    # Extra fields are forbidden, so that a misspelled field is an error rather than ignored.
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
     question: str = Field(min_length=1)
@@ -26,10 +26,10 @@ class _Line(BaseModel):
 
 
 def load_questions(path: Path) -> list[Example]:
-    """The questions, in the order of the file. Pages are written from 1, as people count, and kept from 0.
+    """The questions, in the order of the file. Pages are written from 1, as people count, and stored from 0.
 
-    Without `id` a question goes by the number of its line. Raises DatasetError, naming file, line and field, for what
-    cannot be read, for an unknown field, and for an id that comes twice.
+    A question without `id` is named by the number of its line. Raises DatasetError, naming file, line and field, for
+    unreadable content, for an unknown field, and for a repeated id.
     """
     examples: list[Example] = []
     seen: dict[str, int] = {}

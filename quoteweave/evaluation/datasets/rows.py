@@ -21,7 +21,7 @@ from quoteweave.core.files.jsonl import (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: `raw` without its end, its columns, and where it stands."""
+    """One line: `raw` without its end, its columns, and its position."""
 
     raw: str
     values: tuple[str, ...]
@@ -29,7 +29,7 @@ class Line:
     where: str
     """File and line."""
     cut: str
-    """What to add to an error where the line has no end."""
+    """What to add to an error if the line has no end."""
 
     def integer(self, column: int) -> int:
         """The whole number of a column. Raises DatasetError, naming line and column."""
@@ -55,7 +55,7 @@ class Line:
 def iter_columns(path: Path, names: Sequence[str] | None, *, separator: str | None = None) -> Iterator[Line]:
     """Lines that are not blank, each with as many columns as there are names (with None, with any number).
 
-    Columns are parted by white space, or by `separator` alone. Raises DatasetError, naming file and line.
+    Columns are separated by white space, or only by `separator`. Raises DatasetError, naming file and line.
     """
     for number, line in iter_lines(path):
         where, cut = f"{path}, line {number}", truncation_hint(line)
@@ -74,7 +74,7 @@ _LIST = "data"
 
 
 def iter_items(path: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
-    """Place, such as `line 3` or `item 3`, and content of each object; `.gz` is read as it is.
+    """Position, such as `line 3` or `item 3`, and content of each object; a `.gz` file is unpacked.
 
     Raises DatasetError, naming file, place and field.
     """
@@ -89,7 +89,7 @@ def iter_items(path: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
 
 
 def _one_a_line(path: Path) -> bool:
-    """Whether the first line is an object of its own."""
+    """Whether the first line is a whole object."""
     _, first = next(iter_lines(path), (0, b"[]"))
     try:
         value = json.loads(first)

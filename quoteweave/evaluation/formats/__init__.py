@@ -1,4 +1,4 @@
-"""Load predictions, of runs or made elsewhere; the format of a file is recognised by its content."""
+"""Load predictions of runs or of other programs; the format of a file is recognised by its content."""
 
 import json
 import re
@@ -30,13 +30,13 @@ _READ_FILES = (
 )
 _VERSION = re.compile(rb"\s*+\{\s*+\"version\"\s*+:")
 _LISTED = re.compile(rb"\s*+(?:\[\s*+(?:\{.*)?|\{\s*+)", re.DOTALL)
-"""The first line of a file that holds one JSON list, or one object over many lines."""
+"""The first line of a file that contains one JSON list, or one object over many lines."""
 
 
 def load_predictions(path: Path) -> list[Prediction]:
     """The predictions of a run folder or of a file, `.gz` or not, in their order.
 
-    Raises DatasetError, naming file, line and field, for what cannot be read or is none of these.
+    Raises DatasetError, naming file, line and field, for unreadable content and unknown formats.
 
         >>> load_predictions(Path("ours.jsonl"))[0].response
         'Grain [1].'
@@ -57,7 +57,7 @@ def load_predictions(path: Path) -> list[Prediction]:
 
 
 def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
-    """What reads a file that begins with this line; None where nothing does."""
+    """The function that reads a file which begins with this line; None if there is none."""
     if is_trec_run(line):
         return load_trec_run
     if is_ranking_json(line):
@@ -69,7 +69,7 @@ def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
 
 
 def _load_listed(path: Path) -> list[Prediction]:
-    """A log of Inspect, which begins with its version, what the code of a benchmark wrote, by a field, or a ranking."""
+    """Load a log of Inspect, which begins with its version, output of a benchmark's code, by a field, or a ranking."""
     if _VERSION.match(b"".join(line for _, line in islice(iter_lines(path), 2))):
         return load_inspect_log(path)
     for field, load in ((ANSWER, load_citevqa_answers), (IS_CORRECT, load_citeme_results)):
@@ -105,4 +105,4 @@ _BY_FIELDS: Sequence[tuple[set[str], Callable[[Path], list[Prediction]]]] = (
     ({"version", "status", "eval"}, load_inspect_log),
     ({"metadata", "results"}, load_citeme_results),
 )
-"""The fields of a first line, and what reads files that begin so."""
+"""Fields of a first line, and the function that reads files with such a line."""

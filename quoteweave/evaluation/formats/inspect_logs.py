@@ -1,11 +1,11 @@
 """Read the logs of Inspect (inspect_ai, UK AI Security Institute) as predictions over the dataset's own quotes.
 
-    NAME.eval   a zip: `header.json` (or, of one that did not end, `_journal/start.json`), and `samples/*.json`
+    NAME.eval   a zip: `header.json` (or, if the run did not end, `_journal/start.json`), and `samples/*.json`
     NAME.json   the header with `samples`, a list
 
 A sample's `id` is the example's. Its response is the model's last output, without its reasoning; its tokens are those
-of all calls for it. Neither needs inspect_ai; members of a zip that are packed by Zstandard, as of late, need the extra
-`inspect` below Python 3.14. Read were logs of inspect_ai 0.3.285.
+of all calls for it. Neither needs inspect_ai; members of a zip that are compressed by Zstandard, as in recent logs,
+need the extra `inspect` below Python 3.14. Logs of inspect_ai 0.3.285 were read.
 """
 
 import json
@@ -24,14 +24,14 @@ from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import DOWNLOAD_AGAIN, describe_validation_error, iter_lines
 
 ZSTANDARD = 93
-"""How the format of zip files names the method."""
+"""The number of the compression method in the format of zip files."""
 _ATTACHMENT = "attachment://"
 Model = TypeVar("Model", bound=BaseModel)
 _HEADERS = ("header.json", "_journal/start.json")
 
 
 class _Part(BaseModel):
-    # A log says much more than who answered what.
+    # A log contains much more than answers, which is not read.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
 
@@ -83,10 +83,10 @@ class _Header(_Part):
 
 
 def load_inspect_log(path: Path) -> list[Prediction]:
-    """A prediction a sample, in the order of the log; a sample that failed is a failed prediction.
+    """One prediction per sample, in the order of the log; a failed sample is a failed prediction.
 
-    Raises DatasetError, naming file, sample and field, for what cannot be read, a log without samples, and samples of
-    several epochs; MissingExtra where a library is missing that unpacks it.
+    Raises DatasetError, naming file, sample and field, for unreadable content, a log without samples, and samples of
+    several epochs; MissingExtra if a library that unpacks it is missing.
     """
     header, samples = _unzipped(path) if zipfile.is_zipfile(path) else _whole(path)
     model = _validated(_Header, header, f"{path}, header").eval.model
@@ -125,7 +125,7 @@ def _unzipped(path: Path) -> tuple[object, list[tuple[str, object]]]:
             content = {name: file.read(name) for name in [header, *wanted]}
     except QuoteweaveError:
         raise
-    except Exception as error:  # each method of packing raises errors of its own
+    except Exception as error:  # each compression method raises its own errors
         raise DatasetError(f"{path} cannot be unpacked: {error}; if it is cut short, {DOWNLOAD_AGAIN}") from error
     read = {name: _parsed(member, f"{path}, {name}") for name, member in content.items()}
     return read.pop(header), list(read.items())
@@ -180,7 +180,7 @@ def _prediction(sample: _Sample, model: str | None) -> Prediction:
 
 
 def _text(message: _Message, attachments: Mapping[str, str]) -> str:
-    """What a message says, its parts of text one after another; long texts may stand apart in the log."""
+    """The text of a message, all text parts in order; long texts may be stored elsewhere in the log."""
     if isinstance(message.content, str):
         parts = [message.content]
     else:

@@ -1,4 +1,4 @@
-"""Read and write rankings as one JSON object: query to item to score, as pytrec_eval, ranx and BEIR hold them."""
+"""Read and write rankings as one JSON object, query to item to score, as pytrec_eval, ranx and BEIR have them."""
 
 import json
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ from quoteweave.evaluation.metrics.rankings import by_score
 
 
 def is_ranking_file(path: Path) -> bool:
-    """Whether a file is one such object over any number of lines."""
+    """Whether a file is one such object, on any number of lines."""
     lines = (line for _, line in iter_lines(path))
     first = next(lines, b"")
     return first.lstrip().startswith(b"{") and is_ranking_json(b"".join((first, *lines)))
 
 
 def is_ranking_json(content: bytes) -> bool:
-    """Whether this is one object of objects that hold numbers alone."""
+    """Whether this is one object of objects that contain only numbers."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -33,9 +33,9 @@ def _is_ranking(items: object) -> bool:
 
 
 def load_ranking_json(path: Path) -> list[Prediction]:
-    """A prediction a query, its items best first as trec_eval ranks them; nothing was found where it has none.
+    """One prediction per query, its items best first as trec_eval ranks them; a query without items found nothing.
 
-    Raises DatasetError, naming the file, for a query or an item that comes twice, and for a score that is not finite.
+    Raises DatasetError, naming the file, for a repeated query or item, and for a score that is not finite.
     """
     ranked = json.loads(
         b"".join(line for _, line in iter_lines(path)), object_pairs_hook=lambda pairs: _once(pairs, path)
@@ -47,7 +47,7 @@ def load_ranking_json(path: Path) -> list[Prediction]:
 
 
 def _once(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
-    """Return the object. A name that comes twice would hide what stands under the first of them."""
+    """Return the object. Raises DatasetError for a repeated name, which would hide the first one's value."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -59,6 +59,6 @@ def _once(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
 
 
 def ranking_json(ranked: Mapping[str, Mapping[str, float]]) -> str:
-    """The object, in one line, each query's items best first."""
+    """The object on one line, with each query's items best first."""
     ordered = {query: {item: items[item] for item in by_score(items)} for query, items in ranked.items()}
     return json.dumps(ordered, ensure_ascii=False) + "\n"

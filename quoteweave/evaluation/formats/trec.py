@@ -3,8 +3,8 @@
     run    query Q0 item rank score tag
     qrels  query 0 item grade
 
-trec_eval ranks by score alone, in single precision, ties by the item's name, the greater first; the rank column is
-passed over. So do we, in reading; in writing, scores are such that they give the ranking that was made.
+trec_eval ranks only by score, in single precision, with ties by the item's name, the greater first; it ignores the rank
+column. So does this module in reading; in writing, scores are chosen such that they give the intended ranking.
 """
 
 import re
@@ -32,9 +32,9 @@ def is_trec_run(line: bytes) -> bool:
 
 
 def load_trec_run(path: Path) -> list[Prediction]:
-    """A prediction a query, in the order of the file: its items with their scores, best first as trec_eval ranks them.
+    """One prediction per query, in the order of the file: its items with scores, best first as trec_eval ranks them.
 
-    Raises DatasetError, naming file, line and column, for what cannot be read, and for an item that comes twice.
+    Raises DatasetError, naming file, line and column, for unreadable content, and for a repeated item.
     """
     ranked: dict[str, dict[str, float]] = {}
     tags: dict[str, str] = {}
@@ -52,21 +52,21 @@ def load_trec_run(path: Path) -> list[Prediction]:
 
 
 def run_lines(ranked: Mapping[str, Mapping[str, float]], *, tag: str) -> Iterator[str]:
-    """Lines of a run, best first; scores are exact. Names are such as `column_name` gives."""
+    """Lines of a run, best first; scores are exact. Names must be as `column_name` makes them."""
     for query, items in ranked.items():
         for rank, item in enumerate(by_score(items), start=1):
             yield f"{query} Q0 {item} {rank} {items[item]!r} {tag}\n"
 
 
 def qrels_lines(grades: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """Lines of qrels. Names are such as `column_name` gives."""
+    """Lines of qrels. Names must be as `column_name` makes them."""
     for query, items in grades.items():
         for item, grade in items.items():
             yield f"{query} 0 {item} {grade}\n"
 
 
 def with_column_names(ranked: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """The same rankings under names such as `column_name` gives."""
+    """The same rankings with names as `column_name` makes them."""
     return {
         column_name(query): {column_name(item): score for item, score in items.items()}
         for query, items in ranked.items()
@@ -74,7 +74,7 @@ def with_column_names(ranked: Mapping[str, Mapping[str, float]]) -> dict[str, di
 
 
 def column_name(name: str) -> str:
-    """A name as one column: white space, by which trec_eval parts columns, is written as in URLs (`%20`).
+    """A name as one column: white space, which separates trec_eval's columns, is written as in URLs (`%20`).
 
     Raises DatasetError for a name that is empty.
     """
@@ -85,7 +85,7 @@ def column_name(name: str) -> str:
 
 Items = Literal["quotes", "pages", "documents"]
 _Graded = tuple[list[str], Mapping[str, int], list[float]]
-"""A ranking, best first, the grades of what is gold, and the scores of the ranking, or none where it has none."""
+"""A ranking, best first; the grades of the gold items; and the scores of the ranking, empty if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +97,25 @@ class TrecPair:
     qrels: Mapping[str, Mapping[str, int]]
     """Query to item to grade."""
     failed: int
-    """Questions left out of both: their predictions are errors."""
+    """How many questions are left out of both because their predictions are errors."""
     undefined: int
-    """Questions left out of both: nothing is known to be gold among what was ranked."""
+    """How many questions are left out of both because no gold among what was ranked is known."""
 
     @property
     def empty(self) -> int:
-        """Questions for which nothing was found: they stand in the qrels alone, as a run has no line for them."""
+        """How many questions found nothing: they are only in the qrels, as a run has no line for them."""
         return len(self.qrels) - len(self.run)
 
 
 def trec_pair(examples: Sequence[Example], predictions: Sequence[Prediction], *, items: Items = "quotes") -> TrecPair:
-    """Rankings of `quotes` (or of whatever a TREC run ranked), of `pages`, or of `documents`, one of each question.
+    """Rankings of `quotes` (or of whatever a TREC run ranked), `pages` or `documents`, one for each question.
 
     quotes     as `Rankings` matches them: by id, or as `DOCUMENT#LAYOUT_ID` where the dataset names layouts
-    pages      as `DOCUMENT#PAGE`, pages from 0; gold are the dataset's pages
-    documents  by name without its last suffix, each where its first quote stands; gold are the dataset's items, which
-               such a name must be: for corpora of which each passage was added as a file
+    pages      as `DOCUMENT#PAGE`, pages from 0; the dataset's pages are gold
+    documents  by name without its last suffix, each at the rank of its first quote; the dataset's items are gold, and
+               must be such names: for corpora of which each passage was added as a file
 
-    Scores are those of the ranking where trec_eval would rank by them as was ranked, and else count down to 1.
+    Scores are those of the ranking if trec_eval would rank by them in the same order; else they count down to 1.
     """
     asked = {example.id: example for example in examples}
     whole = [prediction for prediction in predictions if prediction.error is None]
@@ -134,10 +134,10 @@ def trec_pair(examples: Sequence[Example], predictions: Sequence[Prediction], *,
 
 
 def all_rankings(predictions: Sequence[Prediction], *, items: Items = "quotes") -> dict[str, dict[str, float]]:
-    """Query to item to score, of every prediction that did not fail and keeps a ranking, whether or not gold is known.
+    """Query to item to score, for every prediction that did not fail and has a ranking, whether gold is known or not.
 
-    Items have the names that `trec_pair` gives them; quotes go by id where their collection names no layouts. What
-    found nothing has no items.
+    Items have the names that `trec_pair` gives them; quotes are named by id if their collection has no layout ids.
+    Queries that found nothing have no items.
     """
     found = {}
     for prediction in predictions:
@@ -167,7 +167,7 @@ def _stem(document: str) -> str:
 
 
 def _scored(ranking: list[str], scores: list[float]) -> dict[str, float]:
-    """Scores by which trec_eval ranks as was ranked."""
+    """Scores by which trec_eval ranks in the same order."""
     given = dict(zip(ranking, scores, strict=False))
     if len(scores) == len(ranking) == len(given) and by_score(given) == ranking:
         return given

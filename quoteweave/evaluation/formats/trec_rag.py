@@ -1,11 +1,12 @@
-"""Read and write answers in the form of TREC's RAG track, one JSON object a line.
+"""Read and write answers in the format of TREC's RAG track, one JSON object per line.
 
     2024   run_id, topic_id, topic, references, response_length, answer
     2025   metadata (team_id, run_id, type, narrative_id, narrative, optionally prompt), references, answer
 
-`references` are ids, 20 at most in 2024 and 100 in 2025; `answer` is a list of `{text, citations}`, a sentence each,
-and citations are places in `references`, from 0; in 2025 they may be its ids instead. Answers have 400 words at most.
-The form tells no kinds: references with ids as of MMDocRAG's image quotes (`image1`) are images, all others texts.
+`references` are ids, at most 20 in 2024 and 100 in 2025; `answer` is a list of `{text, citations}`, one for each
+sentence, and citations are positions in `references`, from 0; in 2025 they may be its ids instead. Answers have at most
+400 words. The format does not tell kinds: references with ids like those of MMDocRAG's image quotes (`image1`) are
+images, all others texts.
 
 Source: the guidelines of the track, trec-rag.github.io, of July 19, 2024 and of July 28, 2025 (version 2.0).
 """
@@ -40,7 +41,7 @@ class _Line(BaseModel):
 
 
 class _Sentence(_Line):
-    # Places are whole numbers, ids are strings: neither becomes the other.
+    # Positions are whole numbers, and ids are strings; they are not converted into each other.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=False)
 
     text: str
@@ -62,13 +63,13 @@ class _Answered(_Line):
 
 
 def load_trec_rag(path: Path) -> list[Prediction]:
-    """A prediction a topic: its references are the context, as ids without words, and its citations marks.
+    """One prediction per topic: its references are the context, as ids without words, and its citations marks.
 
-    Marks are `[n]`, and of images `![](imagen)`; n counts the references of the kind. A mark stands
-    before the full stop of its sentence. Notes say where `response_length` is another number of words than there are.
+    Marks are `[n]`, and for images `![](imagen)`; n counts the references of the kind. A mark stands before the full
+    stop of its sentence. Notes say where `response_length` differs from the actual number of words.
 
-    Raises DatasetError, naming file, line and field, for what cannot be read, a topic or reference that
-    comes twice, more references than the track allows, and a citation that is not among them.
+    Raises DatasetError, naming file, line and field, for unreadable content, a repeated topic or reference, more
+    references than the track allows, and a citation that is not among them.
     """
     found: dict[str, Prediction] = {}
     for number, line in iter_records(path, _Answered):
@@ -117,7 +118,7 @@ def _marked(sentence: _Sentence, references: Sequence[str], where: str) -> str:
 
 
 def _mark(place: int, references: Sequence[str]) -> str:
-    """The mark of a reference: its number counts those of its kind."""
+    """The mark of a reference, whose number counts the references of its kind."""
     is_image = _is_image(references[place])
     number = sum(_is_image(one) == is_image for one in references[: place + 1])
     return f"![](image{number})" if is_image else f"[{number}]"
@@ -152,35 +153,35 @@ def _hit(rank: int, reference: str) -> Hit:
 
 @dataclass(frozen=True, slots=True)
 class TrecRagTag:
-    """Who answered: the tags that the track asks for."""
+    """The tags that the track requires, which say who answered."""
 
     run: str
     team: str = ""
-    """Of 2025 alone."""
+    """Only for 2025."""
     year: Year = 2025
 
 
 @dataclass(frozen=True, slots=True)
 class TrecRagAnswers:
-    """The lines of a file, and what it leaves out."""
+    """The lines of a file, and counts of what is left out."""
 
     lines: tuple[str, ...]
     failed: int
-    """Questions without a line: their predictions are errors."""
+    """How many questions have no line because their predictions are errors."""
     out_of_range: int
-    """Marks left out, as they name no quote of the context."""
+    """How many marks are left out because they name no quote of the context."""
     dropped: int
-    """Quotes of contexts that nothing cites, left out as there were more than the track allows."""
+    """How many quotes that no sentence cites are left out because the context has more than the track allows."""
     long: int
-    """Answers of more than `MAX_WORDS` words, written all the same."""
+    """How many answers have more than `MAX_WORDS` words; they are written all the same."""
 
 
 def trec_rag_answers(
     examples: Sequence[Example], predictions: Sequence[Prediction], cut: SentenceSplitter, tag: TrecRagTag
 ) -> TrecRagAnswers:
-    """Each answer as a line: its context's quotes by id, texts first, and its sentences with what they cite.
+    """Each answer as a line: its context's quotes by id, texts first, and its sentences with their citations.
 
-    Raises DatasetError for a prediction without context, and for answers that cite more quotes than the track allows.
+    Raises DatasetError for a prediction without a context, and for answers that cite more quotes than the track allows.
     """
     asked = {example.id: example for example in examples}
     whole = [one for one in predictions if one.error is None and one.response is not None]
@@ -209,7 +210,7 @@ def _tagged(body: dict[str, object], example: Example, tag: TrecRagTag) -> dict[
 def _references(
     sentences: Sequence[MarkedSentence], context: Context, year: Year, question: str
 ) -> tuple[list[str], int]:
-    """Ids of the context's quotes, and how many of those that nothing cites were left out, the last ones."""
+    """Ids of the context's quotes, and how many uncited ones were left out, starting with the last."""
     names = list(dict.fromkeys(hit.quote.id for hit in context.hits))
     cited = {quote.id for one in sentences for item in one.cited if (quote := context.quote(*item)) is not None}
     surplus = max(len(names) - MAX_REFERENCES[year], 0)

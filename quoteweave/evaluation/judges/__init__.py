@@ -1,1 +1,1 @@
-"""Judges: chat models, handed in, that grade answers and evidence by prompts of our own."""
+"""Judges: chat models, passed in by the caller, that grade answers and evidence by prompts of our own."""

@@ -1,17 +1,17 @@
 """Agreement of raters: on scores, and on whether evidence supports sentences.
 
-Of scores, computed from the contingency table of a judge's and of people's:
+For scores, these are computed from the contingency table of a judge's and people's scores:
 
-`exact` and `within_one`: the share of answers whose two scores are equal, or at most 1 apart.
+`exact` and `within_one`: the share of answers whose two scores are equal, or differ by at most 1.
 `kappa`: Cohen's kappa with quadratic weights (Cohen, Psychological Bulletin 70, 1968).
-`spearman`: the correlation of ranks, equal scores at their mean rank.
+`spearman`: the correlation of ranks; equal scores share their mean rank.
 `kendall`: tau-b, which allows for equal scores (Kendall, Biometrika 33, 1945).
 
-Of verdicts on evidence: MCiteBench (arXiv 2503.02589, appendix C.3 and Table 12) gives precision, recall and F1 of a
+For verdicts on evidence, MCiteBench (arXiv 2503.02589, appendix C.3 and Table 12) gives precision, recall and F1 of a
 judge's entailment judgements against those of people, for explanation ("subjective") and Locating ("objective")
 questions. It does not say how they are averaged over grades: here they are means over the grades that either rater
-gave, each grade taken as a class, people's for the right one (macro averages); a grade that a rater never gave has
-precision or recall 0.
+gave, with each grade as a class and people's grades taken as right (macro averages); a grade that a rater never gave
+has precision or recall 0.
 """
 
 import json
@@ -61,7 +61,7 @@ def agreement(
     *,
     intervals: Intervals | None = cluster_intervals,
 ) -> Agreement:
-    """Judgements by the names of examples; intervals are over these.
+    """Compare judgements, which are given by the ids of examples; intervals are over examples.
 
     Raises DatasetError where no answer is scored by both, and for scores that are not whole."""
     both = [name for name in judge if name in human and not malformed(judge[name]) and not malformed(human[name])]
@@ -93,7 +93,7 @@ def _row(judge: Judgement, human: Judgement, name: str) -> Row:
 
 
 def _table(sums: Sums) -> Sums:
-    """(SIZE, SIZE, …): how often people gave the one score and the judge the other."""
+    """(SIZE, SIZE, …): how often people gave one score and the judge the other."""
     return sums[1:].reshape(SIZE, SIZE, *sums.shape[1:])
 
 
@@ -119,7 +119,7 @@ def _kappa(sums: Sums) -> Sums:
 def _spearman(sums: Sums) -> Sums:
     table = _table(sums)
     counts = table.sum(axis=1), table.sum(axis=0)
-    # Mean ranks, centred: those below a score, and half of those that share it, less half of all.
+    # Centred mean ranks: all lower scores, plus half of those with the same score, less half of all.
     human, judge = (np.cumsum(count, axis=0) - count / 2 - sums[0] / 2 for count in counts)
     spread = (counts[0] * human**2).sum(axis=0) * (counts[1] * judge**2).sum(axis=0)
     rho: Sums = np.einsum("ij...,i...,j...->...", table, human, judge) / np.sqrt(spread)
@@ -187,7 +187,7 @@ class _Sentence(BaseModel):
 
 
 class _Form(BaseModel):
-    """A line that people fill in; what they do not judge stays null."""
+    """A line that people fill in; fields that they do not judge stay null."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -198,7 +198,7 @@ class _Form(BaseModel):
 
 
 def is_form(path: Path) -> bool:
-    """Whether a file is a form that people filled in, not what `judge_evidence` keeps. Raises DatasetError."""
+    """Whether a file is a form that people filled in rather than output of `judge_evidence`. Raises DatasetError."""
     _, first = next(iter(iter_lines(path)), (0, b""))
     return b'"judge"' not in first
 
@@ -206,7 +206,7 @@ def is_form(path: Path) -> bool:
 def load_forms(path: Path, items: Sequence[JudgingItem]) -> dict[str, EvidenceVerdict]:
     """What people wrote into a form, by example.
 
-    Raises DatasetError, naming file and line, for grades off their scales and lines on other answers than `items`.
+    Raises DatasetError, naming file and line, for grades off their scales and for lines on answers other than `items`.
     """
     responses = {example.id: prediction.response for prediction, example in items}
     found: dict[str, EvidenceVerdict] = {}
@@ -223,7 +223,7 @@ def load_forms(path: Path, items: Sequence[JudgingItem]) -> dict[str, EvidenceVe
 
 
 def write_forms(items: Sequence[JudgingItem], verdicts: Mapping[str, EvidenceVerdict], path: Path) -> int:
-    """Write a form for people: a line for each answer with the sentences that a judge judged, grades left null.
+    """Write a form for people: a line for each answer with the sentences that a judge judged, with null grades.
 
     People write 0, 0.5 or 1 for support, 0 or 1 for each item's relevance, and 0, 1 or 2 for accuracy. Returns the
     number of lines.
@@ -236,10 +236,10 @@ def write_forms(items: Sequence[JudgingItem], verdicts: Mapping[str, EvidenceVer
 def entailment_agreement(
     judged: Mapping[str, EvidenceVerdict], right: Mapping[str, EvidenceVerdict], examples: Sequence[Example]
 ) -> EvidenceAgreement:
-    """How far `judged` agrees with `right`, people's, by the question types of `examples`.
+    """How far `judged` agrees with `right`, which people gave, by the question types of `examples`.
 
     Only judgements of the same item, or of all items together, for the same sentence of the same answer are compared.
-    Without any there are no figures.
+    If there are none, there are no figures.
     """
     pairs: dict[str, Counter[tuple[float, float]]] = {}
     left_out = 0
@@ -255,7 +255,7 @@ def entailment_agreement(
 
 
 def _agreement(pairs: Counter[tuple[float, float]]) -> GradeAgreement:
-    """Of (judged, right) to how often."""
+    """The agreement from counts of (judged, right) pairs."""
     total = sum(pairs.values())
     grades = sorted({grade for pair in pairs for grade in pair})
     rows = [_of_grade(pairs, grade) for grade in grades]
@@ -277,7 +277,7 @@ def _of_grade(pairs: Counter[tuple[float, float]], grade: float) -> tuple[float,
 
 
 def _grades(verdict: EvidenceVerdict) -> dict[tuple[str, str | None], float]:
-    """Sentence and item, or None for all items, to the grade."""
+    """The grade by sentence and item; the item is None for all items together."""
     found: dict[tuple[str, str | None], float] = {}
     for sentence in verdict.sentences or ():
         text = " ".join(sentence.text.split())

@@ -1,9 +1,9 @@
 """Chat models that grade answers, 0 to 5: by MMDocRAG's five criteria, or with the boxes that they cite, as in CiteVQA.
 
 `AnswerJudge` grades by the criteria of MMDocRAG (arXiv 2505.16470, section 4.1, appendix A), `AttributionJudge` an
-answer and what it cites (CiteVQA, arXiv 2605.12882). Criteria and scales are the papers'; what the numbers mean in
-detail is ours, and so are the prompts. Judgements by them are not to be set beside published ones as if they had been
-made alike.
+answer and what it cites (CiteVQA, arXiv 2605.12882). Criteria and scales are the papers'; the detailed meaning of the
+numbers and the prompts are our own. So these judgements must not be compared with published ones as if they had been
+made in the same way.
 """
 
 import hashlib
@@ -38,18 +38,18 @@ QUOTES = ("text_quotes", "image_quotes")
 
 
 REPLY_TOKENS = 150
-"""Three sentences and five scores."""
+"""Tokens for three sentences and five scores."""
 
 
 class AnswerJudge:
     """Grades answers with a chat model.
 
-    The model reads the question, the gold answer (the short one where there is no other), the quotes that the answer
-    was written from, in words, and the answer without its thinking. With `images`, it sees the crops of image quotes as
-    well. `prompts_folder` may hold its own `judge.txt` (fields: `$question`, `$gold_answer`, `$text_quotes`,
-    `$image_quotes`, `$answer`, and `$short_answer`, which may be missing). A set that is shipped may leave the quotes
-    out too, as `quoteweave:mmdocrag` does, and then neither their words nor their crops are sent. Raises UsageError
-    when the prompt cannot be read.
+    The model reads the question, the gold answer (the short one if there is no other), the words of the quotes from
+    which the answer was written, and the answer without its thinking. With `images`, it also sees the crops of image
+    quotes. `prompts_folder` may contain its own `judge.txt` (fields: `$question`, `$gold_answer`, `$text_quotes`,
+    `$image_quotes`, `$answer`, and `$short_answer`, which may be missing). A shipped set may also leave out the quotes,
+    as `quoteweave:mmdocrag` does, and then neither their words nor their crops are sent. Raises UsageError if the
+    prompt cannot be read.
     """
 
     reply_tokens = REPLY_TOKENS
@@ -64,7 +64,7 @@ class AnswerJudge:
         self._images = images if "$image_quotes" in self.prompt.text else None
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
-        """The messages about one answer. Raises UsageError for a prompt of other fields."""
+        """The messages about one answer. Raises UsageError for a prompt with other fields."""
         context = prediction.context or example.context or Context()
         images = name_quotes(context.images, "image")
         gold = example.reference.answer or example.reference.short_answer
@@ -83,7 +83,7 @@ class AnswerJudge:
         return JudgeRequest(example.id, [user_message(prompt, image_parts(images, self._images))])
 
     async def judge(self, request: JudgeRequest) -> AnswerVerdict:
-        """Five scores or the reason why there are none. Raises UsageError where there is no endpoint."""
+        """Five scores, or the reason why there are none. Raises UsageError if there is no endpoint."""
         asked = await ask_for_scores(self.model, request.messages, dict.fromkeys(ASPECTS, SCALE))
         return AnswerVerdict(
             example=request.example,
@@ -103,12 +103,12 @@ ANSWER_PROMPT, EVIDENCE_PROMPT = "judge_boxed_answer", "judge_boxed_evidence"
 
 
 class AttributionJudge:
-    """Grades answers with a chat model: each against its gold answer, and, apart from that, the quotes that it cites.
+    """Grades answers with a chat model: an answer against its gold answer, and separately the quotes that it cites.
 
-    An answer that cites nothing has a relevance of 0, and is not asked about. Of one that came with boxes, without the
-    quotes that stand there, the relevance cannot be judged; it is left out. `prompts_folder` may hold its own
+    An answer that cites nothing has a relevance of 0, without asking. If an answer has boxes but the quotes there are
+    not known, its relevance cannot be judged and is left out. `prompts_folder` may contain its own
     `judge_boxed_answer.txt` (fields: `$question`, `$gold_answer`, `$answer`) and `judge_boxed_evidence.txt` (also
-    `$evidence`). Raises UsageError when a prompt cannot be read.
+    `$evidence`). Raises UsageError if a prompt cannot be read.
     """
 
     reply_tokens = REPLY_TOKENS
@@ -122,14 +122,14 @@ class AttributionJudge:
 
     @property
     def prompt(self) -> Prompt:
-        """The prompt about answers, with the SHA-256 of both."""
+        """The prompt for answers, with the SHA-256 of both prompts."""
         both = hashlib.sha256(f"{self._answer.sha256} {self._evidence.sha256}".encode()).hexdigest()
         return self._answer.model_copy(update={"sha256": both})
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
-        """The message about the answer, then that about its evidence where there is any to judge.
+        """The message about the answer, then that about its evidence if there is any to judge.
 
-        Raises UsageError for a prompt of other fields.
+        Raises UsageError for a prompt with other fields.
         """
         answer = answer_of(prediction.response or "", "own")
         values = {
@@ -145,7 +145,7 @@ class AttributionJudge:
         return JudgeRequest(example.id, messages, cites_unknown=boxes)
 
     async def judge(self, request: JudgeRequest) -> AnswerVerdict:
-        """Both scores, or the reason why one is missing. Raises UsageError where there is no endpoint."""
+        """Both scores, or the reason why one is missing. Raises UsageError if there is no endpoint."""
         asked = [
             await ask_for_scores(self.model, [message], {name: SCALE})
             for name, message in zip(ATTRIBUTION, request.messages, strict=False)

@@ -1,4 +1,4 @@
-"""Judge many answers concurrently, and estimate beforehand what that takes."""
+"""Judge many answers concurrently, and estimate the tokens beforehand."""
 
 import hashlib
 import json
@@ -21,38 +21,38 @@ JudgingItem = tuple[Prediction, Example]
 """An answer, and the question with its references."""
 
 MAX_CONSECUTIVE_FAILURES = 10
-"""After so many failures in a row the endpoint is taken to be down, and nothing more is asked."""
+"""After so many failures in a row, the endpoint is assumed to be down, and nothing more is asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgingPlan:
-    """The answers that remain to be judged, with an estimate of tokens; retries and thinking come on top."""
+    """The answers that remain to be judged, with an estimate of tokens; retries and thinking are not included."""
 
     left: Sequence[JudgingItem]
     done: int
     no_answer: int
-    """Predictions that are errors: there is no answer to judge."""
+    """How many predictions are errors, without an answer to judge."""
     input_tokens: int
     output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """All that a judge is sent about one answer."""
+    """Everything that a judge is sent about one answer."""
 
     example: str
     messages: Sequence[Message]
     cites_unknown: bool = False
-    """Whether the answer cites places of which the judge cannot be shown what stands there."""
+    """Whether the answer cites places whose content cannot be shown to the judge."""
 
     @property
     def sha256(self) -> str:
-        """Of the messages, pictures included, in hexadecimal."""
+        """SHA-256 of the messages, pictures included, in hexadecimal."""
         return hashlib.sha256(json.dumps(self.messages, sort_keys=True).encode()).hexdigest()
 
 
 class Verdict(Record):
-    """What a judge said of one answer, or why it said nothing; subclasses have what it said."""
+    """A judge's verdict on one answer, or why there is none; subclasses add the content of the verdict."""
 
     example: str = Field(description="id of the example")
     error: str | None = Field(default=None, description="why it failed; a failed judgement is never a 0")
@@ -75,22 +75,22 @@ V_co = TypeVar("V_co", bound=Verdict, covariant=True)
 
 
 class JudgesAnswers(Protocol[V_co]):
-    """A judge of whole answers, one request each."""
+    """A judge of whole answers, with one request for each."""
 
     reply_tokens: int
-    """About how many tokens a reply takes; a model that thinks first takes many more."""
+    """About how many tokens a reply has; a model that thinks first writes many more."""
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
-        """The messages about one answer. Raises UsageError for a prompt of other fields."""
+        """The messages about one answer. Raises UsageError for a prompt with other fields."""
         ...
 
     async def judge(self, request: JudgeRequest) -> V_co:
-        """The verdict. Raises UsageError where there is no endpoint."""
+        """The verdict. Raises UsageError if there is no endpoint."""
         ...
 
 
 def plan_judging(judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], stored: Mapping[str, V]) -> JudgingPlan:
-    """The answers that `stored` has no valid verdict on: none, a failed one, or one on another answer or context."""
+    """The answers without a valid verdict in `stored`: with none, a failed one, or one on another answer or context."""
     left: list[JudgingItem] = []
     answered = [pair for pair in pairs if pair[0].error is None]
     input_tokens = 0
@@ -111,7 +111,7 @@ def plan_judging(judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], stored: 
 async def judge_all(
     judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], on_verdict: Callable[[V], None], *, concurrency: int = 8
 ) -> None:
-    """Judge `concurrency` answers at a time, and hand over each verdict as soon as it is there.
+    """Judge `concurrency` answers at a time, and pass each verdict on as soon as it is there.
 
     Raises EndpointUnreachable when the endpoint has failed `MAX_CONSECUTIVE_FAILURES` times in a row, and whatever
     `on_verdict` raises.
@@ -127,9 +127,9 @@ async def judge_all(
 
 
 def judging_items(predictions: Sequence[Prediction], examples: Sequence[Example]) -> list[JudgingItem]:
-    """Predictions with their examples, in the dataset's order; an example without a prediction is passed over.
+    """Predictions with their examples, in the dataset's order; examples without a prediction are left out.
 
-    Raises DatasetError where an example that was answered has no question: nobody can judge without it.
+    Raises DatasetError if an answered example has no question, without which nobody can judge.
     """
     made = {prediction.example: prediction for prediction in predictions}
     pairs = [(made[example.id], example) for example in examples if example.id in made]
@@ -150,7 +150,7 @@ async def judge_concurrently(
     concurrency: int,
     message: str,
 ) -> None:
-    """Call `judge_one` for each item, `concurrency` at a time; it returns why an item failed, None where it did not.
+    """Call `judge_one` for each item, `concurrency` at a time; it returns why an item failed, or None.
 
     Raises EndpointUnreachable after `MAX_CONSECUTIVE_FAILURES` failures in a row, with `message` (fields: `{failures}`
     and `{reason}`, of the last one), and whatever `judge_one` raises.

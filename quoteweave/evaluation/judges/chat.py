@@ -1,4 +1,4 @@
-"""Show a judge model quotes and answers, and parse its JSON reply; an unreadable one is asked for once more."""
+"""Show quotes and answers to a judge model, and parse its JSON reply; after an unreadable one it is asked once more."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ from quoteweave.core.records import Hit, Kind, Quote, place_of
 from quoteweave.evaluation.text.responses import answer_of
 
 ImageReader = Callable[[str], bytes]
-"""From the stored crop that `Quote.image` names to its bytes; raises OSError where it cannot be read."""
+"""Returns the bytes of the stored crop that `Quote.image` names; raises OSError if it cannot be read."""
 
 Part = Mapping[str, object]
 NamedQuote = tuple[str, Quote]
 MAX_QUOTE_CHARACTERS = 6_000
-"""Characters of a quote."""
+"""The most characters of a quote that are shown."""
 _MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
 
 
 def name_quotes(hits: Sequence[Hit], kind: Kind) -> list[NamedQuote]:
-    """The quotes of a context, each with the mark by which an answer cites it."""
+    """The quotes of a context, each with the mark by which answers cite it."""
     return [(f"[{n}]" if kind == "text" else f"image{n}", hit.quote) for n, hit in enumerate(hits, start=1)]
 
 
 def quotes_as_text(quotes: Sequence[NamedQuote]) -> str:
-    """Each quote under its name, its words cut to `MAX_QUOTE_CHARACTERS` characters."""
+    """Each quote below its name, its words cut to `MAX_QUOTE_CHARACTERS` characters."""
     shown = [
         f"{name} ({_one_line(quote.document)}, {_label_place(quote)}, {quote.layout})\n{indent(_words(quote))}"
         for name, quote in quotes
@@ -40,19 +40,19 @@ def quotes_as_text(quotes: Sequence[NamedQuote]) -> str:
 
 
 def _label_place(quote: Quote) -> str:
-    """Its place by the label alone, which prompts of judges have said from the first: verdicts stay comparable."""
+    """The quote's place by its label alone, as judges' prompts have always had it, so that verdicts stay comparable."""
     return _one_line(place_of(quote.page_label, None, quote.heading, has_pages=quote.has_pages))
 
 
 def indent(text: str) -> str:
-    """`text` off the margin, where only our own lines begin: nothing quoted can pass for a part of the prompt."""
+    """Indent `text`: only our own lines begin at the margin, so that no quoted text can pass for part of the prompt."""
     return "\n".join(f"    {line}" for line in text.splitlines() if line.strip()) or "    (no words)"
 
 
 def image_parts(quotes: Sequence[NamedQuote], images: ImageReader | None) -> list[Part]:
-    """The parts of a message that show what crops there are, each after its name; without a reader, none.
+    """The parts of a message that show the existing crops, each after its name; without a reader, none.
 
-    A crop that cannot be read is left out: its words are in the prompt all the same.
+    A crop that cannot be read is left out; the prompt still contains its words.
     """
     parts: list[Part] = []
     for name, quote in quotes:
@@ -69,7 +69,7 @@ def image_parts(quotes: Sequence[NamedQuote], images: ImageReader | None) -> lis
 
 
 def user_message(prompt: str, shown: Sequence[Part] = ()) -> Mapping[str, object]:
-    """One message of a prompt and its pictures. Servers of text models refuse parts, so a mere text goes as it is."""
+    """One message of a prompt and its pictures. Servers of text models refuse parts, so text alone is a string."""
     return {"role": "user", "content": [{"type": "text", "text": prompt}, *shown] if shown else prompt}
 
 
@@ -83,20 +83,20 @@ def _one_line(text: str) -> str:
 
 
 Scale = Sequence[float]
-"""The scores that may be given."""
+"""The scores that are allowed."""
 
-_QUOTES = "\"'`*\\\\\u2018-\u201f\u00ab\u00bb"  # straight, curly, low and angle ones; also Markdown's and escapes
+_QUOTES = "\"'`*\\\\\u2018-\u201f\u00ab\u00bb"  # straight, curly, low and angle; also Markdown's marks and escapes
 _OBJECT = lazy_regex(r"\{([^{}]*+)\}")
-# A name begins where a run of its characters does, so that no run is read twice.
+# A name begins where a run of its characters begins, so that no run is read twice.
 _NAME = r"\w\s\-\u2010-\u2015"
 _PAIR = lazy_regex(
-    rf"(?<![{_NAME}])([{_NAME}]++)[{_QUOTES}]*+\s*+[:=\uff1a][\s{_QUOTES}]*+([^\s,;{_QUOTES}]++)"  # and its score
+    rf"(?<![{_NAME}])([{_NAME}]++)[{_QUOTES}]*+\s*+[:=\uff1a][\s{_QUOTES}]*+([^\s,;{_QUOTES}]++)"  # with score
 )
 _SCORE = lazy_regex(r"(\d{1,6}(?:\.\d{0,6})?)(?:/\d{1,6})?")
 
 
 class UnreadableReply(ValueError):
-    """A reply that gives no scores; its text is the complaint, fit to be sent back to the judge."""
+    """A reply without scores; its text is a complaint that can be sent back to the judge."""
 
 
 def read_scores(reply: str, scales: Mapping[str, Scale | None]) -> dict[str, float]:
@@ -104,10 +104,10 @@ def read_scores(reply: str, scales: Mapping[str, Scale | None]) -> dict[str, flo
 
     Without a scale, any number is a score.
 
-    Its quotation marks may be wrong or missing, its names in other capitals and with other spaces, dashes or
-    underscores, its scores in quotation marks or "4/5"; fields that were not asked for are passed over, and so is what
-    stands around the object, thinking included. Time is linear in the reply's length. Raises UnreadableReply when there
-    is no such object, and when a score is missing, not on its field's scale, or given twice and differently.
+    Quotation marks may be wrong or missing, names may have other capitals, spaces, dashes or underscores, and scores
+    may be in quotation marks or like "4/5"; other fields are ignored, and so is everything around the object, thinking
+    included. The time is linear in the reply's length. Raises UnreadableReply if there is no such object, and if a
+    score is missing, not on its field's scale, or given twice and differently.
     """
     for content in reversed(_OBJECT.findall(answer_of(reply, "own"))):
         written: dict[str, set[str]] = {}
@@ -144,7 +144,7 @@ Message = Mapping[str, object]
 T = TypeVar("T")
 
 MAX_ATTEMPTS = 2
-_MAX_CHARACTERS_SENT_BACK = 4_000  # of a reply that was no judgement
+_MAX_CHARACTERS_SENT_BACK = 4_000  # of a reply that could not be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,20 +154,20 @@ class ParsedReply(Generic[T]):
     value: T | None
     error: str | None
     raw: str | None
-    """The last reply as it came; None where the endpoint failed before there was any."""
+    """The last reply as received; None if the endpoint failed before there was any."""
     served_as: str | None
-    """The model that replied, as the endpoint calls it."""
+    """The name that the endpoint gives for the model that replied."""
     usage: Usage
-    """Of all attempts; None for what an endpoint did not tell."""
+    """The usage of all attempts; None for numbers that an endpoint did not report."""
     attempts: int
 
 
 async def ask_judge(model: ChatModel, messages: Sequence[Message], read: Callable[[str], T]) -> ParsedReply[T]:
     """Ask, and parse the reply with `read`.
 
-    A reply for which `read` raises UnreadableReply is sent back once, with what is wrong with it.
+    If `read` raises UnreadableReply, the reply is sent back once, with what is wrong with it.
 
-    An endpoint that fails is not asked again here: its client has tried. Raises UsageError where there is no endpoint.
+    A failed endpoint is not asked again, as its client has retried. Raises UsageError if there is no endpoint.
     """
     completions: list[Completion] = []
     sent, error = list(messages), ""

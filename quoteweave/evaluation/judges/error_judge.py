@@ -1,8 +1,9 @@
-"""The kinds of error that answers have: by a chat model, or as people labelled them.
+"""The kinds of error in answers, as a chat model finds them or as people label them.
 
-MMDocRAG (arXiv 2505.16470, appendix F.1) tells four typical errors of answers. Of that appendix no text was at hand, so
-that names and definitions of `ERROR_KINDS` are ours; other kinds are read from a file (`load_error_kinds`). Searches
-for papers that ended with a wrong one have the kinds of CiteME (arXiv 2407.12861, section 5.1), `SEARCH_ERROR_KINDS`.
+MMDocRAG (arXiv 2505.16470, appendix F.1) names four typical errors of answers. The text of that appendix was not
+available, so the names and definitions of `ERROR_KINDS` are our own; other kinds can be read from a file
+(`load_error_kinds`). Searches that ended with a wrong paper have the kinds of CiteME (arXiv 2407.12861, section 5.1),
+`SEARCH_ERROR_KINDS`.
 """
 
 import hashlib
@@ -33,13 +34,13 @@ from quoteweave.evaluation.judges.chat import (
 from quoteweave.evaluation.text.responses import answer_of
 
 MAX_CHARACTERS = 600
-"""Characters of a rationale, a query or a title."""
+"""The most characters of a rationale, a query or a title."""
 MAX_PAPERS = 10
-"""Titles of one step."""
+"""The most titles of one step."""
 
 
 def describe_search(search: PaperSearch) -> str:
-    """Each step with its rationale and the titles that it showed, and how it ended.
+    """Each step with its rationale and the titles that it showed, and then how the search ended.
 
     >>> step = SearchStep(action="search_relevance", argument="blur", rationale="It is on blur.")
     >>> print(describe_search(PaperSearch(outcome="no_selection", steps=(step,))))
@@ -79,7 +80,7 @@ SEARCH_PROMPT = "judge_search_errors"
 ERRORS = "errors.jsonl"
 """The file's name in a run folder."""
 MAX_KINDS = 9
-"""So many have a key of their own on the page on which people label."""
+"""So many kinds have a key of their own on the page for labelling."""
 REPLY_TOKENS = 80
 
 
@@ -125,16 +126,16 @@ SEARCH_ERROR_KINDS = (
         says="It came upon a paper that speaks of the right one and cites it, and selected that paper in its stead.",
     ),
 )
-"""Three kinds of error of searches for papers; definitions in our words."""
+"""Three kinds of error in searches for papers; the definitions are in our words."""
 
 
 def error_kinds(task: Task) -> tuple[ErrorKind, ...]:
-    """The kinds of error that answers to a task are looked through for, unless others are named."""
+    """The kinds of error that are looked for in answers to a task, unless others are named."""
     return SEARCH_ERROR_KINDS if task == "name_paper" else ERROR_KINDS
 
 
 def load_error_kinds(path: Path) -> tuple[ErrorKind, ...]:
-    """The kinds of a TOML file, `name = "when an answer has it"` a line, `MAX_KINDS` at most. Raises UsageError."""
+    """The kinds of a TOML file: lines `name = "when an answer has it"`, at most `MAX_KINDS`. Raises UsageError."""
     try:
         kinds = tuple(ErrorKind(name=name, says=says) for name, says in read_toml(path).items())
     except ValidationError as error:
@@ -145,25 +146,25 @@ def load_error_kinds(path: Path) -> tuple[ErrorKind, ...]:
 
 
 class ErrorVerdict(Verdict):
-    """The kinds of error that a judge found in one answer; or why it said nothing."""
+    """The kinds of error that a judge found in one answer, or why there is no verdict."""
 
     kinds: tuple[str, ...] | None = Field(description="names of kinds, none for a sound answer; None where it failed")
 
     @property
     def failed(self) -> bool:
-        """Whether there are no kinds, not even none."""
+        """Whether the kinds are missing; an empty list is a valid verdict."""
         return self.kinds is None
 
 
 class ErrorJudge:
     """Names the kinds of error in answers with a chat model.
 
-    The model reads the kinds, the question, the gold answer, the names of the gold quotes, the quotes in words, and the
-    answer without its thinking; with `images`, it sees crops too. Where by `task` a paper was to be named, it reads the
-    kinds, the excerpt, the title of the paper cited and the steps of the search. `prompts_folder` may hold its own
+    The model reads the kinds, the question, the gold answer, the names of the gold quotes, the words of the quotes, and
+    the answer without its thinking; with `images`, it also sees crops. If the `task` is to name a paper, it reads the
+    kinds, the excerpt, the title of the cited paper and the steps of the search. `prompts_folder` may contain its own
     `judge_errors.txt` (fields: `$kinds`, `$question`, `$gold_answer`, `$gold_quotes`, `$text_quotes`, `$image_quotes`,
     `$answer`, `$form`) and `judge_search_errors.txt` (`$kinds`, `$excerpt`, `$gold_title`, `$steps`, `$form`). Raises
-    UsageError when the prompt cannot be read.
+    UsageError if the prompt cannot be read.
     """
 
     reply_tokens = REPLY_TOKENS
@@ -185,7 +186,7 @@ class ErrorJudge:
         self.prompt = hashlib.sha256(f"{self._prompt.sha256}\n{listed}".encode()).hexdigest()
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
-        """The messages about one answer. Raises UsageError for a prompt of other fields."""
+        """The messages about one answer. Raises UsageError for a prompt with other fields."""
         if self._prompt.name == SEARCH_PROMPT:
             return JudgeRequest(
                 example.id, [user_message(self._prompt.render(self._search_fields(prediction, example)))]
@@ -218,7 +219,7 @@ class ErrorJudge:
         }
 
     async def judge(self, request: JudgeRequest) -> ErrorVerdict:
-        """The kinds, or the reason why there are none. Raises UsageError where there is no endpoint."""
+        """The kinds, or the reason why there are none. Raises UsageError if there is no endpoint."""
         asked = await ask_for_scores(self.model, request.messages, {kind.name: (0.0, 1.0) for kind in self.kinds})
         found = None if asked.value is None else tuple(name for name, holds in asked.value.items() if holds)
         return ErrorVerdict(
@@ -236,9 +237,9 @@ class ErrorJudge:
 
 
 def read_error_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, ErrorVerdict]:
-    """Example id to the last verdict on it; empty where there is no file. A line cut short by a crash is passed over.
+    """Example id to the last verdict on it; empty if there is no file. A line cut short by a crash is ignored.
 
-    Raises DatasetError for a file of something else, and UsageError for verdicts by another model, prompt or kinds.
+    Raises DatasetError for a file of another kind, and UsageError for verdicts by another model, prompt or kinds.
     """
     found: dict[str, ErrorVerdict] = {}
     for _, verdict in iter_records(path, ErrorVerdict, drop_cut=True) if path.exists() else ():
@@ -250,7 +251,7 @@ def read_error_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, Err
 
 
 def answer_hash(prediction: Prediction) -> str:
-    """SHA-256 of a response, and of the search that led to it, by which labels tell the answer that they are of."""
+    """SHA-256 of a response and of the search that led to it, which says to which answer labels belong."""
     if prediction.paper_search is not None:
         return hashlib.sha256(prediction.paper_search.model_dump_json().encode("utf-8", "replace")).hexdigest()
     return hashlib.sha256((prediction.response or "").encode("utf-8", "replace")).hexdigest()
@@ -268,9 +269,9 @@ def read_error_labels(
 ) -> dict[str, tuple[str, ...]]:
     """Example id to the kinds of error that a person found in its answer; the last line on an example counts.
 
-    The file is what the page wrote: a line of counts, then `example`, `answer` (its `answer_hash`) and `kinds` a line.
-    Raises DatasetError, naming file and line, for one that is neither, for a label of another answer than `items` have,
-    for a kind that is none of `kinds`, and for a file without labels.
+    The file is what the page wrote: a line with counts, then one line each with `example`, `answer` (its `answer_hash`)
+    and `kinds`. Raises DatasetError, naming file and line, for a line that is neither, for a label of an answer other
+    than those of `items`, for a kind that is not among `kinds`, and for a file without labels.
     """
     known, found = [kind.name for kind in kinds], dict[str, tuple[str, ...]]()
     answers = {example.id: answer_hash(prediction) for prediction, example in items}

@@ -1,9 +1,9 @@
 """Chat models that split responses into cited sentences and grade their support (MCiteBench, arXiv 2503.02589).
 
-Support of a statement by all that it cites, taken together: 0, 0.5 or 1 (section 4 and its appendix; concatenated as in
-the first version). Relevance of one cited item to a statement: 0 or 1. Accuracy of an answer: 0, 1 or 2, by one rubric
-for explanation questions and another for locating questions. All prompts are our own, so no claim is made that
-published grades or splits are reproduced.
+There are three grades. Support of a statement by everything that it cites together: 0, 0.5 or 1 (section 4 and its
+appendix; concatenated as in the first version). Relevance of one cited item to a statement: 0 or 1. Accuracy of an
+answer: 0, 1 or 2, with one rubric for explanation questions and another for locating questions. All prompts are our
+own, so published grades or splits are not claimed to be reproduced.
 """
 
 import json
@@ -36,7 +36,7 @@ from quoteweave.evaluation.text.source_marks import item_name, source_marks
 
 PROMPT = "judge_split"
 _MAX_MISSING_SHARE = 0.2
-"""The share of an answer's words that a split may lack: the marks in brackets, and a little carelessness."""
+"""The share of an answer's words that a split may lack: bracketed marks, and small omissions."""
 
 
 class _Sentence(Record):
@@ -48,10 +48,9 @@ _SENTENCES = TypeAdapter(tuple[_Sentence, ...])
 
 
 class ChatSplitter:
-    """Implements `core.protocols.Splitter`; a reply that cannot be read is asked for once more.
+    """Implements `core.protocols.Splitter`; after an unreadable reply, the model is asked once more.
 
-    `prompts_folder` may hold its own `judge_split.txt` (field: `$answer`). Raises UsageError for a prompt that cannot
-    be read.
+    `prompts_folder` may contain its own `judge_split.txt` (field: `$answer`). Raises UsageError if it is unreadable.
     """
 
     by_rule = False
@@ -66,7 +65,7 @@ class ChatSplitter:
         return f"{self.model.name} {self._prompt.sha256[:8]}"
 
     async def split(self, response: str) -> list[CitedSentence]:
-        """All sentences in order. Raises EndpointError when the model fails, or twice replies with no such list."""
+        """All sentences in order. Raises EndpointError if the model fails, or twice replies without such a list."""
         message = user_message(self._prompt.render({"answer": indent(response)}))
         asked = await ask_judge(self.model, [message], lambda reply: read_sentences(reply, response))
         if asked.value is None:
@@ -75,10 +74,10 @@ class ChatSplitter:
 
 
 def read_sentences(reply: str, response: str) -> list[CitedSentence]:
-    """The sentences of a reply, thinking and text around the list left out.
+    """The sentences of a reply; thinking and text around the list are ignored.
 
-    Raises UnreadableReply where there is no such list, and where it holds less than most of the words of the response:
-    what is left out would count as said without fault.
+    Raises UnreadableReply if there is no such list, and if it lacks many words of the response: a sentence that is left
+    out would count as free of errors.
     """
     answer = answer_of(reply, "own")
     start, end = answer.find("["), answer.rfind("]")
@@ -105,7 +104,7 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
 
 
 def _without_named(text: str, items: Container[str]) -> str:
-    """The text without mentions of these items: "(Table 2)" is said where Table 2 is among a sentence's sources."""
+    """The text without mentions of these items: "(Table 2)" says nothing if Table 2 is among the sentence's sources."""
     parts, end = [], 0
     for mark in source_marks(text):
         if all(item in items for item in mark.items):
@@ -125,12 +124,12 @@ EXPLANATION = "explanation"
 class ChatEvidenceJudge:
     """Implements `core.protocols.EvidenceJudge` with a chat model.
 
-    A reply that cannot be read is asked for once more, then the grade is undefined.
+    After an unreadable reply, the model is asked once more; after that, the grade is undefined.
 
-    The model reads each quote under its id, in words; with `images`, it sees the crops as well. `prompts_folder` may
-    hold its own `judge_support.txt` and `judge_relevance.txt` (fields: `$statement`, `$evidence`), and
+    The model reads the words of each quote below its id; with `images`, it also sees the crops. `prompts_folder` may
+    contain its own `judge_support.txt` and `judge_relevance.txt` (fields: `$statement`, `$evidence`), and
     `judge_explanation.txt` and `judge_locating.txt` (`$question`, `$gold_answer`, `$answer`). Raises UsageError for
-    prompts that cannot be read; its methods, for prompts of other fields and where there is no endpoint.
+    prompts that cannot be read; its methods raise it for prompts with other fields and if there is no endpoint.
     """
 
     def __init__(
@@ -155,12 +154,12 @@ class ChatEvidenceJudge:
         )
 
     async def relevance(self, statement: str, item: Quote) -> Grade:
-        """Whether one cited item bears on the statement."""
+        """Whether one cited item is relevant to the statement."""
         message = self._shown(self._relevance, statement, [item])
         return await self._grade(self._relevance, {"relevance": RELEVANCE_SCALE}, message)
 
     async def accuracy(self, question: str, gold_answer: str, answer: str, *, question_type: str | None) -> Grade:
-        """How right an answer is, 0 to 2: not yet normalised. All but `explanation` questions have one right answer."""
+        """How right an answer is, 0 to 2, not yet normalised. All but `explanation` questions have one right answer."""
         prompt = self._explanation if question_type == EXPLANATION else self._locating
         fields = {"question": indent(question), "gold_answer": indent(gold_answer), "answer": indent(answer)}
         return await self._grade(prompt, {"accuracy": ACCURACY_SCALE}, user_message(prompt.render(fields)))
@@ -171,7 +170,7 @@ class ChatEvidenceJudge:
         return user_message(text, image_parts(quotes, self._images))
 
     async def _grade(self, prompt: Prompt, scale: Mapping[str, Scale], message: Message) -> Grade:
-        """The score of the one field of `scale`."""
+        """The score of the only field of `scale`."""
         asked = await ask_for_scores(self.model, [message], scale)
         return Grade(
             score=None if asked.value is None else next(iter(asked.value.values())),

@@ -1,7 +1,7 @@
 """Verdicts on cited sentences: collected from a judge, stored as JSON Lines, resumed, scored later.
 
-Each sentence is judged against all that it cites taken together, and each cited item by itself (MCiteBench,
-arXiv 2503.02589, section 4). Figures are computed from these verdicts alone: `metrics.citations.citation_quality`.
+Each sentence is judged against everything that it cites together, and each cited item by itself (MCiteBench, arXiv
+2503.02589, section 4). Figures are computed only from these verdicts: `metrics.citations.citation_quality`.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from quoteweave.evaluation.text.source_marks import item_name
 NO_ANSWER = "(there is no answer)"
 SUPPORT_SCALE, RELEVANCE_SCALE, ACCURACY_SCALE = (0.0, 0.5, 1.0), (0.0, 1.0), (0.0, 1.0, 2.0)
 GRADE_FIELDS = ("support", "relevance", "accuracy")
-"""Of the judge's replies: each has one of them."""
+"""Fields of the judge's replies, each of which has one of them."""
 PROMPT_TOKENS, GRADE_TOKENS = 350, 15
-"""Of a prompt without what it is about, and of a reply; a model that thinks first takes many more."""
+"""Tokens of a prompt without its subject, and of a reply; a model that thinks first writes many more."""
 
 
 class SentenceVerdict(Record):
@@ -42,16 +42,16 @@ class SentenceVerdict(Record):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it cites as written, where that was kept."""
+        """The names of the cited items as written, if that was stored."""
         return self.written or self.cited
 
     def grades(self) -> Iterator[Grade]:
-        """All that were asked for."""
+        """All grades that were asked for."""
         yield from (*([] if self.support is None else [self.support]), *self.relevance.values())
 
 
 class EvidenceVerdict(Record):
-    """The verdicts on the sentences of one response; or the error."""
+    """The verdicts on the sentences of one response, or the error."""
 
     example: str = Field(description="id of the example")
     judge: str = Field(description="name of the judge")
@@ -63,7 +63,7 @@ class EvidenceVerdict(Record):
     error: str | None = Field(default=None, description="why the response could not be split")
 
     def grades(self) -> list[Grade]:
-        """All that were asked for."""
+        """All grades that were asked for."""
         asked = [grade for sentence in self.sentences or () for grade in sentence.grades()]
         return asked if self.accuracy is None else [*asked, self.accuracy]
 
@@ -78,7 +78,7 @@ class EvidenceVerdict(Record):
 
 
 def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
-    """Example id to the last verdict on it. Raises DatasetError for a file of something else or of several judges."""
+    """Example id to the last verdict on it. Raises DatasetError for a file of another kind, or of several judges."""
     found: dict[str, EvidenceVerdict] = {}
     first: EvidenceVerdict | None = None
     for number, verdict in iter_records(path, EvidenceVerdict, drop_cut=True):
@@ -98,7 +98,7 @@ def plan_evidence(
     *,
     split: Callable[[str], Sequence[CitedSentence]],
 ) -> JudgingPlan:
-    """What `stored` does not hold whole, and about how many tokens it takes: sentences as `split` cuts them by rule."""
+    """The responses without a complete verdict in `stored`, and about how many tokens they need; `split` is a rule."""
     answered = [pair for pair in pairs if pair[0].error is None and pair[0].response is not None]
     left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
     taken = [_tokens(*pair, split=split) for pair in left]
@@ -114,7 +114,7 @@ def plan_evidence(
 def _tokens(
     prediction: Prediction, example: Example, *, split: Callable[[str], Sequence[CitedSentence]]
 ) -> tuple[int, int]:
-    """About how many are sent and come back: the response to be split, each grade with what it is of, the accuracy."""
+    """About how many tokens are sent and received: for splitting the response, for each grade, and for the accuracy."""
     answer = answer_of(prediction.response or "", "own").strip()
     words = {name: len(quote.all_text()) for name, quote in _items(prediction, example).items()}
     sent, calls = 2 * len(answer) + len(example.query.text), 2
@@ -136,12 +136,12 @@ async def judge_evidence(
     concurrency: int = 4,
     on_verdict: Callable[[EvidenceVerdict], None] = lambda _: None,
 ) -> dict[str, EvidenceVerdict]:
-    """Judges what `path` does not hold whole yet, `concurrency` responses at a time; returns all verdicts of the file.
+    """Judge responses without a complete verdict in `path`, `concurrency` at a time; return all verdicts of the file.
 
-    `on_verdict` is called for each as soon as it is kept.
-    Predictions that are errors have no response to judge. A line cut short by a crash is dropped. Raises DatasetError
-    where no context is at hand, UsageError where `path` is by another judge or splitter, EndpointUnreachable after
-    `MAX_CONSECUTIVE_FAILURES` failures in a row, StorageError when the disk refuses.
+    `on_verdict` is called for each verdict as soon as it is stored. Predictions that are errors have no response to
+    judge. A line cut short by a crash is dropped. Raises DatasetError if a context is missing, UsageError if `path` is
+    by another judge or splitter, EndpointUnreachable after `MAX_CONSECUTIVE_FAILURES` failures in a row, StorageError
+    when the disk refuses.
     """
     answered = [pair for pair in pairs if pair[0].response is not None and pair[0].error is None]
     _require_contexts(answered)
@@ -174,7 +174,7 @@ def _require_contexts(pairs: Sequence[JudgingItem]) -> None:
 
 
 def _failure(verdict: EvidenceVerdict) -> str | None:
-    """Why nothing of the response could be judged; None where something was, or there was nothing to judge."""
+    """Why nothing of the response could be judged; None if something was, or if there was nothing to judge."""
     if verdict.sentences is not None and any(grade.score is not None for grade in verdict.grades()):
         return None
     return (verdict.error or "no grade") if verdict.grades() or verdict.error else None
@@ -224,7 +224,7 @@ def _context(prediction: Prediction, example: Example) -> Context | None:
 
 
 def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
-    """Name to quote, of what was put before the generator."""
+    """Name to quote, for the quotes that the generator was given."""
     context = _context(prediction, example) or Context()
     return {item_name(hit.quote.id): hit.quote for hit in context.hits}
 
@@ -232,13 +232,13 @@ def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
 def _done(verdict: EvidenceVerdict | None, pair: JudgingItem) -> bool:
     if verdict is None or not verdict.whole or verdict.request != request_hash(*pair):
         return False
-    return all(item_name(name) == name for name in verdict.cited())  # an earlier version may have named items otherwise
+    return all(item_name(name) == name for name in verdict.cited())  # names by an earlier version may differ
 
 
 def with_explanation(example: Example) -> Example:
-    """A Locating question whose gold answer is followed by why it is right, as MCiteBench's judge reads it.
+    """A Locating question whose gold answer is followed by why it is right, which MCiteBench's judge reads.
 
-    Source: caiyuhu/MCiteBench at d9d41d3, evaluation/eval_ans_acc/eval_response_acc.py. Other examples as they are.
+    Source: caiyuhu/MCiteBench at d9d41d3, evaluation/eval_ans_acc/eval_response_acc.py. Other examples are unchanged.
     """
     gold, why = example.reference.answer, example.reference.explanation
     if example.question_type != "locating" or not gold or not why:
@@ -248,7 +248,7 @@ def with_explanation(example: Example) -> Example:
 
 
 def request_hash(prediction: Prediction, example: Example) -> str:
-    """SHA-256 of all that a verdict on this response rests on."""
+    """SHA-256 of everything on which a verdict on this response depends."""
     context = _context(prediction, example) or Context()
     gold = example.reference.answer or example.reference.short_answer
     parts = [example.query.text, example.question_type, gold, prediction.response, context.model_dump_json()]

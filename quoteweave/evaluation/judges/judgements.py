@@ -2,7 +2,7 @@
 
 Published files have `q_id` and `response` on each line, those of `AnswerJudge` have `example` and `scores`.
 
-The five are those of MMDocRAG (arXiv 2505.16470, section 4.1), under the names that its published judgements give them.
+The five scores are those of MMDocRAG (arXiv 2505.16470, section 4.1), with the names of its published judgements.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,13 +24,13 @@ ASPECTS: Mapping[str, str] = {
     "reasoning_logic": "Reasoning Logic",
     "factuality": "Factuality",
 }
-"""Our name to the name in published judgements."""
+"""Our name for each score to the name in published judgements."""
 ATTRIBUTION = ("answer", "relevance")
-"""What is judged of an answer that cites boxes (CiteVQA, arXiv 2605.12882): itself, and what it cites."""
+"""What is judged in an answer that cites boxes (CiteVQA, arXiv 2605.12882): the answer, and what it cites."""
 MAX_SCORE = 5
 
 Judgement = Mapping[str, float]
-"""The scores of one answer, by their names in the file; numbers alone."""
+"""The scores of one answer, by their names in the file; only numbers."""
 
 
 class _Line(BaseModel):
@@ -44,12 +44,11 @@ class _Line(BaseModel):
 
 
 def load_judgements(path: Path) -> dict[str, Judgement]:
-    """Example id to its judgement; one that is malformed keeps what numbers it has, those off the scale too, and one
-    that failed has none.
+    """Example id to its judgement. A malformed one keeps its numbers, even those off the scale; a failed one has none.
 
-    Of our own judge's lines on one answer the last counts: it is asked again where it failed; a line that a crash cut
-    short is passed over. Raises DatasetError, naming file, line and field, for a line that is no judgement at all and
-    for an id repeated in a published file.
+    Of several lines of our own judge on one answer the last counts, because failed judgements are asked for again; a
+    line cut short by a crash is ignored. Raises DatasetError, naming file, line and field, for a line that is not a
+    judgement at all and for a repeated id in a published file.
     """
     found: dict[str, Judgement] = {}
     judges: set[tuple[str | None, str | None]] = set()
@@ -75,7 +74,7 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
 
 
 def malformed(judgement: Judgement, names: Collection[str] = tuple(ASPECTS.values())) -> bool:
-    """Whether one of the scores, the five or those named, is missing, under another name, or not from 0 to 5."""
+    """Whether one of the scores, the five or those named, is missing, has another name, or is not from 0 to 5."""
     return not all(0 <= judgement.get(name, -1) <= MAX_SCORE for name in names)
 
 
@@ -84,7 +83,7 @@ JUDGEMENTS = "judgements.jsonl"
 
 
 class AnswerVerdict(Verdict):
-    """A judge's scores of one answer; or the error."""
+    """A judge's scores of one answer, or the error."""
 
     scores: Mapping[str, int] | None = Field(description="criterion to score; None where the judgement failed")
 
@@ -95,10 +94,10 @@ class AnswerVerdict(Verdict):
 
 
 def read_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, AnswerVerdict]:
-    """Example id to the last verdict on it; empty where there is no file. A line cut short by a crash is passed over.
+    """Example id to the last verdict on it; empty if there is no file. A line cut short by a crash is ignored.
 
-    Raises DatasetError, naming line and field, for a file of something else, and UsageError for judgements by another
-    model or prompt than those named: they are not to be mixed.
+    Raises DatasetError, naming line and field, for a file of another kind, and UsageError for judgements by a model or
+    prompt other than the given ones: they must not be mixed.
     """
     found: dict[str, AnswerVerdict] = {}
     for _, verdict in iter_records(path, AnswerVerdict, drop_cut=True) if path.exists() else ():

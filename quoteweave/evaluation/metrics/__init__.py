@@ -1,1 +1,1 @@
-"""Metrics, one module each: definition, source, the row of one question, the aggregates over rows."""
+"""Metrics, one per module: its definition and source, the row of one question, the aggregates over rows."""

@@ -9,23 +9,22 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
 Place = tuple[str, int]
-"""A document and a page of it."""
+"""A document and one of its pages."""
 Boxes = Mapping[Place, Sequence[Box]]
 
 
 class BoxCoverage:
-    """Area shared by gold boxes and the boxes of the first k quotes, for each k of `cutoffs`; means over questions.
+    """The area shared by gold boxes and the boxes of the first k quotes, for each k of `cutoffs`; means over questions.
 
     With G the union of a question's gold boxes and Q the union of the first k quotes' boxes, both over all pages and
-    overlaps counted once:
+    with overlaps counted once:
 
         box_recall@k = area(G ∩ Q) / area(G)        box_precision@k = area(G ∩ Q) / area(Q)
 
-    Whole-page quotes are left out of the ranking before its first k are taken: they cover any gold without finding it.
+    Whole-page quotes are removed from the ranking before its first k are taken: they cover any gold without finding it.
 
-    Both are undefined without gold area or without a document, and where nothing was searched; precision also where the
-    first k quotes have no area. `layout_recall` is the published variant, which counts overlaps as often as
-    they occur.
+    Both are undefined without gold area or without a document, and if nothing was searched; precision also if the first
+    k quotes have no area. `layout_recall` is the published variant, which counts overlaps as often as they occur.
     """
 
     name = "box_coverage"
@@ -54,14 +53,14 @@ class BoxCoverage:
 
 
 def gold_boxes(example: Example) -> list[tuple[Place, Box]]:
-    """The gold boxes of an example, each with its place; none where its document is not known."""
+    """The gold boxes of an example, each with its place; none if its document is not known."""
     if example.document is None:
         return []
     return [((example.document, box.page), box.bbox) for box in example.reference.boxes]
 
 
 def ranked_boxes(prediction: Prediction) -> list[tuple[Place, Box]] | None:
-    """The boxes of a ranking without its whole-page quotes, best first; None where no ranking of quotes was kept."""
+    """The boxes of a ranking without its whole-page quotes, best first; None if no ranking of quotes was stored."""
     if not _has_ranking(prediction):
         return None
     quotes = [hit.quote for hit in prediction.hits if hit.quote.layout != "page"]
@@ -69,7 +68,7 @@ def ranked_boxes(prediction: Prediction) -> list[tuple[Place, Box]] | None:
 
 
 def _has_ranking(prediction: Prediction) -> bool:
-    """Whether quotes were searched, and what was found was kept: an answer has only the context that was made of it."""
+    """Whether quotes were searched and the ranking was stored; an answer has only the context made from it."""
     if prediction.scope == "context" or prediction.items:
         return False
     return prediction.context is None or bool(prediction.hits)
@@ -91,7 +90,7 @@ def _common_area(gold: Boxes, found: Boxes) -> float:
     for place in sorted(gold.keys() & found.keys()):
         ours, theirs = union_area(gold[place]), union_area(found[place])
         common = ours + theirs - union_area([*gold[place], *found[place]])
-        # Rounding may carry the difference a hair outside what is possible, and a share above 1 would be read as a bug.
+        # Rounding may move the difference slightly out of the possible range, and a share above 1 would look wrong.
         total += min(max(common, 0.0), ours, theirs)
     return total
 
@@ -99,17 +98,17 @@ def _common_area(gold: Boxes, found: Boxes) -> float:
 class LayoutRecall:
     """`layout_recall@k` of MMDocIR (arXiv 2501.08828, its layout-level recall), means over questions and over domains.
 
-    With q_1 … q_k the boxes of the first k quotes and g the gold boxes, pairs on the same page alone:
+    With q_1 … q_k the boxes of the first k quotes and g the gold boxes, only for pairs on the same page:
 
         layout_recall@k = Σ_i Σ_g area(q_i ∩ g) / Σ_g area(g)
 
     An area that several quotes cover counts for each of them, so the figure can exceed 1; `box_recall@k` counts it
-    once. Names conflict: neither is the share of gold layout elements found, which is `recall@k` of `rankings`.
+    once. Names conflict: neither is the share of gold layout elements that were found, which is `recall@k` of
+    `rankings`.
 
-    The definition is that of `recall_layout` in the authors' evaluation script, as a copy of it has it: on made
-    rankings both agree. Its published results were not at hand. Their candidates are layout elements alone, so
-    whole-page quotes are left out before the first k are taken. Undefined where `box_recall@k` is; theirs is 0 without
-    gold area.
+    The definition follows `recall_layout` in a copy of the authors' evaluation script; on constructed rankings both
+    agree. The published results were not available. The authors' candidates are only layout elements, so whole-page
+    quotes are removed before the first k are taken. Undefined where `box_recall@k` is; theirs is 0 without gold area.
     """
 
     name = "layout_recall"
@@ -133,15 +132,15 @@ class LayoutRecall:
 
 
 MIN_IOU = 0.5
-"""The intersection over union from which one box meets another, as CiteVQA (arXiv 2605.12882) counts."""
+"""The intersection over union from which a box meets another, as in CiteVQA (arXiv 2605.12882)."""
 
 
 def boxes_met(
     gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]], threshold: float = MIN_IOU
 ) -> list[bool]:
-    """Tell of each gold box whether one of `boxes`, on the same page of the same document, meets it.
+    """Tell for each gold box whether one of `boxes`, on the same page of the same document, meets it.
 
-    A box may meet several gold boxes. A box without area meets none, and is met by none.
+    A box may meet several gold boxes. A box without area meets none and is met by none.
     """
     places: defaultdict[Place, list[Box]] = defaultdict(list)
     for place, box in boxes:
@@ -152,8 +151,8 @@ def boxes_met(
 def share_met(gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]]) -> float | None:
     """Return the share of gold boxes that one of `boxes` meets, 0 to 1; None without gold boxes.
 
-    Over all quotes of a document it is the parser's ceiling: no citation of a quote can meet more. Over the quotes of a
-    context it is the context's ceiling. All boxes are in one unit, points of the page as a rule.
+    Over all quotes of a document, it is the parser's ceiling: no citation of a quote can reach more. Over the quotes of
+    a context, it is the context's ceiling. All boxes must have the same unit, usually points of the page.
 
     >>> gold = [(("a.pdf", 0), (0, 0, 100, 100)), (("a.pdf", 1), (0, 0, 100, 100))]
     >>> share_met(gold, [(("a.pdf", 0), (0, 0, 100, 50)), (("a.pdf", 1), (0, 0, 100, 49))])
@@ -165,19 +164,20 @@ def share_met(gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Bo
 class GoldBoxRecall:
     """`gold_box_recall.parser`, `.c15` and `.c20`: the share of a question's gold boxes that quotes meet (`share_met`).
 
-    `parser` is over all quotes of the collection on the gold pages, and no answer can cite more; `c15` and `c20` are
+    `parser` is over all quotes of the collection on the gold pages, so no answer can reach more; `c15` and `c20` are
     over the contexts of 10 text and 5 image quotes and of 12 and 8 (`core.answers.CONTEXT_SIZES`) that a generator
-    would get. Whole-page quotes count, for at an IoU of a half they meet nothing but what fills half of the page.
+    would get. Whole-page quotes count, because with a minimum IoU of 0.5 they only meet boxes that fill half of the
+    page.
 
-    All are undefined without gold boxes or without a document; `parser` also where the quotes of that document are not
-    known, and the others where no contexts were kept.
+    All are undefined without gold boxes or without a document; `parser` also if the quotes of that document are not
+    known, and the others if no contexts were stored.
     """
 
     name = "gold_box_recall"
     aggregates: tuple[Aggregate, ...] = tuple(mean_of(f"gold_box_recall.{of}") for of in ("parser", *CONTEXT_SIZES))
 
     def __init__(self, quotes: Boxes) -> None:
-        """`quotes` are the boxes of a collection's quotes, by document and page."""
+        """`quotes` has the boxes of a collection's quotes, by document and page."""
         self._quotes = quotes
         self._documents = {document for document, _ in quotes}
 
@@ -199,7 +199,7 @@ class GoldBoxRecall:
 
 
 def _contexts(prediction: Prediction) -> Mapping[str, Context]:
-    """The contexts kept beside a ranking; empty ones where nothing was found, none where none were kept."""
+    """The contexts stored with a ranking; empty ones if nothing was found, none if none were stored."""
     if not _has_ranking(prediction):
         return {}
     if not prediction.contexts and not prediction.hits:

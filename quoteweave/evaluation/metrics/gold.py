@@ -18,24 +18,24 @@ _PLACE = lazy_regex(r"(text|image)([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The gold of one question, in the terms of what was put before the generator."""
+    """The gold of one question, in terms of the quotes that the generator was given."""
 
     kinds: Mapping[Item, Kind | None]
-    """Gold items to their kind, None where the dataset does not tell it."""
+    """Gold items with their kinds; None if the dataset does not give the kind."""
     context: Context | None
-    """The quotes that the marks of the response refer to by number; None where only their numbers are known."""
+    """The quotes to which the marks of the response refer by number; None if only their numbers are known."""
     by_layout: bool
     """Whether items are layout elements."""
 
     def item(self, kind: Kind, number: int) -> Item | None:
-        """The item that a mark means; None where the context has no such quote."""
+        """The item to which a mark refers; None if the context has no such quote."""
         if self.context is None:
             return f"{kind}{number}"
         quote = self.context.quote(kind, number)
         return None if quote is None else self._of(quote)
 
     def places(self) -> dict[str, Item]:
-        """Place in the context, such as `text3`, to the gold item that stands there."""
+        """Place in the context, such as `text3`, to the gold item that is there."""
         if self.context is None:
             return {str(item): item for item in self.kinds if _PLACE.fullmatch(str(item))}
         hits = {"text": self.context.texts, "image": self.context.images}
@@ -47,12 +47,12 @@ class Gold:
 
 
 def gold_of(prediction: Prediction, example: Example) -> Gold | None:
-    """The gold quotes; None where the dataset does not tell which quotes of the context are gold.
+    """The gold quotes; None if it is not known which quotes of the context are gold.
 
-    Quotes of the example's own context are gold by id. Retrieved quotes are gold by (document, layout id), in
-    collections whose quotes carry layout ids (those imported from MMDocIR's layouts); by id where a dataset's gold
-    names quotes of the collection; and elsewhere it cannot be known. Kinds are known from the dataset alone: what was
-    retrieved would tell them only of gold that was found, and recall by kind would count that alone.
+    Quotes of the example's own context are gold by id. Retrieved quotes are gold by (document, layout id) in
+    collections whose quotes have layout ids (those imported from MMDocIR's layouts), and by id if a dataset's gold
+    names quotes of the collection; otherwise gold is not known. Kinds are taken only from the dataset: retrieved quotes
+    would only tell the kinds of gold that was found, and recall by kind would count only that.
     """
     ids, context = own_gold(example), prediction.context
     if context is None or prediction.scope == "context":
@@ -68,9 +68,9 @@ def gold_of(prediction: Prediction, example: Example) -> Gold | None:
 
 
 def own_gold(example: Example) -> dict[Item, Kind | None] | None:
-    """Gold ids of the example to their kinds, from its own context or else from names such as `image7`.
+    """Gold ids of the example with their kinds, from its own context or else from names such as `image7`.
 
-    None where the dataset names no gold quotes at all; empty where it says that none is gold.
+    None if the dataset names no gold quotes at all; empty if it says that none is gold.
     """
     if example.reference.relevant is None:
         return None
@@ -91,12 +91,12 @@ def _kind_by_name(item: str) -> Kind | None:
 
 
 def _layouts(example: Example) -> dict[Item, Kind | None]:
-    """Gold layout elements to their kinds, as far as the dataset tells them."""
+    """Gold layout elements with their kinds, as far as the dataset gives them."""
     return {layout_element(layout.document, layout.layout_id): layout.kind for layout in example.reference.layouts}
 
 
 def item_of(quote: Quote) -> Item:
-    """The layout element that a quote is, or its id where it is none."""
+    """The layout element of a quote, or its id if it has none."""
     return quote.id if quote.layout_id is None else layout_element(quote.document, quote.layout_id)
 
 
@@ -109,7 +109,7 @@ _NAMED = lazy_regex(r"[0-9]{1,9}|(?:Figure|Table) [0-9.]+")
 
 
 def gold_items(example: Example) -> frozenset[str] | None:
-    """Names of the gold items; None where the dataset does not name any in this way."""
+    """Names of the gold items; None if the dataset does not name any in this way."""
     relevant = example.reference.relevant
     if relevant is None:
         return None

@@ -1,7 +1,6 @@
 """The protocol of a metric, and the two conventions by which figures are computed.
 
-A metric that needs no model is a row of `registry`; one over stored verdicts of a judge is added by
-`scoring.saved_runs`.
+A metric that needs no model is a row of `registry`; `scoring.saved_runs` adds metrics over a judge's stored verdicts.
 """
 
 from typing import Literal, Protocol
@@ -10,20 +9,20 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 
 Convention = Literal["published", "strict"]
-"""By which rules figures are computed.
+"""The rules by which figures are computed.
 
-`published`: as the code of each benchmark's authors computes them, quirks included. `strict`: our rules; undefined and
-failed items are left out of a figure, and counted.
+`published`: as the code of each benchmark's authors computes them, including quirks. `strict`: by our own rules;
+undefined and failed items are left out of a figure, and counted.
 """
 
 
 class Metric(Protocol):
     """A metric: the columns of each question's row, and the aggregates over rows.
 
-    Two attributes are optional. `compares_words = True`: it compares the words of an answer with those of gold, and so
-    is not computed where the answer is a letter or a paper's title, nor by `strict` where the answer abstains.
-    `counts_failures = True`: it measures how predictions failed, and is computed for failed predictions by both
-    conventions.
+    Two attributes are optional. `compares_words = True` says that it compares the words of an answer with those of
+    gold; it is then not computed if the answer is a letter or a paper's title, nor by `strict` if the answer abstains.
+    `counts_failures = True` says that it measures how predictions failed; it is then computed for failed predictions by
+    both conventions.
 
     >>> class Words:
     ...     name = "words"
@@ -40,5 +39,5 @@ class Metric(Protocol):
     aggregates: tuple[Aggregate, ...]
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """The columns of one question, counts included; None where undefined, never NaN. Raises nothing."""
+        """The columns of one question, including counts; None for undefined, never NaN. Raises nothing."""
         ...

@@ -1,19 +1,19 @@
 """Recall, precision, nDCG, MAP, MRR and hit rate of rankings against graded gold; recall of pages and of contexts.
 
-With g the grade of each gold item (relevant where g > 0), R the number of relevant items, and the items ranked from 1:
+With g the grade of each gold item (relevant if g > 0), R the number of relevant items, and ranks counted from 1:
 
     recall@k     relevant items among the first k / R
-    precision@k  relevant items among the first k / k, also where fewer than k were ranked
+    precision@k  relevant items among the first k / k, even if fewer than k were ranked
     hit_rate@k   1 if any of the first k is relevant, else 0
     ndcg@k       DCG@k / ideal DCG@k, with DCG@k = Σ g_i / log2(i + 1) over the first k; the ideal sorts gold by grade
     map          Σ precision@i over the ranks i of relevant items / R, down to the end of the ranking
-    mrr          1 / the rank of the first relevant item, 0 where none is ranked
+    mrr          1 / the rank of the first relevant item, 0 if none is ranked
 
 These are `recall`, `P`, `success`, `ndcg_cut`, `map` and `recip_rank` of trec_eval; nDCG is that of Järvelin and
 Kekäläinen (Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002) with the gain and discount that
-trec_eval uses. Names conflict: some call hit_rate@k "recall@k" or "accuracy"; much of learning to rank means by nDCG a
-gain of 2^g - 1 (Burges et al., 2005), which is the same only where all grades are 0 or 1; `map` and `mrr` are often
-cut at a rank, which these are not.
+trec_eval uses. Names conflict: some call hit_rate@k "recall@k" or "accuracy"; much of the literature on learning to
+rank uses a gain of 2^g - 1 in nDCG (Burges et al., 2005), which is the same only if all grades are 0 or 1; `map` and
+`mrr` are often cut at a rank, but not here.
 """
 
 import math
@@ -30,7 +30,7 @@ CUT = ("recall", "precision", "hit_rate", "ndcg")
 
 @dataclass(frozen=True, slots=True)
 class GradedRanking:
-    """A ranking, the grades of its gold, and the kinds of items, in the same terms."""
+    """A ranking, the grades of its gold, and the kinds of items, with the same names for items."""
 
     ranking: Sequence[Item]
     grades: Mapping[Item, int]
@@ -40,17 +40,16 @@ class GradedRanking:
 class Rankings:
     """The figures above, means over questions, for each k of `cutoffs`; and `text.recall@k` and `image.recall@k`.
 
-    The recall of a kind is the share of its gold among the first k of the whole ranking, as MMDocRAG words it (arXiv
-    2505.16470, section 4.1; which ranking its Table 6 cuts is not said).
+    The recall of a kind is the share of its gold among the first k of the whole ranking, as described by MMDocRAG
+    (arXiv 2505.16470, section 4.1; it does not say which ranking its Table 6 cuts).
 
-    What is ranked: `items` where a prediction has them (TREC runs), by score in single precision, ties broken by id,
-    the greater first, as trec_eval does; else its hits in their order. An item that comes twice counts where it first
-    stands.
+    The ranking is `items` if a prediction has them (TREC runs), by score in single precision, with ties by id, the
+    greater first, as in trec_eval; else its hits in their order. A repeated item counts at its first position.
 
-    What is gold: items by id; retrieved quotes by (document, layout id) where the dataset names layouts. Undefined, all
-    of it, without relevant gold, where an example's own quotes were put before the generator unranked, and where the
-    hits carry no layout ids to match; the recall of a kind where the dataset does not tell the kinds of all its gold,
-    or none is of that kind.
+    Gold is matched by id for items, and by (document, layout id) for retrieved quotes if the dataset names layouts. All
+    figures are undefined without relevant gold, if an example's own quotes were given to the generator unranked, and if
+    the hits have no layout ids to match; the recall of a kind is undefined if the dataset does not give the kinds of
+    all its gold, or no gold is of that kind.
     """
 
     name = "rankings"
@@ -91,7 +90,7 @@ class Rankings:
 
 
 def by_score(items: Mapping[str, float]) -> list[str]:
-    """Items as trec_eval ranks them: by score in single precision, ties by id, the greater first."""
+    """Items as trec_eval ranks them: by score in single precision, with ties by id, the greater first."""
     import numpy as np
 
     with np.errstate(over="ignore"):
@@ -109,7 +108,7 @@ def _dcg(gains: Sequence[int]) -> float:
 
 
 def graded_ranking(prediction: Prediction, example: Example) -> GradedRanking | None:
-    """The ranking and its gold in the same terms; None where nothing was ranked, or the two cannot be matched."""
+    """The ranking and its gold with the same names; None if nothing was ranked, or the two cannot be matched."""
     reference, hits = example.reference, prediction.hits
     ids: dict[Item, int] = dict((reference.relevant or {}).items())
     kinds = own_gold(example) or {}
@@ -118,7 +117,7 @@ def graded_ranking(prediction: Prediction, example: Example) -> GradedRanking | 
     if prediction.scope == "context" and hits:
         return GradedRanking(_once([hit.quote.id for hit in hits]), ids, kinds)
     if not hits and (prediction.scope == "context" or prediction.context is not None):
-        return None  # quotes were put before a generator, and no ranking was kept
+        return None  # quotes were given to a generator, and no ranking was stored
     if reference.layouts:
         quotes = [hit.quote for hit in hits]
         if quotes and all(quote.layout_id is None for quote in quotes):
@@ -126,7 +125,7 @@ def graded_ranking(prediction: Prediction, example: Example) -> GradedRanking | 
         ranking = [item_of(quote) for quote in quotes]
         gold: list[Item] = [layout_element(layout.document, layout.layout_id) for layout in reference.layouts]
         return GradedRanking(_once(ranking), dict.fromkeys(gold, 1), _layout_kinds(example))
-    named = example.context is not None or any(kinds.values())  # gold named as `image7` is a place in a context
+    named = example.context is not None or any(kinds.values())  # gold named like `image7` is a place in a context
     return None if named else GradedRanking(_once([hit.quote.id for hit in hits]), ids, kinds)
 
 
@@ -135,7 +134,7 @@ def _once(ranking: Sequence[Item]) -> list[Item]:
 
 
 def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
-    """As the example's own quotes tell: what was retrieved tells the kinds of gold that was found, and no others."""
+    """Kinds by the example's own quotes only: retrieved quotes would only tell the kinds of gold that was found."""
     own = example.context.hits if example.context else ()
     quotes = [hit.quote for hit in own]
     return {item_of(quote): quote.kind for quote in quotes if quote.layout_id is not None}
@@ -144,12 +143,12 @@ def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
 class PageRecall:
     """`page_recall@k` = |gold pages ∩ first k pages| / |gold pages|, for each k of `cutoffs`; means over questions.
 
-    The page-level recall of MMDocIR (arXiv 2501.08828, Table 5). The mean over questions is what that table calls
-    "micro"; its "macro" is `page_recall@k.mean_over_domains`. Some papers call a hit on any gold page recall: that is
-    another figure.
+    This is the page-level recall of MMDocIR (arXiv 2501.08828, Table 5). The mean over questions is what that table
+    calls "micro"; its "macro" is `page_recall@k.mean_over_domains`. Some papers call a hit on any gold page recall:
+    that is another figure.
 
     A page of the same number in another document does not count. Undefined for a question without gold pages or without
-    a document, and where nothing was searched (an example's own quotes, or a ranking of other items).
+    a document, and if nothing was searched (an example's own quotes, or a ranking of other items).
     """
 
     name = "page_recall"
@@ -165,7 +164,7 @@ class PageRecall:
         gold = {(example.document, page) for page in example.reference.pages}
         if not gold or example.document is None or prediction.scope == "context" or prediction.items:
             return {}
-        if prediction.context is not None and not prediction.pages:  # no ranking was kept
+        if prediction.context is not None and not prediction.pages:  # no ranking was stored
             return {}
         ranked = [(page.document, page.page) for page in prediction.pages]
         recalls = {f"page_recall@{k}": len(gold.intersection(ranked[:k])) / len(gold) for k in self._cutoffs}
@@ -175,10 +174,11 @@ class PageRecall:
 class ContextRecall:
     """`context.recall`, `context.text.recall` and `context.image.recall`: the share of gold that the context holds.
 
-    MMDocRAG (arXiv 2505.16470, Table 7, the columns of retrieval): of a question's gold quotes, of texts, of images and
-    of both, the share that retrieval put before the generator; means over questions. No answer can cite more than this.
+    As in MMDocRAG (arXiv 2505.16470, Table 7, the columns of retrieval): the share of a question's gold quotes, of
+    texts, of images and of both, that retrieval gave to the generator; means over questions. No answer can cite more
+    than this.
 
-    Undefined where quotes were not retrieved, or it cannot be known which are gold; of a kind, where none is of it.
+    Undefined if quotes were not retrieved, or if it is not known which are gold; for a kind, if no gold is of it.
     """
 
     name = "context_recall"

@@ -1,4 +1,4 @@
-"""The metrics that need no model, by name. Those over stored verdicts of judges `scoring.saved_runs` adds to them."""
+"""The metrics that need no model, by name. `scoring.saved_runs` adds those over stored verdicts of judges."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -37,9 +37,9 @@ class MetricOptions(NamedTuple):
 
     Fields:
         marks: which marks are read as citations
-        convention: by which to count
-        prices: what models cost
-        quote_boxes: the boxes of a collection's quotes by document and page, which the parser's ceiling is measured on
+        convention: the convention by which to count
+        prices: the prices of models
+        quote_boxes: the boxes of a collection's quotes by document and page, for the parser's ceiling
     """
 
     marks: MarkGrammar = "own"
@@ -70,7 +70,7 @@ METRICS: Mapping[str, Callable[[MetricOptions], Metric]] = {
     "expense": lambda options: Expense(options.marks, options.prices),
     "latency": lambda _: Latency(),
 }
-"""Name to factory. Metrics that need verdicts of a judge are made by `evidence_metrics`."""
+"""Name to factory. `evidence_metrics` makes the metrics that need verdicts of a judge."""
 
 
 def evidence_metrics(verdicts: Mapping[str, EvidenceVerdict], options: MetricOptions) -> list[Metric]:
@@ -110,7 +110,7 @@ def list_metrics() -> list[MetricInfo]:
 
 
 def figure_names(metric: Metric) -> tuple[str, ...]:
-    """The figures of a metric, then those of them that are reported as means over domains too."""
+    """The figures of a metric, followed by those that are also reported as means over domains."""
     names = [aggregate.name for aggregate in metric.aggregates]
     by_domain = [f"{aggregate.name}{DOMAIN_MEAN}" for aggregate in metric.aggregates if aggregate.by_domain]
     return (*names, *by_domain)

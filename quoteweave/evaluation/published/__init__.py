@@ -1,4 +1,4 @@
-"""Published result tables as data (values as printed, per cents as fractions), and runs ranked among them."""
+"""Published result tables as data (values as printed, per cents as fractions), and rankings of runs among them."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class PublishedTable(Record):
 
     @property
     def ranks(self) -> list[str]:
-        """The figures by which runs are ranked in it."""
+        """The figures by which runs can be ranked in the table."""
         printed = dict.fromkeys(name for row in self.rows for name in row.figures)
         return [name for name in printed if name not in self.unlike]
 
@@ -58,13 +58,13 @@ class _Entry(BaseModel):
     split: str | None = None
 
     def fraction(self, figure: str, printed: str) -> float:
-        """The figure as we give it; a per cent becomes a fraction by its decimals, so that no digit changes."""
+        """The figure as we give it; moving the decimal point makes a per cent a fraction, so that no digit changes."""
         per_cent = not any(figure == name or figure.startswith(f"{name}.") for name in self.as_printed)
         return float(f"{printed}e-2") if per_cent else float(printed)
 
 
 def published_table(name: str) -> PublishedTable:
-    """The table of that name; what it leaves empty is no figure of its row. Raises UsageError where there is none.
+    """The table of that name; an empty cell means that the row lacks the figure. Raises UsageError if there is none.
 
     >>> table = published_table("mmdocrag-20")
     >>> table.source, len(table.rows) > 10
@@ -86,7 +86,7 @@ def published_table(name: str) -> PublishedTable:
 
 
 def printed_rows(name: str) -> list[dict[str, str]]:
-    """The rows of that table, every value as it was printed; what the table leaves empty is empty."""
+    """The rows of that table, with every value as it was printed; empty cells are empty."""
     return list(csv.DictReader((resources.files(__name__) / f"{name}.csv").read_text("utf-8").splitlines()))
 
 
@@ -103,7 +103,7 @@ def _entries() -> dict[str, _Entry]:
 
 DEFAULT = "overall.f1"
 JUDGED = ("judge.", "citevqa.answer", "citevqa.relevance", "citevqa.saa")
-"""How figures begin that a judge's scores are in."""
+"""Prefixes of the names of figures that depend on a judge's scores."""
 
 
 class LeaderboardEntry(Record):
@@ -117,9 +117,9 @@ class LeaderboardEntry(Record):
 
 
 def ranking_figure(table: PublishedTable, by: str | None, runs: Sequence[Scores] = ()) -> str:
-    """The figure that ranks: the one asked for, else overall F1, else the first that can; before others one of `runs`.
+    """The figure for ranking: the requested one, else overall F1, else the first possible one that `runs` have.
 
-    Raises UsageError for one that the table does not print, or by which it cannot rank, and for one that ranks none.
+    Raises UsageError for a figure that the table does not print or by which it cannot rank, and if none is left.
     """
     if not table.ranks:
         raise UsageError(
@@ -139,12 +139,12 @@ def ranking_figure(table: PublishedTable, by: str | None, runs: Sequence[Scores]
 
 
 def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> list[LeaderboardEntry]:
-    """Published systems and runs, best first by one figure, of which more is better.
+    """Published systems and runs, best first by one figure, for which more is better.
 
-    A run's figure is rounded half up to the decimals that are printed, so that it shares its rank with the same figure
-    in print. A run that is not whole, with questions that are missing or left out as failed, has no rank, nor has one
-    scored by the strict convention by a figure that it defines otherwise (`published_only`). Raises
-    UsageError as `ranking_figure`, and for a run over a dataset that the table is not of.
+    A run's figure is rounded half up to the printed number of decimals, so that it shares its rank with the same figure
+    in print. A run that is not complete, with questions that are missing or left out as failed, has no rank; nor has a
+    run scored by the strict convention if that defines the figure otherwise (`published_only`). Raises UsageError as
+    `ranking_figure`, and for a run over a dataset other than the table's.
 
         >>> leaderboard(published_table("mmdocrag-20"), [], by="overall.f1")[0].rank
         1
@@ -181,7 +181,7 @@ def is_whole(run: Scores) -> bool:
 
 
 def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[str]:
-    """What a reader must know of these runs in that table."""
+    """What readers must know about these runs in that table."""
     notes = [
         f"{run.name} has no rank: {pluralize(run.missing, 'question is', 'questions are')} not "
         f"answered, {run.failed} failed"
@@ -205,7 +205,7 @@ def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[s
 
 
 def _settings(table: PublishedTable, run: Scores) -> Iterator[tuple[str, dict[str, float]]]:
-    """The run's figures, of each group that the table's rows tell apart."""
+    """The run's figures for each group that the table's rows distinguish."""
     if table.split is None:
         yield f"{run.convention}, marks {run.marks}", _known(run.figures)
         return

@@ -24,7 +24,7 @@ class Distribution:
     values: Sequence[float]
 
     def summary(self) -> dict[str, float | None]:
-        """How many there are, their sum, mean, median and greatest; None of nothing."""
+        """Their count, sum, mean, median and maximum; None if there are none."""
         known = self.values
         return {
             "n": len(known),
@@ -40,20 +40,20 @@ Distributions = Mapping[str, Distribution]
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
-    """What is counted of a dataset or a collection."""
+    """Counts of a dataset or a collection."""
 
     name: str
     counts: Mapping[str, int]
-    """What is counted to its number: documents, questions, quotes by kind and layout."""
+    """Number of each kind of thing: documents, questions, quotes by kind and layout."""
     distributions: Distributions
-    """`pages per document`, `words per text quote` and so on; those of which nothing is known are left out."""
+    """`pages per document`, `words per text quote` and so on; distributions without data are left out."""
     groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Breakdown to group to the number of its questions; a question may be in several groups, or in none."""
     gold_at: Mapping[str, int] = field(default_factory=dict)
-    """Place in the dataset's own contexts (`text1`, `image1`) to how many gold quotes stand there."""
+    """Place in the dataset's own contexts (`text1`, `image1`) to the number of gold quotes there."""
 
     def as_dict(self) -> dict[str, object]:
-        """Plain values, of each distribution its summary."""
+        """Plain values; each distribution is given by its summary."""
         return {
             "name": self.name,
             "counts": dict(self.counts),
@@ -64,7 +64,7 @@ class CorpusStatistics:
 
 
 def words_in(text: str | None) -> int:
-    """Words are what white space separates."""
+    """The number of words, which are separated by white space."""
     return len((text or "").split())
 
 
@@ -74,7 +74,7 @@ VIEWS: Mapping[str, Callable[[Quote], str | None]] = {
     "image quote, OCR text": lambda quote: quote.ocr_text if quote.kind == "image" else None,
     "image quote, VLM text": lambda quote: quote.vlm_text if quote.kind == "image" else None,
 }
-"""What a quote is shown as in words, and where it is (MMDocRAG's Figure 5 has the last two)."""
+"""The text for each way in which a quote is shown in words, if it has it (MMDocRAG's Figure 5 has the last two)."""
 
 
 def collection_statistics(name: str, documents: Iterable[tuple[Document, Sequence[Quote]]]) -> CorpusStatistics:
@@ -115,7 +115,7 @@ def collection_statistics(name: str, documents: Iterable[tuple[Document, Sequenc
 
 
 def dataset_statistics(name: str, examples: Sequence[Example]) -> CorpusStatistics:
-    """Count questions by what is known of them, gold and candidate quotes, and words (MMDocRAG's Table 2).
+    """Count questions by their known properties, gold and candidate quotes, and words (MMDocRAG's Table 2).
 
     >>> dataset_statistics("mmdocrag-20", load_dataset("mmdocrag-20", Path("gold.jsonl"))).counts["questions"]
     4
@@ -161,7 +161,7 @@ def _gold_kinds(examples: Sequence[Example]) -> dict[str, int]:
 
 
 def _lengths(quotes: Sequence[Quote]) -> dict[str, Distribution]:
-    """Words and tokens per quote, by what is shown of it; tokens as they are estimated without a tokenizer."""
+    """Words and tokens per quote, by view; tokens are estimated without a tokenizer."""
     found = {}
     for what, shown in VIEWS.items():
         texts = [text for quote in quotes if (text := shown(quote)) is not None]
@@ -188,7 +188,7 @@ def _places(examples: Sequence[Example]) -> dict[str, int]:
 
 
 def corpus_tables(found: CorpusStatistics) -> list[Table]:
-    """Counts, distributions, then a table for each breakdown of the questions, and gold by its place."""
+    """Tables of counts and distributions, then one for each breakdown of the questions, and one of gold by place."""
     total = found.counts.get("questions", 0)
     distributions = [
         (Cell(text=name), *(Cell(text=_number(value)) for value in one.summary().values()))
@@ -211,7 +211,7 @@ def corpus_tables(found: CorpusStatistics) -> list[Table]:
 
 
 def every_place(counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts, and 0 for each place between the first and the last of its kind.
+    """The counts, with 0 for each missing place between the first and the last of its kind.
 
     >>> every_place({"text1": 2, "text3": 1, "image2": 4})
     {'text1': 2, 'text2': 0, 'text3': 1, 'image1': 0, 'image2': 4}
@@ -240,7 +240,7 @@ _OTHERS = ("words per question", "words per short answer", "words per answer", "
 
 
 def corpus_plots(found: CorpusStatistics) -> list[Plot]:
-    """Those of which something is known. Raises MissingExtra without matplotlib."""
+    """The plots for which there are data. Raises MissingExtra without matplotlib."""
     drawn = [
         _histograms(found, _PER_DOCUMENT, "documents", "How long documents are (MMDocRAG's Figure 4)", "documents"),
         _length_plots(found),
@@ -321,7 +321,7 @@ def _bars(counts: Mapping[str, int], file: str, title: str) -> Plot | None:
 
 
 def _bins(values: Sequence[float]) -> list[float] | int:
-    """A bin for each number where they are few, else `_BINS`."""
+    """One bin for each number if they are few, else `_BINS`."""
     least, most = int(min(values)), int(max(values))
     return [number - 0.5 for number in range(least, most + 2)] if most - least < _BINS else _BINS
 

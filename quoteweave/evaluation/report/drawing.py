@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 INK, GRID, FAINT, SHEET = "#1c2126", "#dde1e5", "#b4bcc4", "#fefefe"
 HIGHLIGHT, BAR = "#0072b2", "#56b4e9"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
-"""Those of Okabe and Ito that can be seen on white and on black, distinguishable for the colour-blind too."""
+"""The colours of Okabe and Ito that are visible on white and on black, and distinguishable for the colour-blind."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
-"""With another shape for each, seven colours tell 84 runs apart."""
+"""With a different marker for each, seven colours distinguish 84 runs."""
 WIDTH = 7.2
-"""Inches: the two columns of a paper."""
+"""Width of a plot in inches: the two columns of a paper."""
 
 _THEMED: Mapping[str, str] = {INK: "currentColor", GRID: "var(--line)", FAINT: "var(--faint)", SHEET: "none"}
 _STYLE: Mapping[Any, Any] = {
@@ -33,7 +33,7 @@ _STYLE: Mapping[Any, Any] = {
     **{"axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.6, "axes.edgecolor": FAINT},
     **{"text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK},
     **{"xtick.major.size": 0, "ytick.major.size": 0, "figure.constrained_layout.use": True},
-    # Names of runs and groups are never read as formulas; text stays text, so that it can be searched and copied.
+    # Names of runs and groups must never be read as formulas; text stays text, so that it can be searched and copied.
     **{"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42},
 }
 _ID = lazy_regex(r'(\bid="|href="#|url\(#)')
@@ -51,7 +51,7 @@ class Plot(Record):
     table: Table | None = Field(default=None, description="the numbers that it shows, where no other table has them")
 
     def inline(self) -> str:
-        """The SVG as an element of an HTML page, in the page's own colours; its ids are its own."""
+        """The SVG as an element of an HTML page, in the page's own colours; its ids differ from those of others."""
         body = self.svg[self.svg.index("<svg") :]
         body = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
         body = _ID.sub(rf"\g<1>{self.name}-", body)
@@ -62,7 +62,7 @@ class Plot(Record):
 
 @contextmanager
 def style(name: str) -> Iterator[None]:
-    """Draws in the report's style; the same data give the same file. Raises MissingExtra without matplotlib."""
+    """Draw in the report's style; the same data give the same file. Raises MissingExtra without matplotlib."""
     require_matplotlib()
     import matplotlib as mpl
 
@@ -71,7 +71,7 @@ def style(name: str) -> Iterator[None]:
 
 
 def require_matplotlib() -> None:
-    """Raises MissingExtra where plots cannot be drawn."""
+    """Raise MissingExtra if plots cannot be drawn."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -79,10 +79,10 @@ def require_matplotlib() -> None:
 
 
 def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table: Table | None = None) -> Plot:
-    """To be called in the style that the figure was drawn in."""
+    """Make the plot of a figure; call it within the style in which the figure was drawn."""
     svg, pdf = io.BytesIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata=_NOTHING)
-    figure.set_layout_engine("none")  # what was laid out for the one stands as well in the other
+    figure.set_layout_engine("none")  # the layout that was computed once is used for both files
     figure.savefig(pdf, format="pdf", metadata={"Creator": None, "Producer": None, "CreationDate": None})
     title = title[:1].upper() + title[1:]
     return Plot(name=name, title=title, says=says, svg=svg.getvalue().decode("utf-8"), pdf=pdf.getvalue(), table=table)
@@ -91,9 +91,9 @@ def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table:
 def panels(
     number: int, *, height: float, extra: float = 0.5, columns: int = 3, common: bool = True
 ) -> "tuple[Figure, list[Any]]":
-    """A figure of the given number of panels side by side; `height` is that of one, in inches.
+    """A figure with that number of panels side by side; `height` is that of one panel, in inches.
 
-    `common`: whether all have the same axes.
+    `common`: whether all panels have the same axes.
     """
     from matplotlib.figure import Figure
 
@@ -104,11 +104,11 @@ def panels(
     for unused in axes[number:]:
         unused.remove()
     for position in range(max(0, number - columns), number):
-        # Where the last row is not full, the panels above its gaps are the lowest of their columns.
+        # If the last row is not full, the panels above its gaps are the lowest of their columns.
         axes[position].tick_params(labelbottom=True)
     return figure, axes[:number]
 
 
 def shortened(name: str, length: int = 34) -> str:
-    """A name that leaves room for the plot."""
+    """The name, cut to leave room for the plot."""
     return name if len(name) <= length else f"{name[: length - 1]}…"

@@ -25,7 +25,7 @@ from quoteweave.evaluation.statistics.intervals import Estimate, Intervals, clus
 from quoteweave.evaluation.text.responses import answer_of
 
 Labels = Mapping[str, Sequence[str]]
-"""Example id to the names of the kinds of error in its answer; none for a sound one."""
+"""Example id to the names of the kinds of error in its answer; empty for an answer without errors."""
 CELLS = ("both", "judge_alone", "people_alone", "neither")
 
 
@@ -58,9 +58,9 @@ class ErrorAgreement(Record):
 
 
 def wrong_papers(items: Sequence[tuple[Prediction, Example]]) -> list[tuple[Prediction, Example]]:
-    """Those answers that name another paper than the one cited, or none; technical errors are no such answers.
+    """The answers that name a paper other than the cited one, or none; technical errors are not among them.
 
-    What counts as right is the authors' match of titles, or an identifier in common.
+    An answer is right by the authors' match of titles, or by a common identifier.
 
         >>> example = Example(id="7", query=Query(text="Grain went by rail [CITATION]."), task="name_paper",
         ...                   reference=Reference(short_answer="Freight in May"))
@@ -76,7 +76,7 @@ def wrong_papers(items: Sequence[tuple[Prediction, Example]]) -> list[tuple[Pred
 def count_errors(labels: Labels, kinds: Sequence[str], examples: Sequence[Example]) -> ErrorAnalysis:
     """Count kinds over the labelled answers, and by the groups of their questions.
 
-    Raises DatasetError for labels of other questions than these.
+    Raises DatasetError for labels of questions that are not among these.
 
         >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
         >>> found = count_errors({"0": ["excessive_citation"], "1": []}, ["excessive_citation"], examples)
@@ -110,7 +110,7 @@ def _counts(labels: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorCount
 def error_agreement(
     judge: Labels, people: Labels, kinds: Sequence[str], *, intervals: Intervals | None = cluster_intervals
 ) -> ErrorAgreement:
-    """Compare a judge's kinds with people's, each kind by itself. Raises DatasetError where no answer has both.
+    """Compare a judge's kinds with people's, each kind by itself. Raises DatasetError if no answer has both.
 
     >>> found = error_agreement({"0": ["a"], "1": []}, {"0": ["a"], "1": []}, ["a"], intervals=None)
     >>> found.n, found.figures["a.kappa"].value
@@ -135,13 +135,13 @@ def _row(judge: Sequence[str], people: Sequence[str], kinds: Sequence[str]) -> R
 
 def _figures(kind: str) -> list[Aggregate]:
     columns = tuple(f"{kind}.{cell}" for cell in CELLS)
-    # Sums of the cells a (both), b (judge alone), c (people alone), d (neither), after the number of rows n.
+    # The sums are the number of rows n, then the cells a (both), b (judge only), c (people only) and d (neither).
     return [
         Aggregate(f"{kind}.exact", columns, lambda sums: (sums[1] + sums[4]) / sums[0]),
         Aggregate(
             f"{kind}.kappa",
             columns,
-            # (p - e) / (1 - e) with p the share of agreement and e that of independent labels (Cohen, 1960)
+            # (p - e) / (1 - e), where p is the share of agreement and e that of independent labels (Cohen, 1960)
             lambda sums: (
                 2
                 * (sums[1] * sums[4] - sums[2] * sums[3])
@@ -171,9 +171,9 @@ class LabelledAnswer(Record):
 
 
 def sample_pairs(pairs: Sequence[Pair], number: int | None, seed: int = 0) -> list[Pair]:
-    """So many answers drawn by the seed, in their order; all for None. Answers that failed are left out.
+    """That many answers, drawn by the seed, in their order; all for None. Failed answers are left out.
 
-    Raises DatasetError where none is left.
+    Raises DatasetError if none is left.
     """
     answered = [pair for pair in pairs if pair[0].error is None and pair[0].response is not None]
     if not answered:
@@ -192,10 +192,9 @@ def write_error_page(
     kinds: Sequence[ErrorKind] = ERROR_KINDS,
     pictures: PictureReader | None = None,
 ) -> set[str]:
-    """Write the page for these answers. Labels are kept in the browser, and exported as JSON Lines.
+    """Write the page for these answers. Labels are stored in the browser, and can be exported as JSON Lines.
 
-    Returns the pictures that the quotes name and that cannot be shown. Raises StorageError where the file cannot be
-    written.
+    Returns the pictures that quotes name but that cannot be shown. Raises StorageError if the file cannot be written.
 
         >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
         >>> pairs = list(zip(load_predictions(Path("ours.jsonl")), examples, strict=True))
@@ -219,14 +218,14 @@ def write_error_page(
 
 
 def error_page(answers: Sequence[LabelledAnswer], run: str, kinds: Sequence[ErrorKind] = ERROR_KINDS) -> str:
-    """The HTML document. What answers and quotes say stands in it as data, and is never read as HTML."""
+    """The HTML document, in which answers and quotes are data that are never read as HTML."""
     from markupsafe import Markup
 
     data = {
         "kinds": [kind.model_dump(mode="json") for kind in kinds],
         "answers": [answer.model_dump(mode="json") for answer in answers],
     }
-    # The data stand in a script element, which "</script" or "<!--" would end or change; these can stand in no string.
+    # The data are in a script element, which "</script" or "<!--" would end or change, so no string may contain these.
     held = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     style, script = ((_TEMPLATES / f"errors.{kind}").read_text("utf-8") for kind in ("css", "js"))
     policy = f"default-src 'none'; img-src data:; style-src {policy_hash(style)}; script-src {policy_hash(script)}"
@@ -243,7 +242,7 @@ def error_page(answers: Sequence[LabelledAnswer], run: str, kinds: Sequence[Erro
 def _shown(prediction: Prediction, example: Example, pictures: PictureReader) -> LabelledAnswer:
     search = prediction.paper_search
     said = answer_of(prediction.response or "", "own").strip()
-    # A search is bounded as it is, and its end says what was selected.
+    # The length of a search is limited already, and its end says what was selected.
     steps = describe_search(search) if search is not None and search.steps else None
     return LabelledAnswer(
         id=example.id,

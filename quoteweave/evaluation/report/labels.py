@@ -15,7 +15,7 @@ MAIN = (
     *("token_f1", "rouge_l.f1"),
     *("page_recall@5", "recall@5"),
 )
-"""What plots and breakdowns show: the first of these that is known of the runs."""
+"""The main figure for plots and breakdowns is the first of these that the runs have."""
 
 SELECTION = {
     **{f"overall.{ratio}": f"overall {short}" for ratio, short in (("precision", "P"), ("recall", "R"), ("f1", "F1"))},
@@ -32,7 +32,7 @@ SOURCES = {
     **{"source_by_rule.f1": "source F1, by rule", "source_by_rule.exact_match": "exact match, by rule"},
     **{"source_identification": "right source", "answer_choice": "right answer"},
 }
-"""Of MCiteBench (arXiv 2503.02589, Tables 2 and 3)."""
+"""Figures of MCiteBench (arXiv 2503.02589, Tables 2 and 3)."""
 JUDGE = {
     **{f"judge.{aspect}": aspect.replace("_", " ").replace("text image", "text–image") for aspect in ASPECTS},
     "judge.average": "average",
@@ -58,7 +58,7 @@ CONTEXT = {
     **{"context.text.recall": "context, text recall", "context.image.recall": "context, image recall"},
     "context.recall": "context, recall",
 }
-"""Of MMDocRAG (arXiv 2505.16470, Table 7)."""
+"""Figures of MMDocRAG (arXiv 2505.16470, Table 7)."""
 RANKED = {
     name: name.replace("_", " ").replace(".mean", ", mean").replace(".", " ")
     for name in (
@@ -76,7 +76,7 @@ CORRELATION = {
     "correlation.bleu": "BLEU",
     "correlation.rouge_l.f1": "ROUGE-L F1",
 }
-"""What the F1 on all quotes is correlated with."""
+"""The figures with which the F1 on all quotes is correlated."""
 LABELS: Mapping[str, str] = {
     **{**SELECTION, **SOURCES, **ANSWERS, **SEARCHES, **JUDGE, "judge.average": "judge's average", **CONTEXT, **RANKED},
     **{name: f"correlation of overall F1 and {what}" for name, what in CORRELATION.items()},
@@ -93,7 +93,7 @@ _BREAKDOWNS = {
     "position": "place of the gold quote in the context",
 }
 _COUNTS = {"none": "none", "single": "one", "several": "several"}
-"""Groups of breakdowns by number, in their order."""
+"""Names of groups in breakdowns by number, in their order."""
 
 
 class Unit(NamedTuple):
@@ -129,12 +129,12 @@ _NEITHER_BETTER = (
 
 
 def unit(figure: str) -> Unit:
-    """Per cent, unless the figure is no fraction."""
+    """The unit of a figure: per cent, unless it is not a fraction."""
     return _UNITS.get(figure, _COUNT if figure.endswith(".total") else _PER_CENT)
 
 
 def label(figure: str) -> str:
-    """The figure's short name; its own where it has no other."""
+    """The figure's short name; its full name if it has no short one."""
     return LABELS.get(figure, figure)
 
 
@@ -145,19 +145,19 @@ def with_unit(figure: str) -> str:
 
 
 def breakdown_label(breakdown: str) -> str:
-    """The name of a breakdown as readers see it; of two that are crossed, both names."""
+    """The name of a breakdown for readers; both names if two are crossed."""
     parts = breakdown.split(",")
     return CROSSED.join(_BREAKDOWNS.get(part, part.replace("_", " ")) for part in parts)
 
 
 def ordered(groups: Iterable[str]) -> list[str]:
-    """Each group once; numbers by size, others as they come."""
+    """Each group once; numbers by size, others in the given order."""
     found = list(dict.fromkeys(groups))
     return [name for name in _COUNTS if name in found] if set(found) <= set(_COUNTS) else found
 
 
 def group_label(group: str) -> str:
-    """What a group is called."""
+    """The name of a group for readers."""
     return _COUNTS.get(group, group)
 
 
@@ -169,7 +169,7 @@ def written(figure: str, value: float | None) -> str:
 
 
 def interval(figure: str, estimate: Estimate) -> str:
-    """The 95 % interval in the figure's unit; empty where none was made."""
+    """The 95 % interval in the figure's unit; empty if there is none."""
     if estimate.bounds is None:
         return ""
     low, high = estimate.bounds
@@ -177,14 +177,14 @@ def interval(figure: str, estimate: Estimate) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p value with four decimals, or that it is smaller than these show."""
+    """A p value with four decimals, or a note that it is smaller than these can show."""
     if p is None:
         return UNDEFINED
     return "< 0.0001" if p < 0.0001 else half_up(p, 4)
 
 
 def best(figure: str, values: Iterable[float | None]) -> str | None:
-    """The best of several values, as written; None where all are written alike, and where more is not better."""
+    """The best of several values, as written; None if all are written alike, or if more is not better."""
     known = [value for value in values if value is not None]
     apart = len({written(figure, value) for value in known}) > 1
     return written(figure, max(known)) if apart and figure not in _NEITHER_BETTER else None

@@ -1,4 +1,4 @@
-"""Pairs of runs that differ in one thing, and what it changes: MMDocRAG's Tables 4, 5 and 9 to 12, and its Figure 6."""
+"""Pairs of runs that differ in one setting, and the changes: MMDocRAG's Tables 4, 5 and 9 to 12, and its Figure 6."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,26 +33,26 @@ _ALL = (
 )
 _VIEWS = ("vlm_text", "ocr_text")
 _PRINTED_AS = {"tokens.input": "tokens_in", "tokens.output": "tokens_out", "rouge_l.f1": "rouge_l"}
-"""Figures that published tables have under other names."""
+"""Figures that have other names in published tables."""
 _OF_FIGURES = lazy_regex(r"((?:[\w.@]+ and )*+[\w.@]+)(?:: | compare | \()")
-"""How a note on one figure, or on two, begins."""
+"""The beginning of a note on one or two figures."""
 
 
 class PairLayout(Record):
-    """What a table of pairs shows."""
+    """The content of a table of pairs."""
 
     source: str
     first: str
     second: str
     figures: tuple[str, ...]
     key: str = ""
-    """Key of a run's configuration in which the two runs of a pair differ; empty for any difference."""
+    """Key of the configuration in which the two runs of a pair differ; empty for any difference."""
     values: tuple[object, object] = ("", "")
-    """Its value in the first run and in the second."""
+    """The value of that key in the first run and in the second."""
     file_marks: tuple[str, str] = ("", "")
-    """What the names of MMDocRAG's published files hold for the first run and for the second; empty for nothing."""
+    """Parts of the names of MMDocRAG's published files for the first run and for the second; empty for none."""
     relative: bool = True
-    """Whether a change is given in per cent of the first run's figure, else in the figure's own unit."""
+    """Whether a change is given in per cent of the first run's figure, or else in the figure's own unit."""
 
 
 PAIR_LAYOUTS: Mapping[str, PairLayout] = {
@@ -111,10 +111,10 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         relative=False,
     ),
 }
-"""Layout by name. A change is the second run less the first; `relative` ones are divided by the first.
+"""Layout by name. A change is the second run less the first; `relative` changes are divided by the first.
 
 Table 11's caption says that its per cents are of the second (`(No-Yes)/No`); the numbers that it prints are of the
-first, as are those of Tables 4 and 9, and so are these.
+first, like those of Tables 4 and 9, and so are these.
 """
 
 
@@ -124,7 +124,7 @@ class RunPair:
 
     runs: tuple[Scores, Scores]
     changes: Mapping[str, Comparison]
-    """By figure; `first` of these is the second run, so that `difference` is the change, relative or not."""
+    """Changes by figure. `first` of these is the second run, so that `difference` is the change, relative or not."""
     printed: tuple[PublishedRow | None, PublishedRow | None] = (None, None)
 
 
@@ -138,8 +138,8 @@ def make_pairs(
 ) -> list[RunPair]:
     """Score runs two by two, first and second in turn, and compare the two of each pair.
 
-    `printed` are the rows of a published table beside the runs, in their order, None where there is none. Raises
-    UsageError for an odd number of runs and for a run that its record says is of the other side, and as `score` and
+    `printed` are the rows of a published table for the runs, in their order, None if there is none. Raises UsageError
+    for an odd number of runs and for a run whose record shows that it is the other run of a pair, and as `score` and
     `compare_scores`.
 
         >>> requests = [
@@ -169,9 +169,9 @@ def make_pairs(
 
 
 def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
-    """Raise UsageError for an odd number, and for a run that was made as the other run of its pair should be.
+    """Raise UsageError for an odd number of runs, and for a run that was made like the other run of its pair.
 
-    Run folders tell it by their record, the authors' files by their names.
+    Run folders show this by their record, the authors' files by their names.
     """
     if len(runs) < 2 or len(runs) % 2:
         found = pluralize(len(runs), "run")
@@ -193,7 +193,7 @@ def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
 
 
 def concerns(note: str, layout: PairLayout) -> bool:
-    """Whether a note is of the run as a whole, or of a figure that the layout shows."""
+    """Whether a note is about the run as a whole, or about a figure that the layout shows."""
     named = _OF_FIGURES.match(note)
     return named is None or any(name in layout.figures for name in named[1].split(" and "))
 
@@ -206,7 +206,7 @@ def _changes(scored: ScoredRun, pair: tuple[Scores, Scores], layout: PairLayout)
 
 
 def pairs_table(pairs: Sequence[RunPair], layout: PairLayout) -> Table:
-    """Three lines a pair: the first run, the second, and the change; below them what was printed, where named."""
+    """Three lines for each pair: first run, second run, and change; then the printed values, if rows are named."""
     names = [name for name in layout.figures if any(name in run.figures for pair in pairs for run in pair.runs)]
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
@@ -253,7 +253,7 @@ def signed(figure: str, change: float) -> str:
 
 
 def _printed(pair: RunPair, layout: PairLayout, names: Sequence[str]) -> list[tuple[Cell, ...]]:
-    """The printed rows of the two runs, and the change from one to the other, of the printed values."""
+    """The printed rows of the two runs, and the change between the printed values."""
     rows = [
         (
             Cell(text=f"printed: {row.system}", detail=row.setting),
@@ -271,7 +271,7 @@ def _printed(pair: RunPair, layout: PairLayout, names: Sequence[str]) -> list[tu
 
 
 def printed_figure(row: PublishedRow, figure: str) -> float | None:
-    """The figure as it was printed, in our unit; None where it was not."""
+    """The figure as printed, in our unit; None if it was not printed."""
     return row.figures.get(figure, row.figures.get(_PRINTED_AS.get(figure, "")))
 
 
@@ -282,9 +282,9 @@ def _printed_change(figure: str, first: float | None, second: float | None, layo
 
 
 def printed_row(table: PublishedTable, name: str) -> PublishedRow:
-    """The row of a published table that is called `SYSTEM`, or `SYSTEM, SETTING` where the system has several.
+    """The row of a published table named `SYSTEM`, or `SYSTEM, SETTING` if the system has several.
 
-    Raises UsageError where there is none, or more than one.
+    Raises UsageError if there is none, or more than one.
 
         >>> printed_row(published_table("mmdocrag-20"), "GPT-4.1, multimodal").figures["overall.f1"]
         0.702
@@ -306,7 +306,7 @@ _MAX_PANELS = 4
 
 
 def pairs_plot(pairs: Sequence[RunPair], layout: PairLayout) -> Plot | None:
-    """A panel for each figure, a line for each pair, of the last `_MAX_PANELS` figures; None where no pair has any."""
+    """A panel for each of the last `_MAX_PANELS` figures, a line for each pair; None if no pair has any of them."""
     names = [name for name in layout.figures if any(name in pair.changes for pair in pairs)][-_MAX_PANELS:]
     if not names:
         return None

@@ -28,7 +28,7 @@ from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGUR
 from quoteweave.evaluation.statistics.intervals import Estimate
 
 _HEIGHT = 0.21
-"""Inches of a bar and its gap."""
+"""Height of a bar and its gap, in inches."""
 INTERVAL = "Thin lines are 95 % intervals: where two of them overlap widely, the difference may be chance."
 _F1 = ("overall.f1", "image.f1.pooled", "text.f1.pooled")
 
@@ -84,7 +84,7 @@ def positions_plot(report: Report) -> Plot | None:
     places = groups_of(report, BY_POSITION)
     if not places:
         return None
-    # Places at which no gold quote stands keep their room, so that a distance on the axis is one in the context.
+    # Places without gold quotes keep their room, so that distances on the axis are distances in the context.
     numbered = [(late, number) for late, number in map(text_first, places)]
     texts = max((number for late, number in numbered if not late), default=-1)
     at = [number + late * (texts + 1) for late, number in numbered]
@@ -158,7 +158,7 @@ def _scatter(report: Report, across: str, name: str, *, title: str, says: str) -
 
 
 class _Point(NamedTuple):
-    """An estimate as it is drawn, in its unit; `below` and `above` are how far its interval reaches, 0 without one."""
+    """An estimate as drawn, in its unit; `below` and `above` are the extents of its interval, 0 without one."""
 
     at: float
     value: float
@@ -167,7 +167,7 @@ class _Point(NamedTuple):
 
 
 def _points(at: Sequence[float], estimates: Sequence[Estimate | None], scale: float = 100) -> list[_Point]:
-    """The estimates that have a value, each at its place."""
+    """The estimates that have a value, each at its position."""
     return [
         _Point(place, scale * one.value, *_arms(one.value, one, scale))
         for place, one in zip(at, estimates, strict=True)
@@ -176,7 +176,7 @@ def _points(at: Sequence[float], estimates: Sequence[Estimate | None], scale: fl
 
 
 def _arms(value: float, estimate: Estimate, scale: float) -> tuple[float, float]:
-    # Where groups are few, an interval may lie beside its value.
+    # If there are few groups, an interval may not contain its value.
     low, high = estimate.bounds or (value, value)
     return max(0.0, scale * (value - low)), max(0.0, scale * (high - value))
 
@@ -199,7 +199,7 @@ def _mark(axis: Any, run: RunReport, figures: tuple[str, str], place: int) -> No
 
 
 def _bars(axis: Any, names: Sequence[str], estimates: Sequence[Estimate | None]) -> None:
-    """Horizontal, the first on top; a name without value keeps its place."""
+    """Draw horizontal bars, the first on top; a name without a value keeps its place."""
     points = _points(range(len(names)), estimates)
     axis.barh([point.at for point in points], [point.value for point in points], height=0.66, color=BAR)
     for point in points:
@@ -221,7 +221,7 @@ def _line(axis: Any, points: Sequence[_Point], colour: str, *, band: bool = Fals
 
 
 def _by_position(run: RunReport, places: Sequence[str], at: Sequence[int]) -> list[list[_Point]]:
-    """A line of text quotes, and one of image quotes."""
+    """The points of a line for text quotes, and of one for image quotes."""
     found = run.scores.breakdowns.get(BY_POSITION, {})
     points = _points(at, [found.get(place, {}).get(POSITION_FIGURE) for place in places])
     texts = {x for x, place in zip(at, places, strict=True) if place.startswith("text")}
@@ -233,7 +233,7 @@ def _panel_title(report: Report, run: RunReport) -> str:
 
 
 def risk_plot(found: CalibrationReport) -> Plot:
-    """Risk against coverage, with the risk that was to be kept and the threshold. Raises MissingExtra."""
+    """Risk against coverage, with the requested risk and the threshold. Raises MissingExtra."""
     with style("risk-coverage"):
         figure, axes = panels(1, height=3.0)
         coverage, risk = ([100 * getattr(point, name) for point in found.curve] for name in ("coverage", "risk"))
@@ -249,12 +249,12 @@ def risk_plot(found: CalibrationReport) -> Plot:
 
 
 MEASURES = {"usd": "US dollars a question", "seconds": "seconds a question", "actions": "actions an excerpt"}
-"""Columns of questions' rows whose distributions are shown, and what the axis says."""
+"""Columns of questions' rows whose distributions are shown, with the labels of their axes."""
 _LINES = ("-", "--", ":", "-.")
 
 
 def distributions_plot(report: Report) -> Plot | None:
-    """A panel for each measure that is known, a line for each run; None where none is known of two questions."""
+    """A panel for each known measure, a line for each run; None if none is known for two questions."""
     known = {name: said for name, said in MEASURES.items() if any(len(_values(run, name)) > 1 for run in report.runs)}
     if not known:
         return None
@@ -284,7 +284,7 @@ def distributions_plot(report: Report) -> Plot | None:
 
 
 def _values(run: RunReport, name: str) -> list[float]:
-    """The known values of a column over the questions that did not fail, in their order of size."""
+    """The known values of a column over the questions that did not fail, sorted."""
     found = (question.row.get(name) for question in run.scores.questions)
     return sorted(value for value in found if value is not None and math.isfinite(value))
 
@@ -303,7 +303,7 @@ def _distribution_line(axis: Any, values: Sequence[float], place: int, name: str
 
 
 def _medians(report: Report, names: Sequence[str]) -> str:
-    """The median and the 90th percentile of each measure, of each run, and of which runs none is known."""
+    """The median and the 90th percentile of each measure for each run, and the runs for which none is known."""
     told, unknown = [], []
     for run in report.runs:
         parts = [
@@ -320,7 +320,7 @@ def _medians(report: Report, names: Sequence[str]) -> str:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The least of the sorted values that this share of them does not exceed.
+    """The smallest of the sorted values that at least this share of them does not exceed.
 
     >>> quantile([1.0, 2.0, 10.0, 20.0], 0.5)
     2.0

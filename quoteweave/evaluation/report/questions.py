@@ -17,9 +17,9 @@ from quoteweave.evaluation.scoring.scores import ScoredQuestion
 from quoteweave.evaluation.text.responses import MarkGrammar, answer_of, citations
 
 SHOWN = 5
-"""Questions at each end."""
+"""How many questions are shown at each end."""
 MAX_CHARACTERS = 6_000
-"""Characters of a response or a quote that are shown."""
+"""The most characters of a response or a quote that are shown."""
 _PLACE = lazy_regex(r"(text|image)(\d+)")
 
 RIGHT = "cited, and gold"
@@ -27,7 +27,7 @@ RIGHT = "cited, and gold"
 Place = tuple[Kind, int]
 """Kind and number, as in marks."""
 PictureReader = Callable[[str | None], str | None]
-"""From a quote's stored crop to a data URL; None where there is no such file."""
+"""Converts the name of a quote's stored crop to a data URL; None if there is no such file."""
 
 
 class ShownQuote(Record):
@@ -65,7 +65,7 @@ class ExtremeQuestions(Record):
 
 
 def extreme_questions(run: RunReport, figure: str | None, pictures: PictureReader) -> ExtremeQuestions:
-    """Of equal questions, those with more gold quotes come first. Answers that failed are at neither end."""
+    """The best and worst questions. If equal, those with more gold quotes come first. Failed answers are left out."""
     questions = run.scores.questions
     errors = Counter(question.error for question in questions if question.error is not None)
     reasons = tuple(f"{error} ({count})" for error, count in errors.most_common(SHOWN))
@@ -112,7 +112,7 @@ def _shown(run: RunReport, question: ScoredQuestion, figure: str, pictures: Pict
 
 
 def shown_quotes(prediction: Prediction, example: Example, pictures: PictureReader) -> list[ShownQuote]:
-    """The quotes of an answer's context that it cites or that are gold; none where there is no context."""
+    """The quotes of an answer's context that it cites or that are gold; none without a context."""
     gold = gold_of(prediction, example)
     right = None if gold is None else _gold_places(gold)
     return _quotes(prediction, example, right=right, cited=_cited(prediction, "own"), pictures=pictures)
@@ -133,7 +133,7 @@ def _listed(places: Sequence[Place], otherwise: str) -> str:
 
 
 def _describe_gold(gold: Gold, right: Sequence[Place]) -> str:
-    """The places of gold, and how much of it stands nowhere in what the model was given."""
+    """The places of gold, and how much of it is missing from what the model was given."""
     lost = len(gold.kinds) - len(set(gold.places().values()))
     return _listed(right, "none") + (f"; {lost} more that the model was not given" if lost else "")
 
@@ -176,17 +176,17 @@ def _quote(place: Place, quote: Quote | None, verdict: str, pictures: PictureRea
 
 
 MAX_PICTURE_SIDE = 640
-"""Pixels of the longer side, as shown."""
+"""Pixels of the longer side of a picture as shown."""
 
 
 class PictureFolder:
-    """Reads pictures by their path within the folder; nothing outside of it is ever read."""
+    """Reads pictures by their path within the folder, and never anything outside of it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
 
     def data_url(self, name: str | None) -> str | None:
-        """The picture as a JPEG data URL; None where it is missing or cannot be read."""
+        """The picture as a JPEG data URL; None if it is missing or cannot be read."""
         path = None if not name or "\0" in name else (self._folder / name).resolve()
         if path is None or not path.is_relative_to(self._folder) or not path.is_file():
             return None

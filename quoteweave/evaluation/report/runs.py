@@ -30,7 +30,7 @@ COMPARED = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average")
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """One run: its scores, those by the other convention (of what differs by it), and what it holds."""
+    """One run: its scores, the figures that differ by the other convention, and its contents."""
 
     path: Path
     scores: Scores
@@ -41,39 +41,39 @@ class RunReport:
 
     @property
     def name(self) -> str:
-        """What the run is called in the report; no two are called the same."""
+        """The name of the run in the report, which no other run has."""
         return self.scores.name
 
     def value(self, figure: str) -> float | None:
-        """The figure over all questions that count; None where it is undefined or not known."""
+        """The figure over all questions that count; None if it is undefined or not known."""
         estimate = self.scores.figures.get(figure)
         return None if estimate is None else estimate.value
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Runs over one dataset, in the order given; `comparisons` are each later run less the first."""
+    """Runs over one dataset, in the given order; `comparisons` are of each later run with the first."""
 
     runs: Sequence[RunReport]
     comparisons: Sequence[Comparison]
 
     @property
     def first(self) -> Scores:
-        """The scores of the first run, which the others are compared with; all are of its dataset and convention."""
+        """The scores of the first run, with which the others are compared; all have its dataset and convention."""
         return self.runs[0].scores
 
     @property
     def main(self) -> str | None:
-        """The figure that plots and breakdowns show; None where the runs have none of them."""
+        """The figure for plots and breakdowns; None if the runs have none of the possible ones."""
         return next((name for name in MAIN if any(run.value(name) is not None for run in self.runs)), None)
 
     @property
     def breakdowns(self) -> list[str]:
-        """Those of any run."""
+        """The breakdowns that any run has."""
         return list(dict.fromkeys(name for run in self.runs for name in run.scores.breakdowns))
 
     def known(self, figures: Sequence[str] | Mapping[str, str]) -> list[str]:
-        """Those of the named figures that at least one run has."""
+        """The named figures that at least one run has."""
         return [name for name in figures if any(run.value(name) is not None for run in self.runs)]
 
 
@@ -83,9 +83,9 @@ def make_report(
     intervals: Intervals = cluster_intervals,
     prices: PriceLookup = lambda _: None,
 ) -> Report:
-    """Score each run and compare the later ones with the first. `prices` are of models' tokens.
+    """Score each run and compare the later ones with the first. `prices` looks up models' prices.
 
-    All runs are of the dataset and references of the first, which are read once.
+    All runs are over the dataset and references of the first, which are read once.
 
     Raises UsageError without any run and for a run that is named twice, DatasetError for files that cannot be read.
 
@@ -111,7 +111,7 @@ def _scored(
 ) -> RunReport:
     scored = score_run(loaded, sources, intervals=intervals, prices=prices)
     other = score_otherwise(loaded, sources)
-    # What the two conventions make of the figures stands in a table of its own.
+    # The figures that differ between the two conventions have their own table.
     apart = convention_differences(scored.scores, other, HEADLINE)
     notes = tuple(note for note in scoring_notes(scored.scores, other, loaded, sources) if note not in apart)
     return RunReport(
@@ -125,7 +125,7 @@ def _scored(
 
 
 def _compared(runs: Sequence[RunReport]) -> list[Comparison]:
-    """Each later run less the first; p values corrected over all of these together."""
+    """Compare each later run with the first; p values are corrected over all of these comparisons together."""
     if len(runs) < 2:
         return []
     names = [name for name in COMPARED if all(name in run.scores.figures for run in runs)]

@@ -68,7 +68,7 @@ class Section(Record):
 
 
 def sections(report: Report) -> list[Section]:
-    """Those that have something to show, most general first. Raises MissingExtra without matplotlib."""
+    """The sections that have something to show, the most general first. Raises MissingExtra without matplotlib."""
     scores = (_overview, _selection, _sources, _retrieval, _answers, _searches, _costs, _took)
     details = (_differences, _groups, _correlations, _positions, _counting)
     return [made for make in (*scores, *details) if (made := make(report)) is not None]

@@ -42,7 +42,7 @@ class Cell(Record):
 
 
 class Table(Record):
-    """Rows begin with what they are of; all other columns are numbers."""
+    """A table: the first cell of each row is its name, and all other columns are numbers."""
 
     title: str
     head: tuple[str, ...]
@@ -51,7 +51,7 @@ class Table(Record):
 
 
 def runs_table(report: Report, title: str, names: Mapping[str, str] | Sequence[str]) -> Table | None:
-    """A row for each run, a column for each of the named figures that a run has; None where there are none."""
+    """A row for each run, a column for each of the named figures that any run has; None if there is none."""
     known = report.known(names)
     if not known:
         return None
@@ -69,9 +69,9 @@ def runs_table(report: Report, title: str, names: Mapping[str, str] | Sequence[s
 
 
 def breakdown_table(report: Report, breakdown: str, figure: str | None = None) -> Table | None:
-    """A row for each group, a column for each run, of a figure, or else of the main one; None where it is in no group.
+    """A row for each group and a column for each run, for a figure, by default the main one; None if no group has it.
 
-    Groups of few questions, or of few documents, have a star at their number (`marked_count`).
+    The numbers of groups with few questions, or few documents, have a star (`marked_count`).
     """
     figure = figure or ("recall" if BY_POSITION in breakdown.split(",") else report.main)
     groups = groups_of(report, breakdown)
@@ -101,7 +101,7 @@ def groups_of(report: Report, breakdown: str) -> list[str]:
 
 
 def difference_tables(comparisons: Sequence[Comparison]) -> list[Table]:
-    """One for each figure, with a row for each later run."""
+    """One table for each figure, with a row for each later run."""
     head = ("run", "first run", "this run", "difference", "p", "p (Holm)", "n", "left out")
     return [
         Table(
@@ -129,7 +129,7 @@ def _difference(one: Comparison) -> tuple[Cell, ...]:
 
 
 def conventions_table(report: Report) -> Table | None:
-    """A row for each run, a column for each figure, that the two conventions tell differently; None without any."""
+    """A row for each run, a column for each figure for which the two conventions differ; None without any."""
     apart = {run.name: [name for name in HEADLINE if _both(run, name)] for run in report.runs}
     names = [name for name in HEADLINE if any(name in found for found in apart.values())]
     if not names:
@@ -147,7 +147,7 @@ def conventions_table(report: Report) -> Table | None:
 
 
 def _both(run: RunReport, name: str) -> Cell | None:
-    """The figure by the two conventions; None where it is the same, of the same questions."""
+    """The figure by the two conventions; None if it is the same, over the same questions."""
     here, there = run.scores.figures.get(name), run.other.figures.get(name)
     cells = [(UNDEFINED, 0) if found is None else (written(name, found.value), found.n) for found in (here, there)]
     if cells[0] == cells[1]:
@@ -157,7 +157,7 @@ def _both(run: RunReport, name: str) -> Cell | None:
 
 
 def counts_table(report: Report) -> Table:
-    """What of each run counts, and what does not."""
+    """What counts in each run, and what does not."""
     head = ("run", "answers", "of which failed", "questions without answer", "marks that name no quote")
     return Table(title="What was counted", head=head, rows=tuple(map(_counts, report.runs)))
 
@@ -185,7 +185,7 @@ def every_figure_table(report: Report) -> Table:
 
 
 def undefined_table(report: Report) -> Table | None:
-    """For each figure that some question leaves undefined, how many do; only figures that the report shows."""
+    """For each figure in the report that is undefined for some questions, the number of these questions."""
     names = [name for name in report.known(LABELS) if any(_undefined(run, name) for run in report.runs)]
     if not names:
         return None

@@ -77,7 +77,7 @@ def _questions(runs: Sequence[Scores]) -> str:
 
 
 def pairs_csv(pairs: Sequence[RunPair]) -> str:
-    """A line for each pair and figure, with both runs' values and the change; changes are relative where asked for."""
+    """A line for each pair and figure, with both runs' values and the change, which is relative if requested."""
     lines = [
         (
             *(position, *(run.name for run in pair.runs), name, *(_value(run, name) for run in pair.runs)),
@@ -120,7 +120,7 @@ def _csv(head: Sequence[str], lines: Iterable[Line]) -> str:
 
 
 def _safe(value: object) -> object:
-    """Text that a spreadsheet would run as a formula is made plain text by an apostrophe before it."""
+    """The value, with an apostrophe before text that a spreadsheet would execute as a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
@@ -128,13 +128,13 @@ _SPECIAL = lazy_regex(r"([\\`*_{}\[\]<>#|~&!$])")
 
 
 def as_markdown(title: str, parts: Sequence[Section], *, plots: str) -> str:
-    """`plots` is the folder of the plots, as seen from the file."""
+    """The report as Markdown; `plots` is the folder of the plots relative to the file."""
     blocks = [f"# {plain(title)}", *(block for part in parts for block in _section(part, plots))]
     return "\n\n".join(blocks) + "\n"
 
 
 def plain(text: str) -> str:
-    """Text on one line, none of which is read as markup."""
+    """The text on one line, escaped so that none of it is read as markup."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
@@ -173,9 +173,9 @@ PAGE, MARKDOWN, PLOTS, TABLES = "report.html", "report.md", "plots", "tables"
 
 
 def write_report(report: Report, folder: Path, *, pictures: PictureReader | None = None) -> list[Path]:
-    """Write report.html, report.md, plots/ and tables/; files of an earlier report are written over.
+    """Write report.html, report.md, plots/ and tables/; files of an earlier report are overwritten.
 
-    `pictures` reads the quotes' images. Raises MissingExtra without matplotlib, StorageError where the folder cannot
+    `pictures` reads the quotes' images. Raises MissingExtra without matplotlib, StorageError if the folder cannot
     be written.
 
         >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
@@ -215,7 +215,7 @@ def write_statistics(counted: Sequence[CorpusStatistics], folder: Path) -> list[
 
 def _write(folder: Path, made: Callable[[], Iterator[tuple[str, bytes]]]) -> list[Path]:
     try:
-        # Drawing takes a while, so a folder that cannot be written is reported first.
+        # Checked first, because drawing takes a while: a folder that cannot be written should be reported before.
         folder.mkdir(parents=True, exist_ok=True)
         files = dict(made())
         for name, content in files.items():
@@ -257,7 +257,7 @@ def _pairs_files(pairs: Sequence[RunPair], layout: PairLayout) -> Iterator[tuple
 def _statistics_files(counted: Sequence[CorpusStatistics]) -> Iterator[tuple[str, bytes]]:
     parts = []
     for position, one in enumerate(counted):
-        # Plots are files side by side: of several, each begins with its own number.
+        # Plots are files in one folder: if there are several statistics, each plot's name begins with their number.
         drawn = [plot.model_copy(update={"name": f"{position + 1}-{plot.name}"}) for plot in corpus_plots(one)]
         plots = drawn if len(counted) > 1 else corpus_plots(one)
         parts.append(
@@ -284,7 +284,7 @@ def _files(
 
 
 def _encoded(text: str) -> bytes:
-    """UTF-8; half of a character, which models do write, becomes a question mark."""
+    """UTF-8; lone surrogates, which models do write, become question marks."""
     return text.encode("utf-8", "replace")
 
 
@@ -292,7 +292,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def as_page(title: str, parts: Sequence[Section], ends: Mapping[str, ExtremeQuestions], *, by: str) -> str:
-    """A whole HTML document, to be written as UTF-8; `ends` is run to its questions, worst and best by `by`."""
+    """A whole HTML document, to be written as UTF-8; `ends` has, for each run, its worst and best questions by `by`."""
     from markupsafe import Markup
 
     return open_template(_TEMPLATES, "report.html.j2").render(
@@ -300,7 +300,7 @@ def as_page(title: str, parts: Sequence[Section], ends: Mapping[str, ExtremeQues
         parts=parts,
         ends=ends,
         by=by,
-        # These alone go in unescaped: a file of ours, and plots in which matplotlib escaped what is written.
+        # Only these are not escaped: a file of ours, and plots in which matplotlib has escaped all text.
         style=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704
         drawn={plot.name: Markup(plot.inline()) for part in parts for plot in part.plots},  # noqa: S704
     )

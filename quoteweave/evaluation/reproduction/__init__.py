@@ -26,22 +26,22 @@ MATRIX = "matrix.yaml"
 DATA = "$DATA"
 PREFIX = ("quoteweave", "eval", "score")
 AS_PRINTED = ("judge.", "bleu", "rouge_l.")
-"""How figures begin that are not printed in per cent."""
+"""Prefixes of figures that are not printed in per cent."""
 OF_WORDS = {"bleu": "bleu", "rouge_l.f1": "rouge_l"}
-"""Figures that need metrics of their own."""
+"""Figures that need metrics of their own, with the names of these."""
 
 Status = Literal["OK", "OKish", "known", "FAIL"]
 
 
 class Known(Record):
-    """A difference from the printed value that is understood."""
+    """A difference from the printed value whose cause is known."""
 
     computed: str = Field(description="what the files give, to the printed decimal")
     reason: str
 
 
 class Condition(Record):
-    """One row of the matrix: what was published, and the command that computes it again."""
+    """One row of the matrix: the published figures, and the command that computes them again."""
 
     paper: str
     table: str
@@ -52,7 +52,7 @@ class Condition(Record):
 
 
 class Check(Record):
-    """One published figure beside the computed one."""
+    """A published figure and the computed one."""
 
     paper: str
     table: str
@@ -65,15 +65,15 @@ class Check(Record):
 
 
 def load_matrix() -> list[Condition]:
-    """The rows that come with the package."""
+    """The rows that are shipped with the package."""
     text = (resources.files(__package__) / MATRIX).read_text("utf-8")
     return TypeAdapter(list[Condition]).validate_python(yaml.safe_load(text))
 
 
 def find_data(folder: Path, conditions: Sequence[Condition]) -> Path:
-    """The folder that `$DATA` stands for, given it, a folder within it that the commands read from, or its parent.
+    """The folder that `$DATA` stands for, given that folder, one within it from which the commands read, or its parent.
 
-    Raises DatasetError where none of the files that the commands read is in any of these.
+    Raises DatasetError if none of these contains any file that the commands read.
     """
     sources = [sources_of(condition.command, Path()) for condition in conditions]
     wanted = [file for one in sources for file in (one.run, one.references, one.judgements) if file is not None]
@@ -91,12 +91,12 @@ def find_data(folder: Path, conditions: Sequence[Condition]) -> Path:
 
 
 def reproduce(data: Path, conditions: Sequence[Condition]) -> Iterator[list[Check]]:
-    """The checks of each condition, in order; `data` is as `find_data` gives it.
+    """Yield the checks of each condition, in order; `data` is as `find_data` returns it.
 
-    Raises DatasetError where its files cannot be read.
+    Raises DatasetError if its files cannot be read.
     """
     for condition in conditions:
-        # The other metrics and the breakdowns that the command gives are not in the matrix, and take their time.
+        # Other metrics and breakdowns that the command computes are not in the matrix, and would take time.
         metrics = (*QUOTE_SELECTION_ONLY, *(OF_WORDS[name] for name in condition.expected if name in OF_WORDS))
         sources = sources_of(condition.command, data).model_copy(update={"metrics": metrics, "by": ()})
         scored = score_run(load_run(sources), sources)
@@ -104,7 +104,7 @@ def reproduce(data: Path, conditions: Sequence[Condition]) -> Iterator[list[Chec
 
 
 def sources_of(command: str, data: Path) -> ScoringRequest:
-    """What a `quoteweave eval score` command reads, and how it was asked to score it."""
+    """The files that a `quoteweave eval score` command reads, and its options for scoring."""
     words = shlex.split(command)
     if tuple(words[: len(PREFIX)]) != PREFIX:
         raise UsageError(f"not a command that can be reproduced: {command!r}; it begins with {' '.join(PREFIX)}")
@@ -121,8 +121,8 @@ def sources_of(command: str, data: Path) -> ScoringRequest:
 def verdict(printed: str, value: Fraction | None, known: Known | None = None) -> tuple[str | None, Status]:
     """The value to the printed decimal, and how it compares.
 
-    OK where this is what was printed; `known` where it is the declared difference; OKish where the value lies within
-    half a unit of the last digit but one (of 70.2 within 0.5, of 3.06 within 0.05); else FAIL.
+    OK if it is the printed value; `known` if it differs from that as declared; OKish if the value is within half a unit
+    of the last digit but one (for 70.2 within 0.5, for 3.06 within 0.05); else FAIL.
     """
     if value is None:
         return None, "FAIL"

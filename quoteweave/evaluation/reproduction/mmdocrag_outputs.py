@@ -1,6 +1,6 @@
 """The rows of MMDocRAG's tables whose outputs are in the authors' repository, as conditions to compute again.
 
-MMDocRAG/MMDocRAG at 3d61762 keeps answers in `response/` and judgements in `response/evaluation/`, under the names that
+MMDocRAG/MMDocRAG at 3d61762 has answers in `response/` and judgements in `response/evaluation/`, under the names that
 its `eval_all.py` reads. The questions, `dataset/evaluation_15.jsonl` and `evaluation_20.jsonl`, are from its dataset's
 page.
 """
@@ -15,9 +15,9 @@ from quoteweave.evaluation.reproduction import DATA, Condition
 
 MODES = ("pure-text", "multimodal")
 _MADE_WITH = {"ocr_text": "_ocr", "not thinking": "-no-think"}
-"""What follows a model's name in files' names, by the setting of a row."""
+"""What follows the model's name in file names, by the setting of a row."""
 _OF_ANOTHER_TABLE = ("vlm_text", "thinking")
-"""Settings of rows whose outputs are those of Tables 3 and 8."""
+"""Settings of rows whose outputs are the same as in Tables 3 and 8."""
 _SPELLINGS = {
     " (think)": "",
     " (after fine-tuning)": "-ft",
@@ -27,15 +27,15 @@ _SPELLINGS = {
     "internvl-": "internvl3-",
     " ": "-",
 }
-"""What the tables' names of models have in place of what files' names have, in lower case."""
+"""Spellings of models' names in the tables, with those in file names, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedOutputs:
-    """What a copy of the repository can be held against.
+    """The published rows with which a copy of the repository can be compared.
 
     Fields:
-        conditions: the rows whose files are there; `$DATA` in their commands is the repository
+        conditions: the rows whose files exist; `$DATA` in their commands is the repository
         missing: the tables' other rows, by name
     """
 
@@ -44,15 +44,15 @@ class PublishedOutputs:
 
 
 def find_repository(folder: Path) -> Path | None:
-    """The folder itself, or one folder in it, that holds answers as the repository does; None where there is none."""
+    """The folder itself, or a folder in it, with answers as in the repository; None if there is none."""
     tried = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())] if folder.is_dir() else []
     return next((path for path in tried if any((path / "response").glob("*_quotes??_response.jsonl"))), None)
 
 
 def load_outputs(repository: Path) -> PublishedOutputs:
-    """The rows of Tables 3, 5, 8 and 11 that this copy has answers and judgements for.
+    """The rows of Tables 3, 5, 8 and 11 for which this copy has answers and judgements.
 
-    Raises DatasetError where it has none, and where the questions that the answers belong to are not in `dataset/`.
+    Raises DatasetError if it has none, and if the questions to which the answers belong are not in `dataset/`.
     """
     found: list[Condition] = []
     missing: list[str] = []
@@ -81,7 +81,7 @@ def load_outputs(repository: Path) -> PublishedOutputs:
 
 
 def _files(folder: Path) -> dict[str, str]:
-    """Names of files by their lower case, in which the authors' own spellings agree."""
+    """Lower-case name to name of each file: the authors' spellings differ only by case."""
     return {path.name.lower(): path.name for path in sorted(folder.glob("*.jsonl"))}
 
 
@@ -90,7 +90,7 @@ def _name(row: Mapping[str, str]) -> str:
 
 
 def _names(row: Mapping[str, str], setting: int) -> Iterator[tuple[str, str]]:
-    """Names that the answers and the judgements of a row may have, in lower case."""
+    """Possible names of the files with the answers and the judgements of a row, in lower case."""
     model = row["system"].lower()
     for printed, written in _SPELLINGS.items():
         model = model.replace(printed, written)

@@ -16,11 +16,11 @@ from quoteweave.evaluation.statistics.intervals import FEW_CLUSTERS, Estimate, I
 BY_POSITION = "position"
 POSITION_FIGURE = "recall"
 CROSSED = " × "
-"""Stands between the names of two groups whose breakdowns are crossed."""
+"""Separates the names of two groups whose breakdowns are crossed."""
 SMALL_GROUP = 30
-"""Groups of fewer questions are marked: their figures move by several points with each of them."""
+"""Smaller groups are marked: each of their questions moves their figures by several points."""
 SMALL_GROUPS = f"fewer than {SMALL_GROUP} questions or {FEW_CLUSTERS} documents"
-"""What the mark says."""
+"""The explanation of the mark."""
 
 Groups = tuple[str, ...]
 
@@ -51,12 +51,12 @@ def _source_count(example: Example) -> tuple[str, ...]:
 
 
 def _mcitebench_task(example: Example) -> tuple[str, ...]:
-    """By question type and sources, e.g. `explanation, multi-source`: the columns of MCiteBench's Table 2."""
+    """Question type and number of sources, e.g. `explanation, multi-source`: the columns of MCiteBench's Table 2."""
     return tuple(f"{example.question_type}, {group}" for group in _source_count(example) if example.question_type)
 
 
 def _modality(example: Example) -> tuple[str, ...]:
-    """The modality of the evidence, or `mixed` where there are several: the columns of MCiteBench's Table 4."""
+    """The modality of the evidence, or `mixed` if there are several: the columns of MCiteBench's Table 4."""
     if gold_items(example) is None:
         return ()
     types = dict.fromkeys(example.evidence_types)
@@ -106,12 +106,12 @@ GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
     "published_year": _published_year,
     "tag": lambda example: example.tags,
 }
-"""Breakdown to the groups of an example. With several evidence types it counts in each; unknown, in none.
+"""Breakdown to the groups of an example. With several evidence types it counts in each; without a known one, in none.
 
-Those of MMDocRAG (arXiv 2505.16470, Figures 9 to 11 and their appendix): domain, question type, evidence modality, and
-one or several images, pages or modalities of evidence; the number of gold quotes; the answer format, of
-MMLongBench-Doc; those of MCiteBench, for questions like its own; and the subset that a dataset puts a question into, as
-CiteVQA's Single-Doc, Multi (1-Gold) and Multi (N-Gold); the year and the tags of an excerpt, of CiteME.
+The breakdowns of MMDocRAG (arXiv 2505.16470, Figures 9 to 11 and their appendix): domain, question type, evidence
+modality, and one or several images, pages or modalities of evidence; the number of gold quotes; the answer format of
+MMLongBench-Doc; those of MCiteBench, for questions like its own; the subset of a question within its dataset, such as
+CiteVQA's Single-Doc, Multi (1-Gold) and Multi (N-Gold); the year and the tags of an excerpt of CiteME.
 """
 
 
@@ -122,18 +122,18 @@ def _actions(prediction: Prediction) -> Groups:
 
 
 ANSWER_GROUPINGS: Mapping[str, Callable[[Prediction], Groups]] = {"actions": _actions}
-"""Breakdown to the groups that an answer counts in, as `GROUPINGS` are of the question."""
+"""Breakdown to the groups of an answer, as `GROUPINGS` has those of the question."""
 
 
 def groups_of(example: Example, prediction: Prediction | None = None) -> dict[str, Groups]:
-    """Breakdown to the groups in which the example, and its answer, count, where there are any."""
+    """Breakdown to the groups in which the example and its answer count; breakdowns without any are left out."""
     of_answer = {} if prediction is None else {name: of(prediction) for name, of in ANSWER_GROUPINGS.items()}
     found = {name: grouping(example) for name, grouping in GROUPINGS.items()} | of_answer
     return {name: groups for name, groups in found.items() if groups}
 
 
 def check_breakdowns(names: Sequence[str]) -> None:
-    """Raises UsageError for names that `breakdowns` does not take as `by`."""
+    """Raise UsageError for names that `breakdowns` does not accept as `by`."""
     known = [*GROUPINGS, *ANSWER_GROUPINGS, BY_POSITION]
     for name in names:
         parts = name.split(",")
@@ -150,14 +150,14 @@ def breakdowns(
     *,
     by: Sequence[str] | None = None,
 ) -> dict[str, dict[str, dict[str, Estimate]]]:
-    """Breakdown to group to figure; groups by name.
+    """Breakdown to group to figure, with groups by name.
 
-    `by` names the breakdowns; None stands for every single one. Two with a comma between them, such as
+    `by` names the breakdowns; None stands for every single one. Two names separated by a comma, such as
     `domain,evidence`, are crossed: a question counts in the group `News × chart` if it counts in both. Breakdowns
     without any group are left out.
 
     `position` has one figure, `recall`, for each place of the context (`text1`…, `image1`…): the share of the gold
-    quotes standing there that are cited (the paper's Figure 8).
+    quotes at that place that are cited (the paper's Figure 8).
     """
     found = {}
     for name in (*GROUPINGS, *ANSWER_GROUPINGS, BY_POSITION) if by is None else by:
@@ -178,7 +178,7 @@ def breakdowns(
 
 
 def _members(questions: Sequence[ScoredQuestion], names: Sequence[str]) -> dict[str, list[ScoredQuestion]]:
-    """The questions of each group of a breakdown, or of two crossed."""
+    """The questions of each group of a breakdown, or of two crossed breakdowns."""
     members: defaultdict[str, list[ScoredQuestion]] = defaultdict(list)
     for question in questions:
         for groups in itertools.product(*(dict.fromkeys(question.groups.get(name, ())) for name in names)):
@@ -187,7 +187,7 @@ def _members(questions: Sequence[ScoredQuestion], names: Sequence[str]) -> dict[
 
 
 def by_number(group: str) -> list[tuple[bool, int, str]]:
-    """Sorts names of groups: the numbers in them by their size, so that `10` comes after `9`."""
+    """Sort key for names of groups: numbers in them by their size, so that `10` comes after `9`."""
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", group)]
 
 
@@ -206,7 +206,7 @@ def _positions(questions: Sequence[ScoredQuestion], intervals: Intervals | None)
 
 
 def marked_count(estimates: Iterable[Estimate]) -> str:
-    """The most questions that any figure of a group comes from; with a star where these, or their documents, are few.
+    """The largest number of questions behind any figure of a group, with a star if these or their documents are few.
 
     >>> marked_count([Estimate(value=0.5, n=40, clusters=2), Estimate(value=0.5, n=30, clusters=2)])
     '40*'
@@ -217,6 +217,6 @@ def marked_count(estimates: Iterable[Estimate]) -> str:
 
 
 def text_first(place: str) -> tuple[bool, int]:
-    """Sorts places in a context, such as `image2`: texts first, each kind by its number."""
+    """Sort key for places in a context, such as `image2`: texts first, each kind by its number."""
     kind = place.rstrip("0123456789")
     return kind != "text", int(place.removeprefix(kind))

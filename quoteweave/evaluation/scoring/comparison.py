@@ -1,10 +1,11 @@
 """Compare runs over the same questions: paired differences, intervals, tests; and two judges of them.
 
-Runs are named by what tells them apart: their model, retriever or other settings, else their paths.
+Runs are named by what distinguishes them: their model, retriever or other settings, or else their paths.
 
 MCiteBench (arXiv 2503.02589, appendix D.1 and Table 13) has two judges grade the answers of four models to the same 90
-questions, and asks whether the models' order stays. Here both figures of a run are of the same answers: those of which
-both judges gave what the figure needs. By `strict` a grade that failed leaves its answer out of both.
+questions, and asks whether the order of the models stays the same. Here both figures of a run are over the same
+answers: those for which both judges gave what the figure needs. By `strict`, a failed grade leaves its answer out of
+both.
 """
 
 import itertools
@@ -40,19 +41,20 @@ from quoteweave.evaluation.statistics.paired_tests import (
 
 _SUFFIXES = (".gz", ".jsonl", ".json")
 _MAX_SETTINGS = 3
-"""Where runs differ in more settings than these, their names would be longer than their paths."""
+"""If runs differ in more settings than this, their names would be longer than their paths."""
 _BY_VALUE = ("model", "retriever", "sentence_scorer")
-"""Settings whose value is known for what it is without the setting's name."""
+"""Settings whose values can be understood without the setting's name."""
 
 
 def run_names(paths: Sequence[Path]) -> list[str]:
-    """Names of saved runs, of which no two are the same.
+    """Distinct names for saved runs.
 
-    Run folders go by the settings in which their records differ, such as `gpt-4.1` and `qwen3-8b`, or `images true` and
-    `images false`. Files, and folders that differ in nothing or in more than three settings, go by their file names
-    without what they all end in (`gpt-4.1_multimodal` of `gpt-4.1_multimodal_quotes20.jsonl.gz`); by the part of their
-    paths that differs, where file names are the same; and by their whole paths, where that is none. A single run goes
-    by its file name. Raises DatasetError for a run folder whose record cannot be read.
+    Run folders are named by the settings in which their records differ, such as `gpt-4.1` and `qwen3-8b`, or `images
+    true` and `images false`. Files, and folders that differ in nothing or in more than three settings, are named by
+    their file names without the ending that all share (`gpt-4.1_multimodal` for
+    `gpt-4.1_multimodal_quotes20.jsonl.gz`); if file names are the same, by the part of their paths that differs, and if
+    there is none, by their whole paths. A single run is named by its file name. Raises DatasetError for a run folder
+    whose record cannot be read.
 
         >>> run_names([Path("gpt/answers.jsonl"), Path("qwen/answers.jsonl")])
         ['gpt', 'qwen']
@@ -77,7 +79,7 @@ def _by_settings(paths: Sequence[Path]) -> list[str]:
 
 
 def _setting(key: str, value: object, values: Sequence[object]) -> str:
-    """The setting in words; one that is not set goes by what the others are, as `no captions` would say false."""
+    """The setting in words. An unset one is named by the others' values, since `no captions` would mean false."""
     if value is None:
         named = all(isinstance(other, str | list | None) for other in values)
         return f"no {key}" if named else f"{key} not set"
@@ -146,12 +148,13 @@ def compare_scores(
     *,
     relative: bool = False,
 ) -> tuple[Comparison, ...]:
-    """Every pair of runs by every figure; p values corrected by Holm's method over all of these together.
+    """Compare every pair of runs by every figure; p values are corrected by Holm's method over all of these together.
 
-    `relative` gives differences, with their intervals and p values, as shares of the second run's figure; effects are
-    of the plain difference.
+    `relative` gives differences, with their intervals and p values, as shares of the second run's figure; effects
+    always refer to the plain difference.
 
-    Raises DatasetError for runs that were not scored alike: of another dataset, convention or grammar of marks.
+    Raises DatasetError for runs that were not scored alike: over different datasets, or by another convention or
+    grammar of marks.
     """
     for run in runs[1:]:
         _check_alike(runs[0], run)
@@ -224,7 +227,7 @@ def _check_alike(first: Scores, other: Scores) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """A run's answers, and what two judges said of them, by example."""
+    """A run's answers, and the verdicts of two judges on them, by example."""
 
     name: str
     items: Sequence[JudgingItem]
@@ -233,7 +236,7 @@ class JudgedRun:
 
 
 class RunByJudges(Record):
-    """One run's figure by each judge, and its ranks, from 1; equal figures share the mean of their ranks."""
+    """One run's figure by each judge, and its ranks from 1; equal figures share their mean rank."""
 
     name: str
     n: int = Field(description="answers of which the figure is defined by both judges")
@@ -247,7 +250,7 @@ class RunByJudges(Record):
 
 
 class JudgeComparison(Record):
-    """Several runs by two judges."""
+    """Several runs as graded by two judges."""
 
     figure: str
     runs: tuple[RunByJudges, ...]
@@ -285,7 +288,7 @@ def compare_judges(
 
 
 def _figures(run: JudgedRun, figure: str, convention: Convention) -> tuple[int, float | None, float | None]:
-    """Over how many answers, and the figure by each judge: of those whose row is defined by both."""
+    """The number of answers, and the figure by each judge, over answers whose row is defined by both judges."""
     shared = run.first.keys() & run.second.keys()
     items = [item for item in run.items if item[1].id in shared]
     (one, first), (other, second) = (
@@ -300,7 +303,7 @@ def _figures(run: JudgedRun, figure: str, convention: Convention) -> tuple[int, 
 def _rows(
     shared: Mapping[str, EvidenceVerdict], items: Sequence[JudgingItem], figure: str, convention: Convention
 ) -> tuple[Aggregate, list[Row]]:
-    """The aggregate of that name, and the rows that it is over."""
+    """The aggregate of that name, and the rows over which it is computed."""
     metrics = evidence_metrics(shared, MetricOptions(convention=convention))
     aggregates = {aggregate.name: (metric, aggregate) for metric in metrics for aggregate in metric.aggregates}
     if figure not in aggregates:
@@ -325,7 +328,7 @@ def _ranks(values: Sequence[float | None]) -> list[float | None]:
 
 
 def _order(one: tuple[float, float], other: tuple[float, float]) -> tuple[int, int]:
-    """The signs of two runs' differences by each judge."""
+    """The signs of the difference of two runs, by each judge."""
     signs = [(a > b) - (a < b) for a, b in zip(one, other, strict=True)]
     return signs[0], signs[1]
 

@@ -1,4 +1,4 @@
-"""Match predictions with the examples that they answer; refuse those of another dataset or setting."""
+"""Match predictions with the examples that they answer, and refuse those of another dataset or setting."""
 
 import re
 from collections import Counter
@@ -21,8 +21,8 @@ _SHOWN = 3
 _MIN_CITING = 20
 _MAX_NUMBER = 40
 _MAX_BEYOND_SHARE = 0.25
-"""From so many answers on that cite, so large a share that cites beyond its context is no model's mistake: of nine
-models' answers over MMDocRAG's 20 quotes at most 0.03 do, and taken for answers over 15 quotes at least 0.38."""
+"""If many answers cite, a larger share that cites beyond its context is not a model's mistake: of nine models' answers
+over MMDocRAG's 20 quotes at most 0.03 do so; treated as answers over 15 quotes, at least 0.38."""
 
 
 def match_predictions(
@@ -30,9 +30,9 @@ def match_predictions(
 ) -> list[Prediction]:
     """The predictions, in the order of the examples.
 
-    Raises DatasetError, with counts and instances, where a question is answered twice, where answers are to questions
-    that the dataset does not ask, where many cite quotes that their questions do not have, and, unless `partial`, where
-    questions are not answered.
+    Raises DatasetError, with counts and instances, if a question is answered twice, if answers are to questions that
+    the dataset does not ask, if many cite quotes that their questions do not have, and, unless `partial`, if questions
+    are not answered.
     """
     counts = Counter(prediction.example for prediction in predictions)
     asked = [example.id for example in examples]
@@ -55,7 +55,7 @@ def match_predictions(
 
 
 def _advice(problems: Sequence[str]) -> str:
-    """What helps: a way out of every problem that there is, in the order of `match_predictions`."""
+    """Advice on every problem that there is, in the order of `match_predictions`."""
     ways = (
         "keep one answer to each question",
         "take these answers out of the file, or name the dataset that asks them with --dataset and --references",
@@ -65,9 +65,9 @@ def _advice(problems: Sequence[str]) -> str:
 
 
 def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) -> None:
-    """Raises DatasetError where answers were made over more quotes than the examples have.
+    """Raise DatasetError if answers were made over more quotes than the examples have.
 
-    A number below 0 is one that is written otherwise than in a quote's name, such as `[03]`, and tells nothing of that.
+    A number below 0 is not written as in a quote's name, such as `[03]`, and so says nothing about that.
     """
     cited = [(example, _cited(example, made[example.id])) for example in examples if example.id in made]
     citing = [(example, marks) for example, marks in cited if marks]
@@ -89,11 +89,11 @@ def _refuse_many(beyond: Sequence[str], citing: int) -> None:
 
 
 _SIZES: Mapping[str, ContextSize] = {"mmdocrag-15": C15, "mmdocrag-20": C20}
-"""Datasets whose questions all have so many candidates, so that a file of gold alone need not list them."""
+"""Datasets whose questions all have that many candidates, so that a file with only the gold need not list them."""
 
 
 def check_size(dataset: str, examples: Sequence[Example], predictions: Sequence[Prediction]) -> None:
-    """Raises DatasetError where answers were made over more quotes than a dataset has whose file is of gold alone."""
+    """Raise DatasetError if answers were made over more quotes than a dataset has whose file has only the gold."""
     alone = {example.id for example in examples if example.context is None}
     if dataset not in _SIZES or not alone:
         return
@@ -114,11 +114,11 @@ def check_size(dataset: str, examples: Sequence[Example], predictions: Sequence[
 _PUBLISHED_NAME = lazy_regex(
     r"(.+_(?:multimodal|pure-text)_quotes(?:15|20))(?:_response|_llm-judge)?\.jsonl(?:\.gz)?", re.IGNORECASE
 )
-"""How MMDocRAG's authors name files of answers and of judgements, by model, mode and setting."""
+"""File names of answers and judgements by MMDocRAG's authors, with model, mode and setting."""
 
 
 def check_judged(run: Path, judgements: Path) -> None:
-    """Raises DatasetError for judgements of other answers: in the folder of another run, or so named by the authors."""
+    """Raise DatasetError for judgements of other answers: in another run's folder, or so named by the authors."""
     folder = judgements.resolve().parent
     if (folder / RUN_FILE).is_file() and (run / RUN_FILE).is_file() and folder != run.resolve():
         raise DatasetError(
@@ -134,7 +134,7 @@ def check_judged(run: Path, judgements: Path) -> None:
 
 
 def select_scope(predictions: Sequence[Prediction], scope: Scope | None) -> list[Prediction]:
-    """The predictions of that scope. Raises UsageError where the run has several and none is named, or not that one."""
+    """The predictions of that scope. Raises UsageError if the run lacks it, or has several and none is named."""
     there = sorted({prediction.scope for prediction in predictions})
     if scope is None and len(there) > 1:
         raise UsageError(f"the run searched several scopes ({', '.join(there)}); name one with --scope")
@@ -144,7 +144,7 @@ def select_scope(predictions: Sequence[Prediction], scope: Scope | None) -> list
 
 
 def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
-    """What an answer over the example's own quotes cites, where these go by their places (`text3`)."""
+    """What an answer over the example's own quotes cites, if these are named by their places (`text3`)."""
     own, response = example.context, prediction.response
     if own is None or prediction.context is not None or not response:
         return []
@@ -154,7 +154,7 @@ def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
 
 
 def _read(response: str) -> list[tuple[Kind, int]]:
-    # A text mark alone in its brackets, and of a number that another setting could have: "[2019, 2020]" are years.
+    # Only a single number in brackets, which another setting could have: "[2019, 2020]" are years.
     found = citations(response, "published")
     cited = [(kind, number) for kind in KINDS for number in (found.text if kind == "text" else found.image)]
     return [(kind, number) for kind, number in cited if number <= _MAX_NUMBER]
@@ -168,7 +168,7 @@ def _list(what: str, names: Sequence[str]) -> str:
 
 
 REFERENCES = ("references", "annotations")
-"""The fingerprint of the dataset's file in the record of a run of answers, and of one of rankings."""
+"""The keys of the dataset file's fingerprint in the records of a run of answers, and of a run of rankings."""
 _IDS_SHOWN = 3
 
 
@@ -180,7 +180,7 @@ def run_names_references(run: Path, dataset: str, references: Path | None) -> bo
 def dataset_notes(
     run: Path, dataset: str, references: Path | None, examples: Sequence[Example], predictions: Sequence[Prediction]
 ) -> list[str]:
-    """Say that the run was made over another dataset, another file of it, or other questions under the same ids.
+    """Notes that the run was made over another dataset, another file of it, or other questions with the same ids.
 
     Raises DatasetError for a record that cannot be read.
     """
@@ -207,18 +207,18 @@ def dataset_notes(
 
 
 def _unreachable(run: Path) -> list[str]:
-    """The recorded note on gold that a retriever could not have found; it counts as not found."""
+    """The recorded note on gold that the retriever could never have found; it counts as not found."""
     told = read_run_record(run).noted.get(UNREACHABLE) if (run / RUN_FILE).is_file() else None
     return [] if told is None else [told]
 
 
 def _recorded_dataset(run: Path) -> object:
-    """The dataset recorded in a run folder; None where none is recorded."""
+    """The dataset recorded in a run folder; None if none is recorded."""
     return read_run_record(run).configuration.get("dataset") if (run / RUN_FILE).is_file() else None
 
 
 def _same_file(run: Path, dataset: str, references: Path | None) -> bool | None:
-    """Whether the run records the hash of this file; None where either is not known."""
+    """Whether the run recorded the hash of this file; None if either is not known."""
     if references is None or not (run / RUN_FILE).is_file():
         return None
     try:
@@ -231,8 +231,8 @@ def _same_file(run: Path, dataset: str, references: Path | None) -> bool | None:
 
 
 def _asked_otherwise(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[str]:
-    """The ids of answers to another question, or over other quotes, than the dataset has; white space is ignored."""
-    asked = {example.id: example for example in examples if example.query.text}  # a file of gold alone has no questions
+    """The ids of answers to a question, or over quotes, other than the dataset's; white space is ignored."""
+    asked = {example.id: example for example in examples if example.query.text}  # gold alone has no questions
     return [one.example for one in predictions if one.example in asked and _differs(one, asked[one.example])]
 
 

@@ -23,11 +23,11 @@ from quoteweave.evaluation.statistics.intervals import Estimate, few_clusters
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 _LONGER = 5
-"""From so many times the words of gold on, the overlap of words is bounded far below 1: a perfect token F1 by 2/6."""
+"""If answers are this many times as long as gold, word overlap is limited far below 1: token F1 to at most 2/6."""
 _UNRELATED = 0.1
 _MANY = 300
-"""A correlation of so many questions is known to about 0.1. Of eight published runs over MMDocRAG that cite, five
-have 0.32 to 0.40, and three, whose judgements do not stand beside their questions, -0.03 to 0.00."""
+"""A correlation over so many questions is known to about 0.1. Of eight published runs over MMDocRAG that cite, five
+have 0.32 to 0.40, and three, whose judgements do not belong to the questions beside them, -0.03 to 0.00."""
 _TO_LONG_GOLD = ("bleu", "rouge_l.f1")
 _TO_SHORT_GOLD = ("exact_match", "token_f1")
 
@@ -35,7 +35,7 @@ _TO_SHORT_GOLD = ("exact_match", "token_f1")
 def answer_notes(
     scores: Scores, examples: Sequence[Example], predictions: Sequence[Prediction], marks: MarkGrammar
 ) -> list[str]:
-    """Sentences on what `bleu`, `rouge_l`, `exact_match` and `token_f1` leave out, or cannot tell of these answers."""
+    """Sentences on what `bleu`, `rouge_l`, `exact_match` and `token_f1` leave out, or cannot show for these answers."""
     notes = []
     if scores.not_answered:
         how = (
@@ -97,7 +97,7 @@ PARSER = "citevqa.ceiling.parser"
 
 
 def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
-    """A sentence for each sort of box that could not be used, with how many and in which questions; none is silent."""
+    """A sentence for each kind of box that could not be used, with their number and questions; none is omitted."""
     if "citevqa.recall" not in scores.figures:
         return []
     published = scores.convention == "published"
@@ -124,7 +124,7 @@ def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
 
 
 def _exchanged(questions: Sequence[ScoredQuestion]) -> str:
-    """A warning where quotes meet more of the gold if x and y of its boxes are exchanged."""
+    """A warning if quotes meet more of the gold when x and y of its boxes are exchanged."""
     pairs = [(one.row.get(PARSER), one.row.get(EXCHANGED)) for one in questions]
     known = [(here, there) for here, there in pairs if here is not None and there is not None]
     here, there = (sum(column) / len(known) for column in zip(*known, strict=True)) if known else (0.0, 0.0)
@@ -148,7 +148,7 @@ WHOLE_PAGES = "all that was found are whole pages, so that boxes are not scored"
 
 
 def ranking_notes(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[str]:
-    """Sentences on boxes that rankings are not scored by; empty where nothing was ranked."""
+    """Sentences on boxes that are not used for scoring rankings; empty if nothing was ranked."""
     if not any(prediction.hits for prediction in predictions):
         return []
     if only_whole_pages(predictions):
@@ -158,11 +158,11 @@ def ranking_notes(examples: Sequence[Example], predictions: Sequence[Prediction]
 
 
 PUBLISHED_EXCERPTS = 119
-"""Every per cent that CiteME's Tables 4, 5 and 8 print is a multiple of 1/119; its text counts 130 excerpts."""
+"""Every per cent in CiteME's Tables 4, 5 and 8 is a multiple of 1/119, though its text counts 130 excerpts."""
 
 
 def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction], convention: Convention) -> list[str]:
-    """What a reader must know of papers that were to be named; empty for other tasks."""
+    """Notes on tasks to name papers; empty for other tasks."""
     asked = {example.id for example in examples if example.task == "name_paper"}
     if not asked:
         return []
@@ -188,7 +188,7 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
 
 
 def cluster_notes(scores: Scores) -> list[str]:
-    """That documents are few, and that those of some questions are not known; empty without intervals."""
+    """Notes that documents are few, and that those of some questions are not known; empty without intervals."""
     numbers = {name: one.clusters for name, one in scores.figures.items() if one.bounds and one.clusters is not None}
     few = few_clusters(numbers, scores.clusters)
     notes = [few] if few else []
@@ -202,7 +202,7 @@ def cluster_notes(scores: Scores) -> list[str]:
 
 
 def figure_notes(scores: Scores, by: Sequence[str]) -> list[str]:
-    """Few documents, which of two figures called F1 was published, and breakdowns asked for that have no groups."""
+    """Notes on few documents, on which of two figures called F1 was published, and on breakdowns without groups."""
     notes = cluster_notes(scores)
     overall, kinds = (scores.figures.get(name) for name in ("overall.f1", "overall.mean_of_kinds_f1.pooled"))
     if overall and kinds and overall.value is not None and kinds.value is not None:

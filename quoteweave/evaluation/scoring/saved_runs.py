@@ -55,11 +55,11 @@ from quoteweave.evaluation.text.responses import MarkGrammar
 
 OTHER_CONVENTION: Mapping[Convention, Convention] = {"published": "strict", "strict": "published"}
 DEFAULT_GRAMMAR: Mapping[Convention, MarkGrammar] = {"published": "published", "strict": "own"}
-"""The grammar that a convention goes with, where none is named."""
+"""The grammar of marks that each convention uses by default."""
 
 QUOTE_SELECTION_ONLY = ("quote_selection",)
 OF_WORDS = ("bleu", "rouge_l.f1")
-"""Figures that the published convention does not compute for datasets whose gold answers are short."""
+"""Figures that the published convention does not compute for datasets with short gold answers."""
 HEADLINE = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1"),
     *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
@@ -69,13 +69,13 @@ HEADLINE = (
     *("accuracy", "str_em", "str_em.hit", "rouge_lsum"),
     *(f"citevqa.{figure}" for figure in ("recall", "page_recall", "precision", "f1", "relevance", "answer", "saa")),
 )
-"""Figures whose values by both conventions are reported where they differ."""
+"""Figures whose values by both conventions are reported if they differ."""
 BOTH_CONVENTIONS = tuple(
     name
     for name, make in METRICS.items()
     if any(aggregate.name in HEADLINE for aggregate in make(MetricOptions()).aggregates)
 )
-"""Names of the metrics that have such figures, beside those of judges."""
+"""Names of the metrics with such figures, besides those of judges."""
 COMPARED = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
     *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
@@ -83,7 +83,7 @@ COMPARED = (
     *("str_em", "rouge_lsum"),
     *("source_identification", "answer_choice", "page_recall@1", "page_recall@5", "ndcg@10", "recall@10"),
 )
-"""The figures by which runs are compared, unless others are named: the first `MAX_COMPARED` that all runs have."""
+"""The figures by which runs are compared by default: the first `MAX_COMPARED` that all runs have."""
 MAX_COMPARED = 6
 
 
@@ -124,7 +124,7 @@ class LoadedRun:
     judgements: Mapping[str, Judgement]
     citations: Mapping[str, EvidenceVerdict] = field(default_factory=dict)
     stale: int = 0
-    """Verdicts on sentences that are of another response, and are left out."""
+    """How many verdicts on sentences belong to another response, and are left out."""
 
     @property
     def cites_boxes(self) -> bool:
@@ -143,7 +143,7 @@ class ScoredRun:
     Fields:
         scores: figures by group
         aggregates: every figure, by its name
-        rows: of each question
+        rows: the row of each question
     """
 
     scores: Scores
@@ -165,9 +165,9 @@ def score(
 ) -> ScoredRun:
     """Load a saved run and score it, with intervals and the notes that a reader needs.
 
-    `examples` of the same dataset and references are not read again; `intervals=None` is faster where none are needed;
-    `prices` are of models' tokens. Raises DatasetError for files that cannot be read or do not belong together,
-    UsageError for a scope that the run does not have, and for names of metrics or breakdowns that there are not.
+    `examples` of the same dataset and references are not read again; `intervals=None` is faster if none are needed;
+    `prices` looks up models' prices. Raises DatasetError for files that cannot be read or do not belong together,
+    UsageError for a scope that the run does not have, and for unknown names of metrics or breakdowns.
 
         >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
         >>> run = score(request)
@@ -184,7 +184,7 @@ def score(
 def compare(runs: Sequence[ScoredRun], figures: Sequence[str] | None = None) -> tuple[Comparison, ...]:
     """Compare every pair of runs by the named figures, else by the first `MAX_COMPARED` of `COMPARED` that all have.
 
-    Nothing comes back for fewer than two runs.
+    Returns nothing for fewer than two runs.
 
     Raises UsageError for a figure that the runs do not have, DatasetError for runs that were not scored alike.
 
@@ -210,8 +210,8 @@ def compare(runs: Sequence[ScoredRun], figures: Sequence[str] | None = None) -> 
 def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None) -> LoadedRun:
     """Load a run with its references and judgements; `examples` of the same dataset and references are not read again.
 
-    Raises DatasetError for files that cannot be read or do not belong together, UsageError for a scope that the run has
-    not.
+    Raises DatasetError for files that cannot be read or do not belong together, UsageError for a scope that the run
+    does not have.
     """
     examples = examples or load_dataset(request.dataset, request.references)
     try:
@@ -255,7 +255,7 @@ def score_run(
 ) -> ScoredRun:
     """Score a loaded run by the convention of `request`, or by another one with the same grammar of marks.
 
-    Figures that nothing is known for, such as those of a ranking where answers are scored, are not among the scores.
+    Figures without data, such as those of a ranking if answers are scored, are not among the scores.
     """
     check_breakdowns(request.by or ())
     convention = convention or request.convention
@@ -285,12 +285,12 @@ def score_run(
 
 
 def _metrics(loaded: LoadedRun) -> Sequence[str]:
-    """All metrics, without those of boxes where only whole pages were found, which cover any box."""
+    """All metrics, without those of boxes if only whole pages were found, which cover any box."""
     return [name for name in METRICS if name not in BOX_METRICS or not only_whole_pages(loaded.predictions)]
 
 
 def score_otherwise(loaded: LoadedRun, request: ScoringRequest) -> Scores:
-    """Score a loaded run by the convention that `request` does not name, as far as the two may differ."""
+    """Score a loaded run by the convention that `request` does not name, as far as the two can differ."""
     selection = request.model_copy(update={"metrics": BOTH_CONVENTIONS, "by": ()})
     return score_run(loaded, selection, convention=OTHER_CONVENTION[request.convention]).scores
 
@@ -298,7 +298,7 @@ def score_otherwise(loaded: LoadedRun, request: ScoringRequest) -> Scores:
 def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
     """Notes for readers: how failures were counted, what the other convention gives, what is not comparable.
 
-    `other` are the scores by that convention; None where there is no headline figure to compare.
+    `other` are the scores by the other convention; None if there is no headline figure to compare.
     """
     notes = [cut] if (cut := _cut(request.run)) else []
     notes += _missing_verdicts(loaded, request)
@@ -330,7 +330,7 @@ def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, reque
 
 
 def _missing_verdicts(loaded: LoadedRun, request: ScoringRequest) -> list[str]:
-    """How many answers a file of verdicts lacks, as that of a judge that was stopped does, or a file cut short."""
+    """Notes on how many answers lack a verdict in a file, because its judge was stopped or the file was cut short."""
     answered = [one.example for one in loaded.predictions if one.error is None and one.response is not None]
     notes = []
     for path, judged in ((request.judgements, loaded.judgements), (request.citations, loaded.citations)):
@@ -342,7 +342,7 @@ def _missing_verdicts(loaded: LoadedRun, request: ScoringRequest) -> list[str]:
 
 
 def _notes_on_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
-    """How many judgements failed or are malformed, and how those count."""
+    """Notes on how many judgements failed or are malformed, and how these count."""
     return [*_failed_verdicts(loaded, convention), *_malformed_judgements(loaded, convention)]
 
 
@@ -373,13 +373,13 @@ def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str
 
 
 def _load_judgements(path: Path) -> dict[str, Judgement]:
-    """Judgements one a line, or the scores in a list that CiteVQA's code wrote. Raises DatasetError."""
+    """Judgements, one per line, or the scores in a list that CiteVQA's code wrote. Raises DatasetError."""
     first = next(iter_lines(path), (0, b""))[1]
     return load_citevqa_judgements(path) if first.lstrip().startswith(b"[") else load_judgements(path)
 
 
 def _cut(run: Path) -> str:
-    """What to say of a run that was stopped while it wrote a line; empty where it was not."""
+    """A note on a run that was stopped while it wrote a line; empty for any other run."""
     path = run / PREDICTIONS_FILE
     if not (path.is_file() and is_truncated(path)):
         return ""

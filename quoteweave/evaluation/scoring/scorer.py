@@ -1,8 +1,8 @@
 """Score predictions: a row for each question, then aggregates, by one of two conventions (`metrics.metric.Convention`).
 
-An error is no wrong answer by `strict`, and an empty answer by `published`. An answer that abstains is no failure, but
-the sentence that says so has no words to compare with gold: `strict` leaves it out of the metrics that do (those with
-`compares_words`) and counts it; `published` compares it like any other.
+An error does not count as a wrong answer by `strict`, and counts as an empty answer by `published`. An answer that
+abstains is not a failure, but its sentence has no words to compare with gold: `strict` leaves it out of the metrics
+that do so (those with `compares_words`) and counts it; `published` compares it like any other.
 
 Retrieval is scored within the question's document and over the whole collection (`score_retrieval`).
 """
@@ -28,16 +28,16 @@ from quoteweave.evaluation.text.responses import MarkGrammar
 QUOTES = "overall.f1"
 CORRELATED = ("judge.average", "bleu", "rouge_l.f1")
 CORRELATIONS = tuple(correlation_of(QUOTES, column, f"correlation.{column}") for column in CORRELATED)
-"""Pearson's r, over questions, of the F1 on all quotes and each score of answers, -1 to 1.
+"""Pearson's r, over questions, of the F1 on all quotes with each score of answers, -1 to 1.
 
 MMDocRAG (arXiv 2505.16470, appendices B.4 and B.5) finds the two correlated, by domain and by question type; it prints
-no coefficient, and does not say which one it means, nor whether it is over questions or over models. Here it is over
-the questions of one run.
+no coefficient, and does not say which coefficient it means, nor whether it is over questions or over models. Here it is
+over the questions of one run.
 """
 
 
 WITHOUT_WORDS = ("name_paper", "choose_answer", "choose_source")
-"""Tasks whose answers metrics that compare words are not computed for: titles of papers, and letters."""
+"""Tasks for which metrics that compare words are not computed: their answers are titles of papers, or letters."""
 
 
 class ScoringSettings(Record):
@@ -65,9 +65,8 @@ def score_predictions(
     """Score predictions by `metrics`, which are made for the same convention as `settings`.
 
     There is at most one prediction for an example, and each belongs to one of `examples`; examples without one are
-    counted as `missing`, and enter no figure by either convention. Intervals, where asked for, are over documents; a
-    question whose document is not known counts as one. Raises UsageError for a metric that gives NaN or an
-    infinity.
+    counted as `missing`, and count in no figure by either convention. Intervals, if requested, are over documents; a
+    question without a known document counts as one. Raises UsageError for a metric that gives NaN or an infinity.
 
         >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
         >>> predictions = load_predictions(Path("theirs.jsonl"))
@@ -106,7 +105,7 @@ def _figures(
 
 
 def domain_means(aggregates: Iterable[Aggregate], questions: Iterable[ScoredQuestion]) -> list[Aggregate]:
-    """Means over the domains of these questions, of the aggregates that are reported so; none without domains."""
+    """Means over the domains of these questions, for the aggregates that are reported so; none without domains."""
     domains = sorted({question.domain for question in questions if question.domain is not None})
     return [mean_over_domains(aggregate, domains) for aggregate in aggregates if aggregate.by_domain and domains]
 
@@ -145,7 +144,7 @@ def _checked(metric: Metric, row: Row, example: Example) -> Row:
 
 
 def _strictly_computed(metrics: Sequence[Metric], prediction: Prediction) -> list[Metric]:
-    """Those of `metrics` that the strict convention computes for a prediction."""
+    """The metrics that the strict convention computes for a prediction."""
     if prediction.error is not None:
         return [metric for metric in metrics if _says(metric, "counts_failures")]
     wordless = does_not_answer(prediction)
@@ -157,14 +156,14 @@ def _says(metric: Metric, what: Literal["compares_words", "counts_failures"]) ->
 
 
 def does_not_answer(prediction: Prediction) -> bool:
-    """Whether its answer abstains or only shows places; a bare response, only where it does nothing but abstain."""
+    """Whether its answer abstains or only shows places; for a bare response, only if it does nothing but abstain."""
     if prediction.error is not None:
         return False
     return only_abstains(prediction) if prediction.answer is None else prediction.answer.status != "answered"
 
 
 def counted_rows(scores: Scores) -> list[Row]:
-    """The rows that figures were computed from: of all questions if `published`, else of those that did not fail."""
+    """The rows from which figures were computed: of all questions if `published`, else of those that did not fail."""
     return [question.columns() for question in scores.questions if question.counts_by(scores.convention)]
 
 
@@ -203,7 +202,7 @@ def score_retrieval(
     quote_boxes: Boxes | None = None,
     intervals: Intervals | None = cluster_intervals,
 ) -> dict[Scope, Scores]:
-    """Score both scopes. Predictions come in any order; the last one of a question and scope counts.
+    """Score both scopes. Predictions may come in any order; the last one for a question and scope counts.
 
     A question that failed in one scope counts in the other. If only whole pages were found, as in a collection of
     MMDocIR's pages, boxes are not scored, because a page covers any of them. Raises DatasetError for a prediction
@@ -237,7 +236,7 @@ def score_retrieval(
 
 
 def only_whole_pages(predictions: Iterable[Prediction]) -> bool:
-    """Whether something was found, and all of it are whole pages."""
+    """Whether something was found, and all of it is whole pages."""
     layouts = {hit.quote.layout for prediction in predictions for hit in prediction.hits}
     return layouts == {"page"}
 

@@ -24,20 +24,20 @@ class ScoredQuestion(Record):
 
     @property
     def domain(self) -> str | None:
-        """The domain of the question; None where the dataset does not tell it."""
+        """The domain of the question; None if the dataset does not give it."""
         return next(iter(self.groups.get(DOMAIN, ())), None)
 
     def counts_by(self, convention: Convention) -> bool:
-        """Whether figures are computed from its row; by `strict` a failed one has none, or one of its failure alone."""
+        """Whether figures are computed from its row; by `strict`, a failed one has none, or one about its failure."""
         return self.error is None or convention == "published" or bool(self.row)
 
     def columns(self) -> Row:
-        """The row, and its columns again as those of the question's domain (`with_domain`)."""
+        """The row, and its columns again as columns of the question's domain (`with_domain`)."""
         return with_domain(self.row, self.domain)
 
 
 class Scores(Record):
-    """The figures of a run, and the rows in `questions` that they were computed from.
+    """The figures of a run, and the rows in `questions` from which they were computed.
 
     >>> request = ScoringRequest(run="theirs.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
     >>> [question.row["overall.f1"] for question in score(request, intervals=None).scores.questions]

@@ -1,8 +1,8 @@
-"""Aggregates are functions of column sums over rows: means, pooled ratios and their F1 alike.
+"""Aggregates are functions of column sums over rows; so are means, pooled ratios and their F1.
 
-So one way of summing serves the figure itself, and its standard error (a cluster left out: its sums subtracted).
+So one way of summing serves both a figure and its standard error (a cluster is left out by subtracting its sums).
 
-An aggregate can be computed in fractions, exactly, and rounded half up as papers print figures.
+An aggregate can also be computed exactly, in fractions, and rounded half up as papers print figures.
 """
 
 import math
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 Row = Mapping[str, float | None]
-"""The columns of one question. None is undefined: it is counted, and left out."""
+"""The columns of one question. None means undefined: it is counted, and left out."""
 
 
 PRODUCT = " * "
-"""Stands between the names of two columns of which an aggregate sums the product."""
+"""Separates the names of two columns whose product an aggregate sums."""
 
 
 Limits = tuple[float, float]
-"""Between which a figure lies; infinite where it has none."""
+"""The limits between which a figure lies; infinite if it has none."""
 FRACTION: Limits = (0.0, 1.0)
 AMOUNT: Limits = (0.0, math.inf)
 CORRELATION: Limits = (-1.0, 1.0)
@@ -40,22 +40,22 @@ UNLIMITED: Limits = (-math.inf, math.inf)
 class Aggregate:
     """A figure computed by `formula` from the sums of `columns` over the rows in which all of these are defined.
 
-    The formula takes an array (1 + columns, …), the number of such rows and then the sum of each column, and returns
-    an array (…), NaN where the figure is undefined. A column written as two names with `PRODUCT` between them is their
-    product. Columns that are `optional` count 0 where a row lacks them. `by_domain`: also report the mean over domains,
-    as papers do (`mean_over_domains`).
+    The formula takes an array (1 + columns, …), which has the number of such rows and then the sum of each column, and
+    returns an array (…), NaN if the figure is undefined. A column written as two names with `PRODUCT` between them is
+    their product. Columns in `optional` count 0 if a row lacks them. `by_domain`: also report the mean over domains, as
+    papers do (`mean_over_domains`).
 
         >>> share = Aggregate("share", ("cited", "gold"), lambda sums: sums[1] / sums[2])
         >>> share.of([{"cited": 1, "gold": 2}, {"cited": 2, "gold": 2}, {"cited": None, "gold": 5}])
         0.75
 
     Fields:
-        name: of the figure
-        columns: of rows, whose sums the formula takes
-        formula: from sums to the figure
-        optional: columns that count 0 where a row lacks them
-        by_domain: whether the mean over domains is reported too
-        limits: between which it lies, and so its interval; a figure is a fraction unless it says otherwise
+        name: the figure's name
+        columns: the columns of rows whose sums the formula takes
+        formula: computes the figure from the sums
+        optional: columns that count 0 if a row lacks them
+        by_domain: whether the mean over domains is also reported
+        limits: the limits of the figure and of its interval; by default, a figure is a fraction
     """
 
     name: str
@@ -82,17 +82,17 @@ class Aggregate:
         return np.array(table, dtype=float).reshape(len(rows), len(none))
 
     def of(self, rows: Sequence[Row]) -> float | None:
-        """The figure of these rows; None where it is undefined. Sums are exact (Shewchuk's), whatever the order."""
+        """The figure over these rows; None if it is undefined. Sums are exact (Shewchuk's), whatever the order."""
         return self.of_matrix(self.matrix(rows))
 
     def of_matrix(self, table: "Sums") -> float | None:
-        """The figure of the rows that `matrix` has made this of."""
+        """The figure over the rows from which `matrix` made this table."""
         import numpy as np
 
         return defined(self.evaluate(np.array([math.fsum(column) for column in table.T.tolist()])))
 
     def evaluate(self, sums: "Sums") -> "Sums":
-        """The formula, where a division by zero is undefined rather than a warning."""
+        """The formula, with division by zero undefined instead of a warning."""
         import numpy as np
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,7 +119,7 @@ def _column(rows: Sequence[Row], name: str, otherwise: float | None) -> list[flo
 
 
 def mean_of(column: str, *, by_domain: bool = False, limits: Limits = FRACTION) -> Aggregate:
-    """The mean over questions of a column, whose values lie between `limits`.
+    """The mean of a column over questions, with values between `limits`.
 
     >>> mean_of("recall").of([{"recall": 1.0}, {"recall": 0.5}, {"recall": None}])
     0.75
@@ -157,14 +157,14 @@ def with_squares(row: Row, *columns: str) -> Row:
 
 DOMAIN = "domain"
 DOMAIN_MEAN = ".mean_over_domains"
-"""Ends the names of figures that are means over domains."""
+"""The suffix of figures that are means over domains."""
 
 
 def mean_over_domains(mean: Aggregate, domains: Sequence[str]) -> Aggregate:
     """The mean over domains of the mean over each domain's questions: "macro" in MMDocIR (arXiv 2501.08828, Table 5).
 
-    `mean` has one column; rows come from `with_domain`. Questions of no known domain do not count, nor do domains
-    without a question, as when the only document of one is left out for a standard error.
+    `mean` has one column; rows come from `with_domain`. Questions without a known domain do not count, nor do domains
+    without questions, as when a domain's only document is left out for a standard error.
     """
     (column,) = mean.columns
     pairs = [pair for domain in domains for pair in (_in_domain(column, domain), _in_domain(DOMAIN, domain))]
@@ -204,9 +204,9 @@ def ratio_of(name: str, numerator: str, denominator: str, *, limits: Limits = FR
 
 
 def correlation_of(x: str, y: str, name: str) -> Aggregate:
-    """Pearson's r of two columns, over the rows in which both are defined; undefined for fewer than three of them.
+    """Pearson's r of two columns over the rows in which both are defined; undefined for fewer than three rows.
 
-    It is also undefined where a column is the same in all rows.
+    It is also undefined if a column is the same in all rows.
 
         >>> rows = [{"f1": 0.0, "score": 1.0}, {"f1": 0.5, "score": 3.0}, {"f1": 1.0, "score": 5.0}]
         >>> correlation_of("f1", "score", "r").of(rows)
@@ -219,7 +219,7 @@ def correlation_of(x: str, y: str, name: str) -> Aggregate:
 
         n, sx, sy, sxx, syy, sxy = sums
         spread_x, spread_y = n * sxx - sx * sx, n * syy - sy * sy
-        # Of equal values rounding leaves a spread, which is no more than a trace of their squares.
+        # Even for equal values, rounding leaves a spread, which is tiny compared with their squares.
         spread = (n > 2) & (spread_x > 1e-9 * n * sxx) & (spread_y > 1e-9 * n * syy)
         r = (n * sxy - sx * sy) / np.sqrt(np.where(spread, spread_x * spread_y, np.nan))
         clipped: Sums = np.clip(r, -1, 1)
@@ -229,7 +229,7 @@ def correlation_of(x: str, y: str, name: str) -> Aggregate:
 
 
 def total_of(name: str, column: str) -> Aggregate:
-    """The sum of a column over the questions in which it is defined; undefined where it is in none."""
+    """The sum of a column over the questions in which it is defined; undefined if there are none."""
 
     def formula(sums: "Sums") -> "Sums":
         total: Sums = sums[1] * sums[0] / sums[0]  # no questions: 0 / 0
@@ -244,20 +244,20 @@ def pooled_f1(name: str, common: str, cited: str, gold: str) -> Aggregate:
 
 
 def defined(value: "Sums | float") -> float | None:
-    """None for a value that is not a number."""
+    """The value, or None for NaN."""
     number = float(value)
     return number if math.isfinite(number) else None
 
 
 _MAX_DENOMINATOR = 10**6
-"""Columns are counts and ratios of counts; no count of one question is larger."""
+"""Columns are counts and ratios of counts; no count for one question is larger."""
 
 
 def exact(figure: Aggregate, rows: Sequence[Row]) -> Fraction | None:
-    """The figure without any rounding; None where it is undefined.
+    """The figure without any rounding; None if it is undefined.
 
-    A double tells apart all fractions whose denominators are below a million. So each value is read as the fraction
-    that it stands for, and the sums and the formula are computed with fractions.
+    A double distinguishes all fractions whose denominators are below a million. So each value is read as the fraction
+    that it represents, and the sums and the formula are computed with fractions.
     """
     import numpy as np
 
@@ -282,6 +282,6 @@ def half_up(value: Fraction | float, decimals: int) -> str:
 
 
 def _sum(values: Iterable[float]) -> Fraction:
-    """Of equal values, of which there are many, the fraction is looked for once."""
+    """The exact sum; the fraction of equal values, which are frequent, is only computed once."""
     fractions = ((Fraction(value).limit_denominator(_MAX_DENOMINATOR), n) for value, n in Counter(values).items())
     return sum((fraction * n for fraction, n in fractions), Fraction(0))

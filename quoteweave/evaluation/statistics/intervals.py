@@ -1,9 +1,10 @@
 """Intervals of any aggregates over clusters of questions, and estimates: value, interval, and number of questions.
 
-Questions on one document rise and fall together, so a figure's standard error is told from what it becomes without one
-document, each in turn (the jackknife; of regressions "CV3": MacKinnon, Nielsen and Webb, Cluster-robust inference, J.
-Econometrics 232, 2023). Intervals take Student's t with one degree of freedom less than there are documents, and
-those of figures with two limits are made on the logit scale, which has none. Decision 31 compares other methods.
+Questions about one document are correlated, so a figure's standard error is estimated from its values when each
+document in turn is left out (the jackknife; for regressions "CV3": MacKinnon, Nielsen and Webb, Cluster-robust
+inference, J. Econometrics 232, 2023). Intervals use Student's t with one degree of freedom less than there are
+documents; those of figures with two limits are computed on the logit scale, which has no limits. Decision 31 compares
+other methods.
 """
 
 import itertools
@@ -32,15 +33,15 @@ from quoteweave.evaluation.statistics.student import t_two_sided, two_sided_crit
 Bounds = tuple[float, float]
 LEVEL = 0.95
 FEW_CLUSTERS = 10
-"""With fewer clusters, readers are told that intervals are wide, and their level approximate."""
+"""With fewer clusters, readers are told that intervals are wide and their level is approximate."""
 _NAMED = 3
-"""Figures that a warning names."""
+"""How many figures a warning names."""
 _ROUNDING = 1e-8
-"""Share of a figure that summing in another order may change."""
+"""By what share a figure may change if it is summed in another order."""
 
 
 class Intervals(Protocol):
-    """A method that gives an interval for each aggregate, by its name; None where there is none."""
+    """A method that gives an interval for each aggregate, by its name; None if there is none."""
 
     def __call__(
         self, figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[str]
@@ -52,11 +53,11 @@ class Intervals(Protocol):
 def cluster_intervals(
     figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[Hashable], *, level: float = LEVEL
 ) -> dict[str, Bounds | None]:
-    """Intervals of figures over the same rows, questions of one cluster taken together.
+    """Intervals of figures over the same rows, with the questions of a cluster taken together.
 
-    None for a figure that is defined in fewer than two clusters, or undefined without one of them, and for one without
-    two limits that is the same in all clusters, which tell nothing of its spread. Raises ValueError unless `level` is a
-    share between 0 and 1.
+    None for a figure that is defined in fewer than two clusters, or undefined without one of them, and for a figure
+    without two limits that is the same in all clusters, which say nothing about its spread. Raises ValueError unless
+    `level` is a share between 0 and 1.
 
         >>> rows = [{"recall": 1.0}, {"recall": 0.0}, {"recall": 1.0}]
         >>> low, high = cluster_intervals([mean_of("recall")], rows, ["a.pdf", "b.pdf", "c.pdf"])["recall"]
@@ -71,13 +72,13 @@ def cluster_intervals(
 
 @dataclass(frozen=True, slots=True)
 class JackknifeEstimate:
-    """A figure and its standard error by the jackknife, of which intervals and p values are made that agree.
+    """A figure and its standard error by the jackknife, from which consistent intervals and p values are computed.
 
     Fields:
         value: the figure
-        error: its standard error; 0 where it is the same in all clusters
-        clusters: from how many it comes, two at least
-        limits: between which it lies
+        error: its standard error; 0 if it is the same in all clusters
+        clusters: the number of clusters, at least two
+        limits: the limits between which it lies
         one_differs: whether all clusters but one have the same figure
     """
 
@@ -101,7 +102,7 @@ class JackknifeEstimate:
         return bounds if least is None else (min(bounds[0], least[0]), max(bounds[1], least[1]))
 
     def p(self) -> float | None:
-        """Two-sided p of a difference, were it 0: below 0.05 where its interval excludes 0, None without one."""
+        """Two-sided p for a difference of 0: below 0.05 if the interval excludes 0, None without an interval."""
         if self.error == 0:
             return self._p_of_equal_clusters()
         far = self.value if not self._two_limits else (self._logit(self.value) - self._logit(0.0)) / self._slope
@@ -110,11 +111,11 @@ class JackknifeEstimate:
         return p if least is None else max(p, least)
 
     def _of_equal_clusters(self, level: float) -> Bounds | None:
-        """What the number of clusters does not rule out, were they all the same; None without two limits."""
+        """The values that the number of clusters does not exclude if all are the same; None without two limits."""
         if not self._two_limits:
             return None
         low, high = self.limits
-        # Were another value seen with the chance q, n clusters without it would have the chance (1 - q)^n.
+        # If another value occurred with probability q, n clusters without it would have the probability (1 - q)^n.
         other = 1 - ((1 - level) / 2) ** (1 / self.clusters)
         return self.value - other * (self.value - low), self.value + other * (high - self.value)
 
@@ -131,7 +132,7 @@ class JackknifeEstimate:
 
     @property
     def _slope(self) -> float:
-        """Of the logit, at the value."""
+        """The slope of the logit at the value."""
         low, high = self.limits
         return (high - low) / ((self.value - low) * (high - self.value))
 
@@ -147,10 +148,11 @@ class JackknifeEstimate:
 def jackknife_estimate(
     figure: Aggregate, rows: Sequence[Row], clusters: Sequence[Hashable]
 ) -> JackknifeEstimate | None:
-    """The figure with its jackknife standard error over clusters; None where that cannot be computed.
+    """The figure with its jackknife standard error over clusters; None if that cannot be computed.
 
-    Without each of C clusters in turn, the sums of the others stand for all (times C / (C - 1)), so that totals are
-    treated like means. A figure that some cluster shows outside its limits has none: they do not apply to it.
+    When each of C clusters in turn is left out, the sums of the others stand for all (times C / (C - 1)), so that
+    totals are treated like means. If the figure of any cluster is outside the limits, the figure has none: they do not
+    apply to it.
     """
     table = figure.matrix(rows)
     members = table[:, 0] > 0
@@ -160,7 +162,7 @@ def jackknife_estimate(
         return None
     others = (added.sum(axis=0) - added).T
     left = figure.evaluate(others * (number / (number - 1)))
-    # Whether it is undefined may depend on the number of rows: that of the others, not of all.
+    # Whether it is undefined may depend on the number of rows: on that of the others rather than of all.
     if not (np.isfinite(left) & np.isfinite(figure.evaluate(others))).all():
         return None
     error = math.sqrt((number - 1) / number * float(((left - value) ** 2).sum()))
@@ -173,7 +175,7 @@ def jackknife_estimate(
 
 
 def _sums_by_cluster(table: NDArray[np.float64], clusters: Sequence[Hashable]) -> NDArray[np.float64]:
-    """(clusters, columns): the sums of what the rows of each cluster add."""
+    """(clusters, columns): the sums over the rows of each cluster."""
     positions = {cluster: position for position, cluster in enumerate(dict.fromkeys(clusters))}
     members = np.array([positions[cluster] for cluster in clusters], dtype=np.int64)
     return np.stack([np.bincount(members, weights=column, minlength=len(positions)) for column in table.T], axis=1)
@@ -187,7 +189,7 @@ def _limits(figure: Aggregate, own: NDArray[np.float64]) -> Limits:
 
 
 def _one_differs(own: NDArray[np.float64]) -> bool:
-    """Whether the figures of all clusters but one are the same; two clusters tell none that differs."""
+    """Whether the figures of all clusters but one are the same; False for two, as it is unknown which one differs."""
     if len(own) < 3 or not np.isfinite(own).all():
         return False
     common = float(np.median(own))
@@ -195,9 +197,9 @@ def _one_differs(own: NDArray[np.float64]) -> bool:
 
 
 def few_clusters(numbers: Mapping[str, int], called: str) -> str:
-    """A warning where intervals come from few clusters, such as documents; empty where there are enough, or one.
+    """A warning if intervals come from few clusters, such as documents; empty if there are enough, or one.
 
-    `numbers` are of the clusters in which each figure is defined. Figures are named where others have enough.
+    `numbers` are the clusters in which each figure is defined. Figures are only named if others have enough.
 
     >>> few_clusters({"recall": 2, "f1": 2}, "document")
     'only 2 documents: intervals are wide, and their level of 95 % is approximate'
@@ -234,11 +236,11 @@ def clustered_interval(
     level: float = LEVEL,
     limits: Limits = FRACTION,
 ) -> Interval | None:
-    """Interval of a mean over questions, those of one cluster taken together, as `cluster_intervals` makes it.
+    """Interval of a mean over questions, with those of a cluster taken together, as `cluster_intervals` computes it.
 
-    `clusters` names the cluster of each value; `limits` are those between which values lie, infinite where there are
-    none. None values are undefined and left out; None comes back where no value is left. Raises ValueError for
-    sequences of unequal length, for a value that is not finite, and for a level that is no share.
+    `clusters` names the cluster of each value; `limits` are those between which values lie, infinite if there are none.
+    None values are undefined and left out; returns None if no value is left. Raises ValueError for sequences of unequal
+    length, for a value that is not finite, and for a level that is no share.
 
         >>> found = clustered_interval([1, 0, None, 1], ["a.pdf", "b.pdf", "b.pdf", "c.pdf"])
         >>> round(found.low, 3), round(found.high, 3), found.n
@@ -273,7 +275,7 @@ class Estimate(Record):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """Both ends of its interval; None where none was made."""
+        """Both ends of its interval; None if there is none."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
@@ -283,7 +285,7 @@ def estimates(
     clusters: Sequence[str],
     intervals: Intervals | None = None,
 ) -> dict[str, Estimate]:
-    """Each figure of these rows, with an interval where asked for. One that is nowhere defined is left out."""
+    """Each figure over these rows, with an interval if requested. A figure that is undefined everywhere is left out."""
     tables = {figure: figure.matrix(rows) for figure in figures}
     known = [figure for figure, table in tables.items() if table[:, 0].any()]
     bounds = {} if intervals is None else intervals(known, rows, clusters)

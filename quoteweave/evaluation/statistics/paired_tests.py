@@ -25,9 +25,9 @@ FIRST, SECOND = "first ", "second "
 
 
 def difference_of(figure: Aggregate, *, relative: bool = False) -> Aggregate:
-    """The figure of one run less that of another, as a figure of joint rows (`joint`): all columns of both.
+    """The figure of one run less that of another, as a figure over joint rows with the columns of both (`joint`).
 
-    `relative` divides it by that of the other, and is undefined where that is 0.
+    `relative` divides it by that of the other run, and is undefined if that is 0.
     """
     number = len(figure.columns)
 
@@ -48,7 +48,7 @@ def _of_side(side: str, column: str) -> str:
 
 
 def joint(ours: Row, theirs: Row) -> Row:
-    """One row of the columns of both."""
+    """One row with the columns of both."""
     return {
         **{FIRST + name: value for name, value in ours.items()},
         **{SECOND + name: v for name, v in theirs.items()},
@@ -82,9 +82,9 @@ def paired_test(
     *,
     limits: Limits = FRACTION,
 ) -> float | None:
-    """Two-sided p of the mean of `ours - theirs`, below 0.05 where `paired_difference` gives an interval without 0.
+    """Two-sided p for the mean of `ours - theirs`, below 0.05 if the interval of `paired_difference` excludes 0.
 
-    Takes what that does, and raises ValueError where that does; None where there is no interval.
+    Takes the arguments of `paired_difference`, and raises ValueError where that does; None if there is no interval.
 
         >>> paired_test([1.0] * 8, [0.0] * 8, [f"{n}.pdf" for n in range(8)]) < 0.05
         True
@@ -105,7 +105,7 @@ def _of_differences(limits: Limits) -> Limits:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction (Scand. J. Stat. 6, 1979); None are not counted among the comparisons.
+    """Holm's step-down correction (Scand. J. Stat. 6, 1979); None values do not count as comparisons.
 
     >>> holm([0.01, 0.04, None])
     [0.02, 0.04, None]
@@ -120,9 +120,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def standardised(values: Sequence[float]) -> float | None:
-    """Cohen's d of paired differences (d_z): their mean over their standard deviation, n - 1 in its denominator.
+    """Cohen's d of paired differences (d_z): their mean over their standard deviation, with n - 1 in its denominator.
 
-    None for fewer than two, and where all are the same.
+    None for fewer than two differences, and if all are the same.
     """
     if len(values) < 2:
         return None

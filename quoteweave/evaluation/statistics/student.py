@@ -23,7 +23,7 @@ def t_two_sided(t: float, freedom: int) -> float:
 
 @lru_cache(maxsize=1024)
 def two_sided_critical_value(level: float, freedom: int) -> float:
-    """How far from 0 the share `level` of all values, above 0 and below 1, lies at most.
+    """The distance from 0 within which the share `level` of all values lies; `level` is above 0 and below 1.
 
     >>> round(two_sided_critical_value(0.95, 9), 3)
     2.262

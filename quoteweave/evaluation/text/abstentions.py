@@ -1,7 +1,7 @@
-"""Tell a response that does nothing but abstain, where no outcome of its answer was kept.
+"""Recognise a response that only abstains, if no outcome of its answer was stored.
 
-Read are fixed phrases, and only as the whole of an answer: one that adds a sentence, or that says what the documents do
-not tell ("They do not say how much was shipped"), may say something of the matter, and is an answer like any other.
+Fixed phrases are recognised, and only as a whole answer: one with another sentence, or one that says what the documents
+do not tell ("They do not say how much was shipped"), may contain information, and counts like any other answer.
 """
 
 from quoteweave.core.examples import Prediction
@@ -9,7 +9,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.text.responses import scored_text
 
 MAX_LENGTH = 400
-"""Characters of the longest text that is read: longer ones say more than that there is no answer."""
+"""The most characters of a text that is checked; longer ones say more than that there is no answer."""
 
 _SOURCES = (
     r"(?:(?:the|this|these|any of the|my) )?(?:(?:provided|given|above|available|retrieved|supplied) )?"
@@ -57,6 +57,6 @@ def is_abstention(text: str) -> bool:
 
 
 def only_abstains(prediction: Prediction) -> bool:
-    """Whether the answer of a response states only that the question cannot be answered."""
+    """Whether the answer in a response says only that the question cannot be answered."""
     text = scored_text(prediction, "own")
     return text is not None and is_abstention(text)

@@ -1,27 +1,27 @@
 """Split answers into sentences with the position of each citation mark, and these into atomic claims.
 
-Marks are those of `core.text.marks`. A mark that opens a sentence ends the one before ("Cups are of glass. [1] They
-break."), as in ALiiCE's code (arXiv 2406.13375).
+Marks are those of `core.text.marks`. A mark at the beginning of a sentence belongs to the one before ("Cups are of
+glass. [1] They break."), as in ALiiCE's code (arXiv 2406.13375).
 
 A sentence with several citations is split into the atomic claims that they support, as in that paper. A citation
-belongs to the word that it follows. The claim of a cited word is what is left of the sentence's dependency tree once it
-was parted from each other cited word in turn, in order. With `lca` their lowest common ancestor, and the *branch* of
-either the child of `lca` that leads to it:
+belongs to the word that it follows. The claim of a cited word is what is left of the sentence's dependency tree after
+it was separated from each other cited word in turn, in order. With `lca` as the lowest common ancestor of two words,
+and the *branch* of each word as the child of `lca` that leads to it:
 
     lca is the word itself   the other's branch is pruned
     lca is the other         the word's branch replaces it
     lca is a third word      depends on whether a conjunction or comma, their joint, stands between the branches:
         joint, word first    the other's branch is pruned
         joint, word second   the word's branch replaces the root; below any other lca, only this branch stays
-        joint, and the first branch is a clause (`prep`, `advcl`) that opens the sentence, right under its root: as if
-                             the word that is first were second, and the other way round
+        joint, and the first branch is a clause (`prep`, `advcl`) that begins the sentence, directly below its root: as
+                             if the first word were second, and the other way round
         no joint             the word's branch replaces the root; below any other lca, the other's branch is pruned
 
 So "Cups can be made of glass [1] or plastic [2]" claims "Cups can be made of glass" and "Cups can be made of plastic".
 
-What joined a pruned branch goes with it, and the root is replaced like any other word. The authors' code does neither
-throughout: it leaves the "or" in the first claim, and prunes nothing where the other cited word has become the root. It
-also parses sentences without punctuation.
+What joined a pruned branch is pruned with it, and the root is replaced like any other word. The authors' code does not
+always do either: it leaves the "or" in the first claim, and prunes nothing if the other cited word has become the root.
+It also parses sentences without punctuation.
 """
 
 from bisect import bisect_left
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 
 Item = tuple[Kind, int]
-"""A quote as marks name it: kind, and place in the context from 1."""
+"""A quote as named by marks: kind, and position in the context from 1."""
 SentenceSplitter = Callable[[str], Sequence[str]]
-"""Cuts a text into sentences, marks in place."""
+"""Splits a text into sentences, with marks in place."""
 
 _BEFORE_STOP = lazy_regex(r"\s++(?=[.,;:!?…。])")
 _BLANKS_AND_STOPS = " .,;\t\n"
@@ -54,16 +54,16 @@ class PlacedMark:
     """One mark of a sentence."""
 
     start: int
-    """Its first character in the sentence with marks."""
+    """The position of its first character in the sentence with marks."""
     before: int
-    """How many characters of the sentence without marks stand before it, blanks not counted."""
+    """How many characters of the sentence without marks are before it, not counting blanks."""
     cited: tuple[Item, ...]
-    """Each once."""
+    """The cited items, each once."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedSentence:
-    """A sentence with its marks, and without."""
+    """A sentence with its marks, and without them."""
 
     marked: str
     text: str
@@ -72,12 +72,12 @@ class MarkedSentence:
 
     @property
     def cited(self) -> tuple[Item, ...]:
-        """What it cites, each once, in the order of first mention."""
+        """The cited items, each once, in the order of first mention."""
         return tuple(dict.fromkeys(item for mark in self.marks for item in mark.cited))
 
 
 def marked_sentences(prediction: Prediction, cut: SentenceSplitter) -> list[MarkedSentence]:
-    """The sentences of what a response answers, in order; none where there is no response."""
+    """The sentences of the answer in a response; none without a response."""
     sentences: list[str] = []
     for sentence in cut(answer_of(prediction.response or "", "own")):
         opening = _opening(sentence) if sentences else 0
@@ -91,7 +91,7 @@ def marked_sentences(prediction: Prediction, cut: SentenceSplitter) -> list[Mark
 
 
 def _opening(sentence: str) -> int:
-    """Where the marks that open the sentence end; 0 where there are none."""
+    """The end of the marks at the beginning of the sentence; 0 if there are none."""
     end = 0
     for mark in parse_marks(sentence):
         if mark.summary or sentence[end : mark.start].strip(_BLANKS_AND_STOPS):
@@ -122,26 +122,26 @@ def _in_place_of(mark: Mark, sentence: str) -> str:
 
 
 DependencyParser = Callable[[Sequence[str]], "Iterable[Doc]"]
-"""Sentences to their trees, in order; such as `nlp.pipe` of spaCy."""
+"""Returns the trees of sentences, in order, such as spaCy's `nlp.pipe`."""
 
 MODEL = "en_core_web_sm"
 MAX_SENTENCE_WORDS = 50
-"""Words of a sentence; trees of longer ones are too often wrong, the authors found."""
+"""The most words of a sentence that is parsed: the authors found that trees of longer ones are too often wrong."""
 _CLAUSES = frozenset({"prep", "advcl"})
 _ATTACHED = frozenset(".,;:!?%)]}…”’»")
 
 
 @dataclass(frozen=True, slots=True)
 class AtomicClaim:
-    """What some marks of a sentence are for."""
+    """A claim to which some marks of a sentence belong."""
 
     text: str
     marks: tuple[int, ...]
-    """Places of the marks among those of the sentence."""
+    """Positions of these marks among those of the sentence."""
 
 
 def spacy_parse(model: str = MODEL) -> DependencyParser:
-    """A parser by spaCy, loaded now. Raises MissingExtra, and ModelNotFound where the model is not installed."""
+    """A parser by spaCy, loaded now. Raises MissingExtra, and ModelNotFound if the model is not installed."""
     try:
         import spacy
     except ModuleNotFoundError as error:
@@ -155,11 +155,11 @@ def spacy_parse(model: str = MODEL) -> DependencyParser:
 
 
 def atomic_claims(doc: "Doc", marks: Sequence[int]) -> list[AtomicClaim] | None:
-    """A claim for each cited word, in the order of the sentence; None where the tree fails.
+    """A claim for each cited word, in the order of the sentence; None if the tree fails.
 
-    `doc` is a sentence without its marks, `marks` how many of its characters stand before each, blanks not counted.
-    Where all marks are at one word, the sentence is the claim. A tree fails that has no dependencies, several roots,
-    more than `MAX_SENTENCE_WORDS` words or a citation at its root, and a sentence without words.
+    `doc` is a sentence without its marks, `marks` how many of its characters are before each mark, not counting blanks.
+    If all marks are at one word, the sentence is the claim. A tree fails if it has no dependencies, several roots, more
+    than `MAX_SENTENCE_WORDS` words or a citation at its root, or if the sentence has no words.
     """
     at_word: dict[int, list[int]] = {}
     for position, word in enumerate(_cited_words(doc, marks)):
@@ -179,7 +179,7 @@ def atomic_claims(doc: "Doc", marks: Sequence[int]) -> list[AtomicClaim] | None:
 
 
 def _cited_words(doc: "Doc", marks: Sequence[int]) -> list[int]:
-    """The last word that begins before each mark, or else the first word; nothing where there are no words."""
+    """For each mark the last word that begins before it, or else the first word; nothing if there are no words."""
     words: list[int] = []
     starts: list[int] = []
     length = 0
@@ -210,7 +210,7 @@ class _Tree:
         self._commas = {token.i for token in doc if token.text == ","}
 
     def path(self, token: int) -> list[int]:
-        """From the token up to the root."""
+        """The path from the token up to the root."""
         path = [token]
         while (head := self.heads[path[-1]]) is not None:
             path.append(head)
@@ -220,29 +220,29 @@ class _Tree:
         return [child for child, head in self.heads.items() if head == token]
 
     def joints(self, token: int, one: int, other: int) -> list[int]:
-        """Children of `token` between the two that join them."""
+        """Children of `token` between two others, which they join."""
         between = range(min(one, other) + 1, max(one, other))
         joining = (child for child in self.children(token) if child in self._commas or self._deps[child] == "cc")
         return [child for child in joining if child in between]
 
     def opens(self, branch: int) -> bool:
-        """Whether the branch is a clause that the sentence opens with."""
+        """Whether the branch is a clause at the beginning of the sentence."""
         return self._deps[branch] in _CLAUSES and 0 in self.heads and branch in self.path(0)
 
     def prune(self, *branches: int) -> None:
-        """Takes out these tokens and all below them."""
+        """Remove these tokens and all below them."""
         below = [token for token in self.heads if not set(branches).isdisjoint(self.path(token))]
         for token in below:
             del self.heads[token]
 
     def replace(self, token: int, branch: int) -> None:
-        """Puts a branch of `token` where it stood; all else below it is taken out."""
+        """Put a branch of `token` in its place, and remove everything else below it."""
         self.heads[branch], self._deps[branch] = self.heads[token], self._deps[token]
         self.prune(token)
 
 
 def _part(tree: _Tree, word: int, other: int) -> None:
-    """Leaves out of the tree what belongs to the other word."""
+    """Remove from the tree what belongs to the other word."""
     up, across = tree.path(word), tree.path(other)
     lca = next(token for token in up if token in across)
     if lca == word:
@@ -269,7 +269,7 @@ def _part_branches(tree: _Tree, lca: int, mine: int, its: int) -> None:
 
 
 def _text_of(doc: "Doc", left: Container[int]) -> str:
-    """The words that are left, with the blanks that stood between neighbours."""
+    """The remaining words, with the blanks between neighbours."""
     text, last = "", -1
     for token in doc:
         if token.i in left:

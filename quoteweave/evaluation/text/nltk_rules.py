@@ -1,22 +1,21 @@
-"""What nltk does with English text, written here: sentences (Punkt), tokens (Penn Treebank), and stems (Porter).
+"""The rules of nltk for English text, implemented here: sentences (Punkt), tokens (Penn Treebank), stems (Porter).
 
-So nltk is needed by tests alone, which compare with it; scores need neither it nor its model, which is downloaded
-separately.
+So only tests need nltk, which they compare with; scores need neither nltk nor its model, which is a separate download.
 
-**Punkt** (Kiss and Strunk, Computational Linguistics 32(4), 2006). `punkt_splitter` is nltk's, exactly. The model has
-tables of abbreviations and of how 20,000 words are written in newspapers; `punkt_sentences` has the abbreviations that
-occur in answers, and for the words a rule: after an abbreviation, a sentence begins with one of `_STARTERS` alone. So a
-capitalised word that Punkt knows to be none of a name ("in the U.S. Adults say so") begins a sentence for it and not
-here; docs/metrics.md tells how seldom that is.
+**Punkt** (Kiss and Strunk, Computational Linguistics 32(4), 2006). `punkt_splitter` is nltk's own. Its model has tables
+of abbreviations and of how 20,000 words are written in newspapers; `punkt_sentences` has only the abbreviations that
+occur in answers, and instead of the words a rule: after an abbreviation, a sentence only begins with one of
+`_STARTERS`. So a capitalised word that Punkt knows not to be part of a name ("in the U.S. Adults say so") begins a
+sentence for nltk and not here; docs/metrics.md says how rare that is.
 
-**Penn Treebank**, as NLTKWordTokenizer of nltk 3.10 or of 3.9 has it. Each rule makes spaces around what is a token of
-its own; the order matters, for later rules see the spaces of earlier ones. Opening double quotes become `` and closing
-ones ''. A text is taken as one sentence: only a full stop at its very end is a token, and others stay with their words,
-as nltk does with text that was not split into sentences.
+**Penn Treebank**, as in NLTKWordTokenizer of nltk 3.10 or 3.9. Each rule puts spaces around something that is a token
+of its own; the order matters, because later rules see the spaces of earlier ones. Opening double quotes become `` and
+closing ones ''. A text is treated as one sentence: only a full stop at its very end is a token, and others stay with
+their words, as in nltk for text that was not split into sentences.
 
-**Porter** (M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980), as rouge-score uses it: with nltk's
-additions, which its PorterStemmer has unless told otherwise: a table of irregular words, words of one or two letters as
-they are, "ies" and "ied" of words of four letters, "y" after consonants alone, and a few suffixes more.
+**Porter** (M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980), as rouge-score uses it, with the
+default additions of nltk's PorterStemmer: a table of irregular words, words of one or two letters unchanged, rules for
+"ies" and "ied" in words of four letters, "y" only after consonants, and a few more suffixes.
 """
 
 import re
@@ -46,7 +45,7 @@ whether which while within without yet your
 """
 _STARTERS = frozenset(_STARTERS_LISTED.split())
 _NOT_AFTER_NUMBERS = frozenset(("business", "commodities", "international", "letters", "notable", "review", "who"))
-"""Words that the model takes to belong to a number before them, such as "2. International"."""
+"""Words that the model does not take as part of a number before them, such as "2. International"."""
 _OTHER = r"[)\";}\]*:@'({\[!?]"
 _MANY = r"(?:-{2,}|\.{2,}|(?:\.\s){2,}\.)"
 _END = lazy_regex(rf"[.?!](?=({_OTHER}|\s+(\S+)))")
@@ -72,7 +71,7 @@ def punkt_sentences(text: str) -> list[str]:
 
 
 def _breaks(text: str) -> list[tuple[int, int]]:
-    """Where each sentence but the last ends, and where the next one begins."""
+    """The end of each sentence but the last, and the beginning of the next one."""
     found: list[tuple[int, int]] = []
     begin_of_last, last = 0, None
     word = (0, 0)
@@ -100,7 +99,7 @@ def _ends_sentence(words: list[str]) -> bool:
 
 
 def _is_end(word: str, following: str) -> bool:
-    """Whether a sentence ends with this word, of which `following` is the next one."""
+    """Whether a sentence ends with this word, which is followed by `following`."""
     if word in (".", "?", "!") or not word.endswith("."):
         return word in (".", "?", "!")
     stem, upper = word[:-1].lower(), following[0].isupper()
@@ -109,9 +108,9 @@ def _is_end(word: str, following: str) -> bool:
     starts = upper and following.lower().removesuffix(".") in _STARTERS
     if dots or (abbreviated and not initial):
         return starts
-    if initial and upper:  # a name after an initial begins no sentence
+    if initial and upper:  # a name after an initial does not begin a sentence
         return starts and not abbreviated
-    # Behind a number or an initial, a word in lower case or punctuation begins none either.
+    # After a number or an initial, a word in lower case or punctuation does not begin a sentence either.
     goes_on = following[0].islower() or following in (";", ":", ",", ".", "!", "?")
     goes_on = goes_on or (number is not None and following.lower() in _NOT_AFTER_NUMBERS)
     return not abbreviated and not ((initial or number) and goes_on)
@@ -121,7 +120,7 @@ DATA = "punkt_tab"
 
 
 def punkt_splitter() -> SentenceSplitter:
-    """`sent_tokenize` of nltk, for English. Raises MissingExtra, and ModelNotFound where its data is not installed."""
+    """`sent_tokenize` of nltk, for English. Raises MissingExtra, and ModelNotFound if its data is not installed."""
     try:
         from nltk.tokenize import sent_tokenize
     except ModuleNotFoundError as error:
@@ -140,10 +139,10 @@ _CLITIC = "(?:re|ve|ll|m|t|s|d|n)"
 _Rules = tuple[tuple[re.Pattern[str], Change], ...]
 _QUOTE = rf"(?i)(?<!\w)'(?!{_CLITIC}\b)(?=\w)"
 _QUOTE_3_9 = rf"(?i)'(?!{_CLITIC})(?=\w\b)"
-"""A quotation mark before a word; until nltk 3.10 before a word of one letter alone."""
+"""A quotation mark before a word; before nltk 3.10 only before a word of one letter."""
 _PUNCTUATION = r"\.{2,}|[;@#$%&?!\u2012-\u2015]"
 _PUNCTUATION_3_9 = r"\.{2,}|[;@#$%&?!]"
-"""Until nltk 3.10, dashes stayed with what stands beside them."""
+"""Before nltk 3.10, dashes stayed with their neighbours."""
 _RULES: _Rules = tuple(
     (lazy_regex(pattern), change)
     for pattern, change in (
@@ -151,7 +150,7 @@ _RULES: _Rules = tuple(
         (r"""(?<=[ (\[{<])(?:"|'')""", " `` "),
         (_QUOTE, "' "),
         (r"""(?<=[^.])\.(?=[\])}>"'»”’ ]*+\s*$)""", _APART),
-        (r"([:,])(\D)", r" \1 \2"),  # not in 3,141 and 10:40
+        (r"([:,])(\D)", r" \1 \2"),  # but not in 3,141 and 10:40
         (r"[:,]$", _APART),
         (_PUNCTUATION, _APART),
         (r"(?<=[^'])'(?= )", " '"),
@@ -176,7 +175,7 @@ _RULES_3_9: _Rules = tuple((_EARLIER.get(pattern.pattern, pattern), change) for 
 
 
 def treebank_tokens(text: str, *, nltk_3_9: bool = False) -> list[str]:
-    """The tokens of `text`, case kept; those of nltk 3.9 are the ones of figures that were published before 2026."""
+    """The tokens of `text`, case kept; figures that were published before 2026 use those of nltk 3.9."""
     for pattern, change in _RULES_3_9 if nltk_3_9 else _RULES:
         text = pattern.sub(change, text)
     return text.split()
@@ -189,7 +188,7 @@ _IRREGULAR = {
 }
 Condition = Callable[[str], bool]
 Rule = tuple[str, str, Condition]
-"""A suffix, what stands in its place, and what must hold of the word before it."""
+"""A suffix, its replacement, and the condition for the word before it."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -205,7 +204,7 @@ def porter_stem(word: str) -> str:
 
 
 def _consonants(word: str) -> list[bool]:
-    """Of each letter whether it is a consonant; y is one at the beginning and after a vowel."""
+    """Whether each letter is a consonant; y is one at the beginning and after a vowel."""
     found: list[bool] = []
     for letter in word:
         found.append(not found or not found[-1] if letter == "y" else letter not in "aeiou")
@@ -225,7 +224,7 @@ def _has_vowel(stem: str) -> bool:
 def _ends_short(stem: str) -> bool:
     """Whether it ends with consonant, vowel and a consonant other than w, x, y: *o in the paper.
 
-    Of two letters it has to be a vowel and a consonant.
+    A stem of two letters has to be a vowel and a consonant.
     """
     kinds = _consonants(stem)
     if len(stem) == 2:
@@ -246,7 +245,7 @@ def _always(_: str) -> bool:
 
 
 def _replaced(word: str, rules: Sequence[Rule]) -> str:
-    """Apply the first rule whose suffix the word has; the others are not tried, even where its condition fails."""
+    """Apply the first rule whose suffix the word has; no other is tried, even if its condition fails."""
     for suffix, by, condition in rules:
         if word.endswith(suffix):
             stem = word[: len(word) - len(suffix)]
@@ -331,7 +330,7 @@ def _double_suffixes(word: str) -> str:
     if word.endswith("alli") and _positive(word[:-4]):
         return _double_suffixes(word[:-2])
     if word.endswith("logi"):
-        return word[:-1] if _positive(word[:-3]) else word  # its l counts among the stem's letters
+        return word[:-1] if _positive(word[:-3]) else word  # the l of the suffix counts among the stem's letters
     return _replaced(word, _DOUBLE)
 
 

@@ -1,21 +1,22 @@
 """Split a sentence into the claims of its citations exactly as ALiiCE's authors do, quirks included.
 
-Source: `myparser.py` of github.com/ylXuu/ALiiCE at e9fa8db, for arXiv 2406.13375. Ours, which published figures are not
-comparable with, is `text.claims`. What theirs does:
+Source: `myparser.py` of github.com/ylXuu/ALiiCE at e9fa8db, for arXiv 2406.13375. Our own split, `text.claims`, is not
+comparable with published figures. What theirs does:
 
 words      all but letters, digits, `_`, blanks, commas and brackets is deleted before the sentence is parsed ("co-op"
-           becomes "coop", "$3.5" becomes "35"). White space cuts words; a comma or bracket around one is stripped. A
-           comma after a mark leaves an empty word, so that a second blank is a token, which claims keep
-marks      `[n]` alone. Marks follow the word before them, those that open a sentence its first word. Duplicates stay
+           becomes "coop", "$3.5" becomes "35"). White space separates words; a comma or bracket around one is removed.
+           A comma after a mark leaves an empty word, so that a second blank is a token, which claims keep
+marks      only `[n]`. Marks follow the word before them, those at the beginning of a sentence its first word.
+           Duplicates stay
 tokens     the cited word is the token nearest to the word's number that contains it or is contained in it. Tokens are
-           not numbered as words are, so where spaCy cuts words it may be another one; an empty word is any token
-no tree    a sentence of over 50 words, marks counted where they stand alone, and one that cites at the root of its
-           tree, is one claim with all its citations; the latter without its punctuation. Where no token is like a
-           cited word, the sentence cites nothing. So has a model without a parser no tree, where theirs never ends
-parting    as in `text.claims`, but what joined a branch below the word itself stays ("Cups of glass or"). Where
-           the other word has become the root, the word's branch does not replace it, but hangs under it a second
-           time; such a branch is thereafter parted from others at the root
-same text  of two claims that read the same, the later one's citations count, at the earlier one's place
+           not numbered like words, so if spaCy splits words, it may be a different one; an empty word matches any token
+no tree    a sentence of over 50 words, counting marks that stand alone, and one that cites at the root of its tree,
+           is one claim with all its citations; the latter without its punctuation. If no token matches a cited word,
+           the sentence cites nothing. A model without a parser also has no tree, where theirs never ends
+parting    as in `text.claims`, but what joined a branch below the word itself stays ("Cups of glass or"). If the
+           other word has become the root, the word's branch does not replace it, but is attached to it a second time;
+           such a branch is thereafter separated from others at the root
+same text  if two claims have the same text, the later one's citations count, at the earlier one's position
 """
 
 import re
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 MAX_SENTENCE_WORDS = 50
-"""Words of a sentence that is parsed, cut at white space, marks included."""
+"""The most words of a sentence that is parsed, split at white space, marks included."""
 PUBLISHED_MARK = lazy_regex(r"\[(\d+)\]")
 _MARK_BEGINS = lazy_regex(r" ?\[\d+")
 _DELETED = lazy_regex(r"[^\w\s\[\],]")
@@ -43,7 +44,7 @@ _CONJUNCTIONS = frozenset({"cc", "CC"})
 
 @dataclass(frozen=True, slots=True)
 class PublishedClaim:
-    """A claim and the numbers it cites, as they stand: duplicates, 0 and numbers out of range included."""
+    """A claim and the numbers it cites, unchanged: including duplicates, 0 and numbers out of range."""
 
     text: str
     numbers: tuple[int, ...]
@@ -51,7 +52,7 @@ class PublishedClaim:
 
 @dataclass(frozen=True, slots=True)
 class PublishedSentence:
-    """The claims of one sentence; `whole` where it was not taken apart."""
+    """The claims of one sentence; `whole` if it was not split."""
 
     claims: tuple[PublishedClaim, ...]
     whole: bool
@@ -63,17 +64,17 @@ def published_numbers(text: str) -> tuple[int, ...]:
 
 
 def without_published_marks(text: str) -> str:
-    """The text without marks, as ALCE and ALiiCE take them out: `[n` with a blank before it, ` |`, and every `]`."""
+    """The text without marks, as ALCE and ALiiCE remove them: `[n` with a blank before it, ` |`, and every `]`."""
     return _MARK_BEGINS.sub("", text).replace(" |", "").replace("]", "")
 
 
 def alce_text(response: str) -> str:
-    """What ALCE's code reads of a response: its first line. Thinking is cut off, which it does not know."""
+    """What ALCE's code reads of a response: its first line. Thinking, which that code does not know, is removed."""
     return answer_of(response, "own").strip().split("\n")[0].replace("<|im_end|>", "")
 
 
 def alce_words(prediction: Prediction, marks: MarkGrammar = "own", *, published: bool) -> str | None:
-    """An answer without its marks: what ALCE's code reads of it where `published`, else `scored_text`; or None."""
+    """An answer without its marks: what ALCE's code reads of it if `published`, else `scored_text`; or None."""
     if prediction.response is None:
         return None
     return without_published_marks(alce_text(prediction.response)) if published else scored_text(prediction, marks)
@@ -85,7 +86,7 @@ def whole_sentence(sentence: str) -> PublishedSentence:
 
 
 def published_claims(sentences: Sequence[str], parse: DependencyParser) -> list[PublishedSentence]:
-    """The claims of each sentence, in order. All that has to be parsed is parsed together."""
+    """The claims of each sentence, in order. Everything that has to be parsed is parsed together."""
     read = [_words(_DELETED.sub("", one)) if _parsed(one) else None for one in sentences]
     docs = iter(parse([" ".join(words) for words, _ in filter(None, read)]) if any(read) else ())
     return [
@@ -99,7 +100,7 @@ def _parsed(sentence: str) -> bool:
 
 
 def _unparsed(sentence: str) -> PublishedSentence:
-    # Without a mark, the sentence stays as it is.
+    # Without a mark, the sentence is left unchanged.
     return whole_sentence(sentence) if PUBLISHED_MARK.search(sentence) else _citing_nothing(sentence)
 
 
@@ -108,7 +109,7 @@ def _citing_nothing(sentence: str) -> PublishedSentence:
 
 
 def _words(sentence: str) -> tuple[list[str], dict[int, tuple[int, ...]]]:
-    """The words of a sentence, and for the number of each that is cited what it cites."""
+    """The words of a sentence, and the citations of each cited word, by its number."""
     words: list[str] = []
     cited: dict[int, tuple[int, ...]] = {}
     group: tuple[int, ...] = ()
@@ -125,7 +126,7 @@ def _words(sentence: str) -> tuple[list[str], dict[int, tuple[int, ...]]]:
 def _taken_apart(
     sentence: str, words: Sequence[str], cited: Mapping[int, tuple[int, ...]], doc: "Doc"
 ) -> PublishedSentence:
-    """The claims of a cleaned sentence by the tree of its words."""
+    """The claims of a cleaned sentence according to the tree of its words."""
     at_token: dict[int, tuple[int, ...]] = {}
     for number, group in cited.items():
         like = [token.i for token in doc if words[number] in token.text or token.text in words[number]]
@@ -146,7 +147,7 @@ def _taken_apart(
 
 
 class _Tree:
-    """A dependency tree whose branches may hang twice; nodes are places of tokens."""
+    """A dependency tree whose branches may be attached twice; nodes are positions of tokens."""
 
     def __init__(self, doc: "Doc") -> None:
         roots = [token.i for token in doc if token.dep_ == "ROOT"]
@@ -160,26 +161,26 @@ class _Tree:
                 self._labels[token.head.i, token.i] = token.dep_
 
     def below(self, node: int) -> set[int]:
-        """The node and all below it."""
+        """The node and all nodes below it."""
         return {node}.union(*(self.below(child) for child in self._children[node]))
 
     def find(self, node: int, sought: int) -> bool:
-        """Whether a node stands at or below another."""
+        """Whether a node is at or below another."""
         return node == sought or any(self.find(child, sought) for child in self._children[node])
 
     def branch(self, node: int, sought: int) -> int:
-        """The first child of `node` that leads to another."""
+        """The first child of `node` that leads to another node."""
         return next(child for child in self._children[node] if self.find(child, sought))
 
     def meeting(self, node: int, one: int, other: int) -> int | None:
-        """The lowest node over both, or over either where that hangs twice; None where neither is below."""
+        """The lowest node above both, or above either if that is attached twice; None if neither is below."""
         if node in (one, other):
             return node
         found = [place for child in self._children[node] if (place := self.meeting(child, one, other)) is not None]
         return node if len(found) > 1 else next(iter(found), None)
 
     def opens(self, node: int, branch: int) -> bool:
-        """Whether a branch of a node is a clause that the sentence opens with."""
+        """Whether a branch of a node is a clause at the beginning of the sentence."""
         return self._labels[node, branch] in _CLAUSES and self.find(branch, 0)
 
     def joints(self, node: int, one: int, other: int) -> list[int]:
@@ -189,12 +190,12 @@ class _Tree:
         return [child for child in children if child in self._commas or self._labels[node, child] in _CONJUNCTIONS]
 
     def prune(self, node: int, *branches: int) -> None:
-        """Take branches off a node."""
+        """Remove branches from a node."""
         for branch in branches:
             self._children[node].remove(branch)
 
     def raise_over(self, node: int, branch: int) -> None:
-        """Hang a branch of a node where the node hung; of the root, a second time under it."""
+        """Attach a branch of a node in the node's place; if that is the root, a second time below it."""
         above = next((parent for parent in self.below(self.root) if node in self._children[parent]), node)
         self._children[above].append(branch)
         self._labels[above, branch] = None
@@ -202,12 +203,12 @@ class _Tree:
             self.prune(above, node)
 
     def keep(self, node: int, branch: int) -> None:
-        """Take all but one branch off a node."""
+        """Remove all but one branch from a node."""
         self._children[node] = [branch]
 
 
 def _part(tree: _Tree, token: int, other: int) -> None:
-    """Take out of the tree what belongs to the other cited token."""
+    """Remove from the tree what belongs to the other cited token."""
     lca = tree.meeting(tree.root, token, other) if tree.find(tree.root, other) else None
     if lca is None:
         return

@@ -1,15 +1,15 @@
 """Read a raw response: its answer without thinking, and the quotes it cites, by one of two mark grammars.
 
-published  as MMDocRAG's published figures were made (arXiv 2505.16470, appendix A.2, and its published outputs): `[n]`
-           and `(imagen)`, wherever they stand, in code and links too; `[1, 2]`, `[1-3]` and `[image2]` cite nothing.
-own        the grammar of this project, `core.text.marks`: also `[1, 2]`, `[1-3]` and `[image2]`; not what stands in
-           code or a link.
+published  as for MMDocRAG's published figures (arXiv 2505.16470, appendix A.2, and its published outputs): `[n]`
+           and `(imagen)` anywhere, including in code and links; `[1, 2]`, `[1-3]` and `[image2]` cite nothing.
+own        the grammar of this project, `core.text.marks`: also `[1, 2]`, `[1-3]` and `[image2]`, but
+           nothing in code or a link.
 
-Figures of the two are not comparable: of one model's answers, text recall is 78.5 by the first, 85.7 by the second.
+Figures of the two are not comparable: for one model's answers, text recall is 78.5 by the first, 85.7 by the second.
 
-CiteVQA has answers cite boxes (arXiv 2605.12882): `<bbox page="3" x1="82" … />`.
-Pages count from 1. Edges are thousandths of the page's width and height, from its top left. Questions on several
-documents number these from 1, in the order in which the dataset lists them: `<bbox doc="2" page="3" … />`.
+In CiteVQA, answers cite boxes (arXiv 2605.12882): `<bbox page="3" x1="82" … />`. Pages count from 1. Edges are
+thousandths of the page's width and height, from its top left. Questions about several documents number these from 1, in
+the order in which the dataset lists them: `<bbox doc="2" page="3" … />`.
 """
 
 import re
@@ -29,7 +29,7 @@ MarkGrammar = Literal["published", "own"]
 THINKING_ENDS = "</think>"
 THINKING_BEGINS = "<think>"
 PUBLISHED_ENDS = ("</think>\n\n", " seconds\n\n")
-# A number alone is a header only above an empty line and an answer: "12 seconds" may be the answer itself.
+# A mere number is only a header if an empty line and an answer follow: "12 seconds" may be the answer itself.
 _HEADER = lazy_regex(
     r"(?: ^[ \t>*_\#]*+ (?:thought|thinking|reasoned|reasoning)\b [^\n]* \b(?:for|took)\b [^\n]{1,30}"
     r" | \A \s*+ [0-9.]++ (?= [ ] seconds? [*_.) \t]*+ \n [ \t]*+ \n \s*+ \S) )"
@@ -44,14 +44,14 @@ BOX_TAG = lazy_regex(
 )
 """A box that an answer cites, as CiteVQA's script reads it: document, page and the four edges."""
 _MAX_DIGITS = 10
-"""Digits of a number that are read: more are far out of any context, and would take long to read."""
+"""How many digits of a number are read: a longer one is out of range of any context, and would take long to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitedNumbers:
     """Numbers of the quotes that a response cites, each once, in the order of first mention.
 
-    One below 0 is written as no quote is named (`[03]`, by the published grammar), and so names none.
+    A negative number stands for one that names no quote because it is written otherwise (`[03]`, by `published`).
     """
 
     text: tuple[int, ...]
@@ -61,10 +61,10 @@ class CitedNumbers:
 def answer_of(response: str, marks: MarkGrammar) -> str:
     """The response without its thinking: what follows `</think>`, or else a header such as "Thought for 12 seconds".
 
-    `own` cuts after the last `</think>` (a section that never ends leaves no answer), or after the first line that is
-    such a header. `published` takes what stands between the first `</think>` that ends a paragraph, or else the first
-    " seconds" that does, and the next one, wherever they stand: that cuts off what one answer of GPT-4.1 cites before
-    it speaks of "63 seconds", and keeps the thinking where no empty line follows it.
+    `own` cuts after the last `</think>` (an unfinished section leaves no answer), or after the first line that is such
+    a header. `published` takes the text between the first `</think>` that ends a paragraph, or else the first "
+    seconds" that does, and the next one, wherever they are: that removes what one answer of GPT-4.1 cites before it
+    says "63 seconds", and keeps the thinking if no empty line follows it.
     """
     if marks == "published":
         end = next((end for end in PUBLISHED_ENDS if end in response), None)
@@ -77,14 +77,14 @@ def answer_of(response: str, marks: MarkGrammar) -> str:
 
 
 def citations(response: str, marks: MarkGrammar) -> CitedNumbers:
-    """What the answer of a raw response cites. Linear in its length."""
+    """The citations in the answer of a raw response. Linear in its length."""
     answer = answer_of(response, marks)
     if marks == "published":
         return CitedNumbers(_numbers(_PUBLISHED_TEXT.findall(answer)), _numbers(_PUBLISHED_IMAGE.findall(answer)))
     found = parse_marks(answer)
     text = (number for mark in found if mark.kind == "text" for number in mark.numbers)
     placed = [(mark.start, number) for mark in found if mark.kind == "image" for number in mark.numbers]
-    # An image that is named without being shown, as in "(image2)", is cited all the same.
+    # An image that is named without being shown, as in "(image2)", counts as cited, too.
     placed += [(bare.start(), int(bare[1][:_MAX_DIGITS])) for bare in _PUBLISHED_IMAGE.finditer(answer)]
     return CitedNumbers(tuple(dict.fromkeys(text)), tuple(dict.fromkeys(number for _, number in sorted(placed))))
 
@@ -94,25 +94,25 @@ def _numbers(digits: Iterable[str]) -> tuple[int, ...]:
 
 
 def _as_named(digits: str) -> int:
-    """The number; below 0, and another for each way of writing it, where it is not written as in a quote's name."""
+    """The number; a negative one, different for each spelling, if it is not written as in a quote's name."""
     number = int(digits)
     return number if digits == str(number) else -int(f"1{digits}")
 
 
 def scored_text(prediction: Prediction, marks: MarkGrammar, *, marks_kept: bool = False) -> str | None:
-    """The answer of a response, its thinking cut off as `marks` has it, its marks taken out unless kept; or None."""
+    """The answer of a response, its thinking removed as by `marks`, and its marks too unless kept; or None."""
     if prediction.response is None:
         return None
     answer = answer_of(prediction.response, marks)
     return answer if marks_kept else without_marks(answer)
 
 
-@lru_cache(maxsize=16)  # each metric asks anew for the answer that the one before has read
+@lru_cache(maxsize=16)  # each metric asks for the answer that the one before has read
 def without_marks(text: str) -> str:
     """Remove the citation marks from `text`; the summary in an image mark stays, as it is part of the answer.
 
-    Marks are those of `core.text.marks` by either convention, so that the words compared do not depend on it, and the
-    boxes that answers to CiteVQA cite.
+    Marks are those of `core.text.marks` by either convention, so that the compared words do not depend on it, and the
+    boxes that CiteVQA's answers cite.
     """
     text = BOX_TAG.sub("", text)
     parts, end = [], 0
@@ -123,7 +123,7 @@ def without_marks(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """How many pieces between white space hold a letter or a digit: not the full stop that a mark has left alone.
+    """How many pieces between white space contain a letter or a digit, unlike a full stop that followed a mark.
 
     >>> count_words("Sales rose , by 2 % .")
     4
@@ -132,24 +132,24 @@ def count_words(text: str) -> int:
 
 
 NO_DOCUMENT = 0
-"""The number written for a document that the question is not asked of."""
+"""The number that is written for a document that does not belong to the question."""
 _ANY_TAG = lazy_regex(r"<\s*+bbox\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class CitedBox:
-    """One box as an answer writes it."""
+    """One box as written in an answer."""
 
     document: int | None
-    """Its number, from 1; None where the answer names none."""
+    """Its number, from 1; None if the answer names none."""
     page: int
-    """From 1; 0 is no page."""
+    """From 1; 0 is not a page."""
     box: Box
-    """x1, y1, x2, y2 by the names in the answer; they may be reversed."""
+    """x1, y1, x2, y2 by the names in the answer; the box may be reversed."""
 
 
 def cited_boxes(text: str) -> list[CitedBox]:
-    """Every box of a text that is written as CiteVQA's own script reads it, in order; linear in the text's length."""
+    """Every box in a text that is written as CiteVQA's own script reads it, in order; linear in the text's length."""
     found = []
     for document, page, *edges in BOX_TAG.findall(text):
         x1, y1, x2, y2 = map(float, edges)
@@ -158,17 +158,17 @@ def cited_boxes(text: str) -> list[CitedBox]:
 
 
 def unread_tags(text: str) -> int:
-    """How many tags of a text begin as a box does, and are none: other attributes or another order of them."""
+    """How many tags begin like a box without being one: their attributes, or the order of these, differ."""
     return len(_ANY_TAG.findall(text)) - len(BOX_TAG.findall(text))
 
 
 def without_boxes(text: str, instead: str = "[citation]") -> str:
-    """The text with `instead` in the place of each box."""
+    """The text with each box replaced by `instead`."""
     return BOX_TAG.sub(instead, text)
 
 
 def box_problem(box: Box) -> str | None:
-    """Why no box can be compared with this one: it is reversed, has no area, or lies outside its page; else None."""
+    """Why a box cannot be compared with others: it is reversed, has no area, or is outside its page; else None."""
     if box[0] > box[2] or box[1] > box[3]:
         return "reversed"
     if not area(box):
@@ -182,10 +182,10 @@ def transposed(box: Box) -> Box:
 
 
 def boxed_response(prediction: Prediction, example: Example) -> str | None:
-    """The response with boxes: its marks replaced by the boxes of the quotes that they cite, with those of captions.
+    """The response with boxes: its marks replaced by the boxes of the cited quotes, and of their captions.
 
-    This is the form in which CiteVQA's script is given answers. A response that came with boxes of its own is given as
-    it is; a mark that names no quote of the context, or one without a page, cites no box.
+    This is the form in which CiteVQA's script gets answers. A response that came with its own boxes is returned
+    unchanged; a mark that names no quote of the context, or one without a page, cites no box.
     """
     context, boxes = prediction.context, prediction.quote_boxes
     if prediction.response is None or context is None or boxes is None:

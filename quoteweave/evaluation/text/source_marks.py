@@ -1,12 +1,11 @@
 """Parse mentions of items by their printed names, such as `[1]` or "Figure 3", and split responses by them.
 
-These are the marks of MCiteBench (arXiv 2503.02589, section 4). `[1]` is a text, `Figure 3` and `Table 2` are by the
-index of their captions, and "Figure 1a" or "Figure 1(b)" is Figure 1 (its section on limitations). Read are also
-`[1, 2]`, `[1-3]`, `[1, Figure 2]`, "Fig. 3", "Figures 1 and 2", in any case of letters; what stands in code or links
-cites as well.
+These are the marks of MCiteBench (arXiv 2503.02589, section 4). `[1]` is a text, `Figure 3` and `Table 2` are named by
+the numbers in their captions, and "Figure 1a" or "Figure 1(b)" is Figure 1 (its section on limitations). `[1, 2]`,
+`[1-3]`, `[1, Figure 2]`, "Fig. 3" and "Figures 1 and 2" are read as well, in any case, also in code or links.
 
-To split responses into sentences with their citations, MCiteBench asked a model. Scores that rest on the rule are named
-`…_by_rule`, and are not comparable with published ones.
+MCiteBench asked a model to split responses into sentences with their citations. Scores that depend on the rule are
+named `…_by_rule`, and are not comparable with published ones.
 """
 
 import re
@@ -17,7 +16,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import CitedSentence
 from quoteweave.core.text.marks import MAX_RANGE
 
-# Possessive quantifiers keep hostile text linear.
+# Possessive quantifiers keep the time linear even for hostile text.
 _NUMBER = r"[1-9][0-9]{0,8}+(?:\.[0-9]{1,4}+)*+"
 _PART = r"(?:\s?\([a-z]\)|[a-z]\b)?+"
 _LABEL = r"\b(?P<label>fig(?:ure|\.)?|tab(?:le|\.))(?P<many>s\.?)?"
@@ -27,14 +26,14 @@ _LABELLED = lazy_regex(
     re.IGNORECASE,
 )
 _NAMED = lazy_regex(rf"(?P<label>fig(?:ure)?|tab(?:le)?)\s*+0*+(?P<first>{_NUMBER})", re.IGNORECASE)
-"""A name by itself may be short, "Tab 1"; within a sentence that may be any tab."""
+"""A name by itself may be as short as "Tab 1"; within a sentence that could be any tab."""
 _BRACKETS = lazy_regex(r"\[([^\[\]\n]{1,200}+)\]")
 _TEXTS = lazy_regex(r"(?P<first>[0-9]{1,9})(?:\s*+[-\u2013]\s*+(?P<last>[0-9]{1,9}))?+")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceMark:
-    """A mention of items: `text[start:end]` of what was read."""
+    """A mention of items: `text[start:end]` of the text that was read."""
 
     start: int
     end: int
@@ -67,7 +66,7 @@ def cited_items(text: str) -> tuple[str, ...]:
 
 
 def item_name(item: str) -> str:
-    """The name of an item as marks give it: "Figure 1a" is `Figure 1`, "01" is `1`; any other id stays as it is."""
+    """The name of an item as in marks: "Figure 1a" is `Figure 1`, "01" is `1`; any other id is unchanged."""
     name = item.strip()
     if number := _TEXTS.fullmatch(name):
         return name if number["last"] else str(int(name))
@@ -78,7 +77,7 @@ def item_name(item: str) -> str:
 
 
 def _in_brackets(listed: str) -> list[str]:
-    """Items of `[…]`; none where anything else stands there."""
+    """The items in `[…]`; none if it contains anything else."""
     items: list[str] = []
     for part in (part.strip() for part in re.split("[,;]", listed)):
         texts, labelled = _TEXTS.fullmatch(part), _LABELLED.fullmatch(part)
@@ -92,7 +91,7 @@ def _in_brackets(listed: str) -> list[str]:
 
 
 def _labelled(match: re.Match[str]) -> list[str]:
-    """`more` belongs to it only where the label is in the plural: "Figure 1 and Figure 2" are found one by one."""
+    """Names of a match's items; `more` only counts if the label is plural ("Figure 1 and Figure 2" are two matches)."""
     label = _kind(match["label"])
     if not match["many"]:
         return [f"{label} {match['first']}"]
@@ -108,7 +107,7 @@ def _kind(label: str) -> str:
 
 
 def _numbers(first: str, last: str) -> list[str]:
-    """All from first to last; the two ends alone where they are too far apart or run backwards."""
+    """All numbers from first to last; only the two if they are too far apart or run backwards."""
     begin, end = int(first), int(last)
     return [str(n) for n in (range(begin, end + 1) if 0 <= end - begin < MAX_RANGE else (begin, end))]
 
@@ -119,9 +118,9 @@ _BEFORE_STOP = lazy_regex(r"\s++(?=[.,;:!?…。])")
 class RuleSplitter:
     """Implements `core.protocols.Splitter`: sentences as `sentences` cuts them, citations as `source_marks` reads them.
 
-    Marks in brackets are taken out of the sentence; "Figure 3" stays, for it is part of what is said. Marks that open
-    a sentence belong to the one before where that has none ("Calls rose. [1] Then they fell [2]."), or where nothing
-    else is said.
+    Marks in brackets are removed from the sentence; "Figure 3" stays, because it is part of what is said. Marks at the
+    beginning of a sentence belong to the one before if that has none ("Calls rose. [1] Then they fell [2]."), or if the
+    sentence has nothing else.
     """
 
     name = "rule"
@@ -136,7 +135,7 @@ class RuleSplitter:
 
 
 def split_by_rule(sentences: Sequence[str]) -> list[CitedSentence]:
-    """Sentences, marks in place, to sentences and what they cite."""
+    """Sentences with marks in place to sentences with their citations."""
     found: list[CitedSentence] = []
     for sentence in sentences:
         opening = _opening(sentence)
@@ -150,7 +149,7 @@ def split_by_rule(sentences: Sequence[str]) -> list[CitedSentence]:
 
 
 def unmarked(sentence: str) -> str:
-    """A sentence without its marks in brackets; empty where nothing else is in it."""
+    """A sentence without its marks in brackets; empty if it has nothing else."""
     parts, end = [], 0
     for mark in _bracketed(sentence):
         parts.append(sentence[end : mark.start])
@@ -160,7 +159,7 @@ def unmarked(sentence: str) -> str:
 
 
 def _opening(sentence: str) -> int:
-    """Where the marks in brackets that open the sentence end; 0 where there are none."""
+    """The end of the marks in brackets at the beginning of a sentence; 0 if there are none."""
     end = 0
     for mark in _bracketed(sentence):
         if sentence[end : mark.start].strip(" .,;\t\n"):

@@ -1,4 +1,4 @@
-"""Titles of papers: read from an answer, and compared, by CiteME's authors' rules or ours."""
+"""Titles of papers: read from an answer, and compared, by the rules of CiteME's authors or our own."""
 
 import unicodedata
 from difflib import SequenceMatcher
@@ -8,7 +8,7 @@ _AROUND = " \t\n\"'“”‘’*_`"
 
 
 def ratio(title: str, gold: str) -> float:
-    """The similarity of two titles, 0 to 1, as CiteME's authors compute it: the order of the two matters."""
+    """The similarity of two titles, 0 to 1, as CiteME's authors compute it: it depends on their order."""
     return SequenceMatcher(a=title.lower(), b=gold.lower()).ratio()
 
 
@@ -26,5 +26,5 @@ def last_line(answer: str) -> str:
 
 
 def letters(title: str) -> str:
-    """The letters and digits of a title, folded."""
+    """The letters and digits of a title, with case and accents folded."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", title).casefold()))

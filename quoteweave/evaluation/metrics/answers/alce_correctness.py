@@ -21,20 +21,21 @@ from quoteweave.evaluation.text.responses import MarkGrammar, count_words, witho
 class AlceCorrectness:
     """`str_em` (and `str_em.std`), `str_em.hit`, `rouge_lsum` and `alce.length`, means over questions.
 
-    `str_em` is the share of a question's short answers that the answer holds, in any of their wordings; `str_em.hit`
-    is 1 where it holds all of them. Texts are normalised as SQuAD does. Undefined without a response or short answers.
+    `str_em` is the share of a question's short answers that the answer contains, in any of their wordings; `str_em.hit`
+    is 1 if it contains all of them. Texts are normalised as SQuAD does. Undefined without a response or short answers.
 
     `rouge_lsum` is ROUGE-L of summaries (Lin, 2004, section 3.2), as rouge-score 0.1.2 computes its F: the words of a
     gold sentence that are in the longest common subsequence with any sentence of the answer, each counted as often as
     the answer has it. Words are stemmed (`text.nltk_rules`); of several gold answers the best counts. Undefined without
     a response or a gold answer of ALCE.
 
-    `alce.length` counts the words of what is read for the two.
+    `alce.length` counts the words of the text that is read for the two.
 
-    `strict` reads the whole answer, and a wording has to stand in it as whole words. `published` reads the first line,
-    marks taken out as the authors' code does (ALiiCE's code reads all lines); a wording may stand within a word ("art"
-    in "part"), and one without words ("The") is held by any answer. Their ROUGE is the median of means of drawn
-    samples, which differs from run to run; here it is the mean. Sentences are cut by `text.nltk_rules`.
+    `strict` reads the whole answer, and a wording must occur in it as whole words. `published` reads the first line,
+    with marks removed as in the authors' code (ALiiCE's code reads all lines); a wording may occur within a word ("art"
+    in "part"), and a wording without words ("The") is contained in any answer. The authors' ROUGE is the median of
+    means of drawn samples, which differs from run to run; here it is the mean. Sentences are split by
+    `text.nltk_rules`.
     """
 
     name = "alce_correctness"
@@ -51,7 +52,7 @@ class AlceCorrectness:
         self._marks, self._published = marks, convention == "published"
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """Shares and F, 0 to 1; words."""
+        """Shares and F, 0 to 1; numbers of words."""
         reference = example.reference
         text = alce_words(prediction, self._marks, published=self._published)
         if text is None or not (reference.short_answers or reference.long_answers):
@@ -65,7 +66,7 @@ class AlceCorrectness:
         return with_squares({**row, "rouge_lsum": rouge, "alce.length": float(length)}, "str_em")
 
     def _wordings(self, example: Example) -> list[list[str]]:
-        """The normalised wordings of each short answer; `strict` leaves out those without words."""
+        """The normalised wordings of each short answer; `strict` omits wordings without words."""
         found = [[normalised(wording) for wording in wordings] for wordings in example.reference.short_answers]
         if self._published:
             return found
@@ -81,7 +82,7 @@ def _holds_words(text: str, wording: str) -> bool:
 
 
 def rouge_lsum(said: str, gold: str, cut: Callable[[str], Sequence[str]] = punkt_sentences) -> float:
-    """The F (β = 1) of two texts in lower case, cut into sentences; 0 where either has no words."""
+    """The F (β = 1) of two lower-case texts, split into sentences; 0 if either has no words."""
     ours, theirs = (_sentence_words(cut(text.lower())) for text in (said, gold))
     left, known = Counter(chain(*ours)), Counter(chain(*theirs))
     hits = 0
@@ -99,12 +100,12 @@ def rouge_lsum(said: str, gold: str, cut: Callable[[str], Sequence[str]] = punkt
 
 
 def _sentence_words(sentences: Iterable[str]) -> list[list[str]]:
-    # Rouge-score takes each line for a sentence.
+    # rouge-score treats each line as a sentence.
     return [stemmed_words(line) for sentence in sentences for line in sentence.split("\n") if line]
 
 
 def _common_places(gold: Sequence[str], own: Sequence[str]) -> set[int]:
-    """Places in `gold` of a longest common subsequence: of several the one that rouge-score's way back finds."""
+    """Positions in `gold` of a longest common subsequence: of several, the one that rouge-score finds."""
     table = [[0] * (len(own) + 1)]
     for word in gold:
         above, row = table[-1], [0]

@@ -1,6 +1,6 @@
 """BLEU-4 of each answer against its gold answer, and of all answers together.
 
-Not taken from sacrebleu or nltk: neither gives both figures, and nltk differs for answers of fewer than four tokens.
+Neither sacrebleu nor nltk is used: neither gives both figures, and nltk differs for answers of fewer than four tokens.
 """
 
 import math
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 ORDER = 4
 EPSILON = 0.1
-"""What counts as matched of an order of which nothing is, in the BLEU of one answer."""
+"""The number of matches that is assumed, in the BLEU of one answer, for an order without any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Counts for BLEU: for each order from 1, n-grams in common and n-grams of the answer; lengths in tokens."""
+    """Counts for BLEU: for each order from 1, common n-grams and n-grams of the answer; lengths in tokens."""
 
     common: tuple[int, ...]
     total: tuple[int, ...]
@@ -37,26 +37,26 @@ class Matches:
 class Bleu:
     """`bleu`, the mean over questions of each answer's BLEU-4, and `bleu.corpus`, that of all answers together.
 
-    With c and r the lengths of answer and gold in tokens and p_n the share of the answer's n-grams that gold has too,
-    each as often as gold has it at most (Papineni et al., BLEU, 2002, section 2; MMDocRAG, arXiv 2505.16470, appendix
-    A.2, equation 2):
+    With c and r the lengths of answer and gold in tokens and p_n the share of the answer's n-grams that also occur in
+    gold, each counted at most as often as in gold (Papineni et al., BLEU, 2002, section 2; MMDocRAG, arXiv 2505.16470,
+    appendix A.2, equation 2):
 
         BLEU = BP · exp(Σ_{n=1..4} ¼ log p_n), with BP = 1 if c > r, else exp(1 - r / c)
 
-    `bleu.corpus` sums n-grams and lengths over the answers first, as Papineni et al. define it, and is 0 where nothing
-    of an order is common; sacrebleu gives the same, and nltk where no answer is shorter than four tokens. `bleu`
-    smooths instead: an order without a match counts 0.1 matches (Chen and Cherry, A Systematic Comparison of Smoothing
-    Techniques for Sentence-Level BLEU, 2014, method 1; where the answer has no n-grams either, 0.1 of 1), but an answer
-    without any token in common has 0. Both go by the name of BLEU and differ much; both are fractions here, elsewhere
-    often times 100.
+    `bleu.corpus` sums n-grams and lengths over the answers first, as Papineni et al. define it, and is 0 if there are
+    no common n-grams of some order; sacrebleu gives the same, and so does nltk if no answer is shorter than four
+    tokens. `bleu` smooths instead: an order without a match counts 0.1 matches (Chen and Cherry, A Systematic
+    Comparison of Smoothing Techniques for Sentence-Level BLEU, 2014, method 1; if the answer has no n-grams either, 0.1
+    of 1), but an answer without any common token has 0. Both are called BLEU and differ much; both are fractions here,
+    and elsewhere often multiplied by 100.
 
     Tokens are those of `text.nltk_rules`, case kept. The gold is `reference.answer`, else `reference.short_answer`.
-    Marks are taken out of both texts. Undefined without a response, and without tokens in gold.
+    Marks are removed from both texts. Undefined without a response, and if gold has no tokens.
 
-    By the `published` convention `bleu` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG at
-    3d61762; nltk 3.9's `word_tokenize` and `sentence_bleu`): marks are tokens, the text is cut into sentences before
-    it is cut into tokens (`text.nltk_rules`), an order without a match counts 2.2e-308, so that the answer has
-    practically 0, and the gold is `reference.answer` alone. Undefined without it; 0 where it is empty.
+    By the `published` convention, `bleu` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG at
+    3d61762; nltk 3.9's `word_tokenize` and `sentence_bleu`): marks are tokens, the text is split into sentences before
+    it is split into tokens (`text.nltk_rules`), an order without a match counts 2.2e-308, so that the answer has
+    practically 0, and the gold is only `reference.answer`. Undefined without it; 0 if it is empty.
     """
 
     name = "bleu"
@@ -86,7 +86,7 @@ class Bleu:
         return {"bleu": score, **dict(zip(self._counts, map(float, counts), strict=True))}
 
     def _texts(self, prediction: Prediction, example: Example) -> tuple[str, str] | None:
-        """Answer and gold, as they are compared; None where one of them is missing."""
+        """Answer and gold as they are compared; None if one of them is missing."""
         text, gold = scored_text(prediction, self._marks, marks_kept=self._published), example.reference.answer
         if not self._published:
             gold = gold or example.reference.short_answer or ""
@@ -96,12 +96,12 @@ class Bleu:
 
 
 def word_tokens(text: str) -> list[str]:
-    """The tokens of `word_tokenize` of nltk 3.9: those of each sentence."""
+    """The tokens of `word_tokenize` of nltk 3.9, which tokenises each sentence by itself."""
     return [token for sentence in punkt_sentences(text) for token in treebank_tokens(sentence, nltk_3_9=True)]
 
 
 def ngram_matches(answer: Sequence[str], gold: Sequence[str]) -> Matches:
-    """What an answer and its gold have in common, both in tokens."""
+    """Count what an answer and its gold, both in tokens, have in common."""
     common, total = [], []
     for n in range(1, ORDER + 1):
         ours, theirs = _ngrams(answer, n), _ngrams(gold, n)
@@ -120,7 +120,7 @@ def sentence_bleu(found: Matches) -> float:
 
 
 def unsmoothed_bleu(found: Matches) -> float:
-    """BLEU of one answer as nltk's `sentence_bleu` has it: 0 without a common token, tiny without a common 4-gram."""
+    """BLEU of one answer as in nltk's `sentence_bleu`: 0 without a common token, tiny without a common 4-gram."""
     if not found.common[0]:
         return 0.0
     shares = [
@@ -136,7 +136,7 @@ def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _corpus(sums: "Sums") -> "Sums":
-    """Of the sums of the counts; NaN without any gold token. An order without n-grams or matches makes it 0."""
+    """Corpus BLEU from sums of counts; NaN without any gold token. An order without n-grams or matches makes it 0."""
     import numpy as np
 
     common, total = sums[:ORDER], sums[ORDER : 2 * ORDER]

@@ -17,10 +17,10 @@ from quoteweave.evaluation.text.responses import MarkGrammar, count_words, score
 class Expense:
     """`words`, `tokens.input`, `tokens.output` and `usd`, means over questions, `words.std`, and `usd.total`, the sum.
 
-    Words are what white space separates in the answer, its thinking cut off and its marks taken out, and what holds a
-    letter or a digit. Tokens are as the
-    endpoint counted them, thinking included; those of other tokenizers are not the same. None of them says whether an
-    answer is good. Undefined: words without a response, tokens that were not told, and the price of either without it.
+    Words are pieces between white space that contain a letter or a digit, in the answer without its thinking and its
+    marks. Tokens are as the endpoint counted them, thinking included, and cannot be compared with those of other
+    tokenizers. None of these figures says whether an answer is good. Words are undefined without a response, tokens if
+    they were not reported, and the price if that of the model, or either number of tokens, is not known.
     """
 
     name = "expense"
@@ -49,16 +49,16 @@ class Expense:
 
 
 WITHIN = (1, 5, 10, 30, 60)
-"""Seconds."""
+"""Limits in seconds."""
 
 
 class Latency:
     """`seconds`, a mean over questions, `seconds.total`, their sum, and `within_1s` to `within_60s`, shares of them.
 
-    Seconds are from question to answer, as the run recorded them: retrieval, the model's calls and its thinking,
-    attempts that failed, and waiting for other questions that were asked at the same time. They are of the machine,
-    the endpoint and the `concurrency` of that run, and compare settings that shared these alone. Undefined where no
-    time was recorded, as in files of responses.
+    Seconds are from question to answer, as the run recorded them: retrieval, the model's calls and its thinking, failed
+    attempts, and waiting for other questions that were asked at the same time. They depend on the machine, the endpoint
+    and the `concurrency` of the run, so only settings that shared these can be compared. Undefined if no time was
+    recorded, as in files of responses.
     """
 
     name = "latency"
@@ -69,7 +69,7 @@ class Latency:
     )
 
     def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both
-        """`seconds`, and for each limit 1 or 0."""
+        """`seconds`, and 1 or 0 for each limit."""
         took = prediction.seconds
         if took is None:
             return {}

@@ -3,20 +3,20 @@
 The criteria are those of MMDocRAG (arXiv 2505.16470, section 4.1), under the names that its published judgements give
 them.
 
-Attributed accuracy (CiteVQA, arXiv 2605.12882) counts answers that a judge finds right, with evidence that is right
-too. With a the judge's score of the answer and v that of what it cites, both 0 to 5, and r its `citevqa.recall`:
+Attributed accuracy (CiteVQA, arXiv 2605.12882) counts answers that a judge finds right and whose evidence is right too.
+With a the judge's score of the answer and v that of what it cites, both 0 to 5, and r its `citevqa.recall`:
 
     citevqa.answer = a / 5        citevqa.relevance = v / 5
     citevqa.saa    = 1 if a ≥ 4 and (v ≥ 4 or r ≥ 0.6), else 0        ("strict attributed accuracy")
 
-The paper prints all three in per cent, means over questions. A score off the scale is undefined, as one that is missing
-is, by either convention. By `published`, saa is undefined where any of the three is. By `strict` it is 0 for an answer
-below 4 and 1 for one whose evidence is right by one of the two, whatever else is not known, and undefined only where it
-depends on that.
+The paper prints all three in per cent, as means over questions. A score off the scale is undefined by both conventions,
+like a missing one. By `published`, saa is undefined if any of the three is. By `strict` it is 0 for an answer below 4,
+and 1 for one whose evidence is right by either condition, whatever else is unknown; it is undefined only if it depends
+on an unknown number.
 
 The released script divides the judge's number by 20 before it compares with 4 (opendatalab/CiteVQA, `eval/run.py` at
-commit b643eb9), though its prompts ask for 0 to 5: no answer could be right by it, and its own table is not of that.
-This is not done here by either convention.
+commit b643eb9), though its prompts ask for 0 to 5: no answer could then be right, and the paper's own table was not
+computed so. Neither convention does this here.
 """
 
 from collections.abc import Mapping
@@ -31,8 +31,8 @@ from quoteweave.evaluation.statistics.aggregates import Row, mean_of
 class JudgeScores:
     """The five scores, 0 to 5, as columns `judge.fluency` and so on, and `judge.average`; means over questions.
 
-    A malformed judgement is undefined by the `strict` convention, as is a question without one; by the `published` one,
-    as in MMDocRAG's `eval_all.py`, a key that is missing or misspelled counts as 0, and a score off the scale as it is.
+    A malformed judgement is undefined by the `strict` convention, like a missing one; by the `published` one, as in
+    MMDocRAG's `eval_all.py`, a missing or misspelled key counts as 0, and a score off the scale counts unchanged.
     """
 
     name = "judge"
@@ -53,7 +53,7 @@ class JudgeScores:
 
 RIGHT = 4
 MET = 0.6
-"""From this recall on evidence is right, whatever the judge says of it."""
+"""From this recall on, evidence is right whatever the judge says."""
 
 
 class AttributedAccuracy:
@@ -88,7 +88,7 @@ def _on_scale(score: float | None) -> float | None:
 def attributed(
     answer: float | None, relevance: float | None, recall: float | None, *, convention: Convention = "strict"
 ) -> float | None:
-    """1 for an answer that is right with right evidence, else 0; None where that is not known."""
+    """1 for a right answer with right evidence, else 0; None if that is not known."""
     if convention == "published" and None in (answer, relevance, recall):
         return None
     if answer is None:

@@ -1,7 +1,8 @@
 """MAUVE: how like the answers of a run are to the gold answers, as texts (Pillutla et al., NeurIPS 2021).
 
-ALCE (arXiv 2305.14627, section 4) prints it as fluency. It compares two sets of texts, not an answer with its gold, so
-that there is no row of a question. The package mauve-text computes it (GPL 3, installed by the extra `mauve` alone).
+ALCE (arXiv 2305.14627, section 4) reports it as fluency. It compares two sets of texts rather than an answer with its
+gold, so there is no row for a question. The package mauve-text computes it (GPL 3, installed only by the extra
+`mauve`).
 """
 
 import string
@@ -18,9 +19,9 @@ from quoteweave.evaluation.text.published_claims import alce_words
 
 CHECKPOINT = "gpt2-large"
 KNOWN_MODELS = ("gpt2", "bert")
-"""What mauve-text looks for in the name of a model: it loads no others."""
+"""Words that mauve-text looks for in the name of a model: it loads no other models."""
 MAX_WORDS = 100
-"""Words of question and answer that are read."""
+"""How many words of question and answer are read."""
 
 
 class MauveScore(Record):
@@ -39,12 +40,12 @@ def mauve_score(
     checkpoint: str = CHECKPOINT,
     device: int = -1,
 ) -> MauveScore:
-    """MAUVE of answers and gold answers, each after its question, as ALCE's code has it (`compute_mauve` at 3fdc2ed).
+    """MAUVE of answers and gold answers, each after its question, as in ALCE's code (`compute_mauve` at 3fdc2ed).
 
-    Of question and text the first 100 words are read, without the punctuation at their end; 512 tokens; marks are taken
-    out of answers as `alce_correctness` does. `device` is the number of a GPU, -1 the processor. Raises UsageError
-    for a model that mauve-text does not load, DatasetError where nothing can be compared, MissingExtra where mauve-text
-    is not installed, ModelFailed for what it raises.
+    The first 100 words of question and text are read, without the punctuation at their end; 512 tokens; marks are
+    removed from answers as in `alce_correctness`. `device` is the number of a GPU, or -1 for the processor. Raises
+    UsageError for a model that mauve-text does not load, DatasetError if nothing can be compared, MissingExtra if
+    mauve-text is not installed, ModelFailed for its errors.
     """
     _check_checkpoint(checkpoint)
     pairs = [
@@ -67,7 +68,7 @@ def mauve_score(
             batch_size=8,
             featurize_model_name=checkpoint,
         )
-    except Exception as error:  # whatever the library and the model below it raise
+    except Exception as error:  # whatever the library, or the model that it runs, raises
         raise ModelFailed(f"MAUVE by {checkpoint}: {error}") from error
     return MauveScore(
         mauve=float(found.mauve), n=len(pairs), left_out=len(answered) - len(pairs), checkpoint=checkpoint
@@ -75,7 +76,7 @@ def mauve_score(
 
 
 def _check_checkpoint(checkpoint: str) -> None:
-    """Refuse a model that the library would refuse only after all texts are prepared."""
+    """Refuse a model that the library would only refuse after all texts are prepared."""
     if not any(known in checkpoint for known in KNOWN_MODELS):
         raise UsageError(
             f"mauve-text tells the kind of a model by its name and loads {' and '.join(KNOWN_MODELS)} alone; "

@@ -1,12 +1,13 @@
 """MMLongBench-Doc (arXiv 2407.01523, section 4.1): accuracy and F1 of short answers, unanswerable questions included.
 
-Short answers are extracted from cited ones by rule, and matched with gold by the rules of the paper, which has a model
-extract them. What is read by rule may differ from what that model reads, and figures that rest on it are not comparable
-with published ones. The answer formats of the dataset are a breakdown.
+Short answers are extracted from cited ones by rule, and matched with gold by the rules of the paper, in which a model
+extracts them. The rule may extract another answer than that model, so figures that depend on it are not comparable with
+published ones. The answer formats of the dataset are a breakdown.
 
-The matching is written from the rules, not from the authors' code, which differs in these: it also takes two decimals
-for equal that agree once rounded to at least two places; it decides for a whole list, by the first of its sorted items,
-whether all are compared exactly, and then as texts; and of dates it compares only those in digits exactly.
+The matching follows the rules in the paper rather than the authors' code, which differs in these points: it also treats
+two decimals as equal if they agree once rounded to at least two places; it decides for a whole list, by the first of
+its sorted items, whether all items are compared exactly, and then as texts; and it compares only dates in digits
+exactly.
 """
 
 import ast
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 NOT_ANSWERABLE = "Not answerable"
 
 _MARK = "\ue000"
-"""Stands where a mark was; of the private use area, so that it is in no text that people read."""
+"""Replaces a mark; it is in the private use area, so that it does not occur in texts for people."""
 _SHORT_FORMS = "".join(rf"(?<!\b{short})" for short in ("[A-Z]", "Mr", "Mrs", "Dr", "St", "No", "vs", "Inc", "Fig"))
 _END = lazy_regex(rf"""{_SHORT_FORMS}[.!?…]+["'”’)\]]*+(?:[ \t]*+{_MARK})*+(?=\s++(?![a-z])|\s*+\Z)|\n+""")
 _PAGE_IN_BRACKETS = lazy_regex(r"\s*\([^()]*\b(?:pages?|pp?\.|slides?)\s*\d[^()]*\)", re.IGNORECASE)
@@ -44,7 +45,7 @@ _BEHIND = lazy_regex(r" ([^\W\d_]+)(?: ([^\W\d_]+))?")
 _COUNTS = {
     word: str(number)
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
-    if word != "one"  # which is mostly a pronoun
+    if word != "one"  # "one" is mostly a pronoun
 }
 _COUNT = lazy_regex(rf"\b(?:{'|'.join(_COUNTS)})\b", re.IGNORECASE)
 _QUOTED = lazy_regex(r"“([^“”]{1,300})”|\"([^\"]{1,300})\"")
@@ -52,23 +53,23 @@ _ITEM = lazy_regex(r"^[ \t]*+(?:[-*•–]|\(?\d{1,3}[.)])[ \t]++(\S.*)$", re.MU
 _BEFORE_ITEMS = lazy_regex(r":\s|\b(?:are|were|includ(?:e|es|ed|ing)|such as|lists?|namely|consists? of)\b")
 _BETWEEN_ITEMS = lazy_regex(r"\s*[,;]\s*(?:(?:and|or)\b)?\s*|\s+(?:and|or)\s+")
 _ITEM_WORDS = 6
-"""Of a sentence that is no more than the name of something."""
+"""The most words of a sentence that is no more than the name of something."""
 
 
 def short_answer(question: str, answer_text: str, answer_format: AnswerFormat) -> str | None:
-    """The short answer in a long one, of the format that the question wants; None where there is none of it.
+    """The short answer in a long one, in the format that the question requires; None if there is none.
 
-    Read are the sentences that cite, or all where none does, without their marks.
+    The sentences that cite are read, or all if none does, without their marks.
 
-    - `int`, `float`: the only number, or else the first that is not in the question, as it is written. Whole numbers
-      go before others, or those with a fraction or a percent sign; then those that count what the question names
-      ("4 quays"); of `int`, numbers in words come last. Numbers of pages, figures, tables and the like are none, nor
-      are years, unless the question asks for these.
+    - `int`, `float`: the only number, or else the first that is not in the question, as written. Whole numbers are
+    preferred for `int`, those with a fraction or a percent sign for `float`; then those that count what the question
+    names ("4 quays"); for `int`, numbers in words come last. Numbers of pages, figures, tables and the like are
+    ignored, and so are years, unless the question asks for these.
     - `list`: a list of strings in JSON: the items of a bulleted or numbered list, or what is in quotation marks, or
       the parts of an enumeration, or several sentences of a few words; else the one text, as for `str`.
-    - `str`, `none`: the first words in quotation marks that the question does not hold, or else the shortest sentence.
+    - `str`, `none`: the first words in quotation marks that are not in the question, or else the shortest sentence.
 
-    An answer that says that there is none gives `NOT_ANSWERABLE`, whatever the format.
+    An answer that says that the question has none gives `NOT_ANSWERABLE`, whatever the format.
     """
     if is_abstention(without_marks(answer_text)):
         return NOT_ANSWERABLE
@@ -92,7 +93,7 @@ def _cited_sentences(text: str) -> list[str]:
 
 
 def _marks_as(stand_in: str, text: str) -> str:
-    """The text with something else for each mark, the summaries of images included."""
+    """The text with a replacement for each mark, including the summaries of images."""
     parts, end = [], 0
     for mark in parse_marks(text):
         parts += [text[end : mark.start].replace(_MARK, ""), stand_in]
@@ -101,7 +102,7 @@ def _marks_as(stand_in: str, text: str) -> str:
 
 
 def _stripped(text: str) -> str:
-    """On one line, without the signs that end a sentence or an item."""
+    """The text on one line, without the signs that end a sentence or an item."""
     return re.sub(r"\s+(?=[.,;:!?])", "", " ".join(text.split())).strip(" ,;:*").removesuffix(".").rstrip()
 
 
@@ -130,7 +131,7 @@ def _is_counted(number: re.Match[str], question: str) -> bool:
 
 def _list(question: str, text: str, sentences: list[str]) -> str | None:
     if re.fullmatch(r"\s*\[[^\[\]]*\]\s*", text):
-        return text.strip()  # a list as it is, such as [14, 15], which looks like a mark
+        return text.strip()  # a list, such as [14, 15], looks like a mark and stays
     items = [_stripped(item) for item in _ITEM.findall(_marks_as(" ", text))]
     if len(items) < 2:
         items = _quoted(question, sentences)
@@ -144,7 +145,7 @@ def _list(question: str, text: str, sentences: list[str]) -> str | None:
 
 
 def _enumerated(sentence: str) -> list[str]:
-    """The parts of what follows the words that open an enumeration; none where there are no such words."""
+    """The parts of what follows the words that introduce an enumeration; none without such words."""
     opening = _BEFORE_ITEMS.search(sentence)
     parts = _BETWEEN_ITEMS.split(sentence[opening.end() :]) if opening else []
     return [part for raw in parts if (part := _stripped(raw))]
@@ -155,15 +156,15 @@ def _text(question: str, sentences: list[str]) -> str | None:
 
 
 def _quoted(question: str, sentences: list[str]) -> list[str]:
-    """What stands in quotation marks and not in the question."""
+    """The texts in quotation marks that are not in the question."""
     found = (_stripped(match[1] or match[2]) for each in sentences for match in _QUOTED.finditer(each))
     return [words for words in found if words and words.lower() not in question.lower()]
 
 
 THRESHOLD = 0.5
-"""A similarity that is not above it counts 0."""
+"""A similarity that is not above this counts as 0."""
 TOLERANCE = 0.01
-"""Of a decimal number, relative."""
+"""The relative tolerance for decimal numbers."""
 
 _OUTER = {"(": ")", "[": "]", "{": "}"}
 _QUOTES = "\"'“”‘’«»`"
@@ -191,16 +192,17 @@ _EXACT = lazy_regex(
 
 
 def short_answer_score(gold: str, predicted: str, answer_format: AnswerFormat) -> float:
-    """From 0 to 1, how far the predicted short answer agrees with the gold one.
+    """How far the predicted short answer agrees with the gold one, 0 to 1.
 
-    - `int`: 1 where both are the same whole number; what stands after a decimal point of the prediction is cut off.
-    - `float`: 1 where they differ by at most 1 %, be the prediction told as it is, as a percentage or as a fraction.
-    - `str`: of dates, links, file names, numbers and the like, 1 where they are the same, else 0; of other texts their
-      similarity (`anls`). Case, quotation marks, what is in brackets, and signs of currencies and percent do not count.
-    - `list`: the least agreement of any two items, both lists in sorted order; 0 where one is longer. Numbers agree
-      where they are equal, other items as `str`. What is no list is a list of one item.
+    - `int`: 1 if both are the same whole number; decimals of the prediction are cut off.
+    - `float`: 1 if they differ by at most 1 %, with the prediction as given, as a percentage or as a fraction.
+    - `str`: for dates, links, file names, numbers and the like, 1 if they are the same, else 0; for other texts their
+    similarity (`anls`). Case, quotation marks, brackets with their content, and signs of currencies and percent are
+    ignored.
+    - `list`: the least agreement of any two items, with both lists sorted; 0 if one is longer. Numbers agree if they
+    are equal, other items as for `str`. A text that is not a list is a list of one item.
 
-    A gold `int` or `float` that is no number is compared as `str`, and so is everything of the format `none`.
+    A gold `int` or `float` that is not a number is compared as `str`, and so is everything of the format `none`.
     """
     if answer_format == "list":
         return _lists(gold, predicted)
@@ -216,10 +218,10 @@ def short_answer_score(gold: str, predicted: str, answer_format: AnswerFormat) -
 
 
 def anls(first: str, second: str) -> float:
-    """The similarity of two texts: 1 less the Levenshtein distance as a share of the longer; 0 where not above 0.5.
+    """The similarity of two texts: 1 less the Levenshtein distance as a share of the longer; 0 if not above 0.5.
 
-    Biten et al., Scene Text Visual Question Answering, 2019, section 4.3, of one pair; 1 for two empty texts. Takes
-    time that grows with the product of their lengths, and none where one is half as long as the other or less.
+    Biten et al., Scene Text Visual Question Answering, 2019, section 4.3, for one pair; 1 for two empty texts. The time
+    grows with the product of their lengths; a text at most half as long as the other is decided at once.
     """
     longer = max(len(first), len(second))
     if first == second:
@@ -231,7 +233,7 @@ def anls(first: str, second: str) -> float:
 
 
 def edit_distance(first: str, second: str) -> int:
-    """The least number of characters put in, taken out or replaced that makes one text the other (Levenshtein)."""
+    """The least number of inserted, deleted or replaced characters that turns one text into the other (Levenshtein)."""
     row = list(range(len(second) + 1))
     for position, character in enumerate(first, start=1):
         above, row = row, [position]
@@ -248,7 +250,7 @@ def _lists(gold: str, predicted: str) -> float:
 
 
 def _items(text: str) -> list[str]:
-    """Of a list in JSON or as Python writes it; a text that is none is its own only item. Nothing is run."""
+    """The items of a list in JSON or Python notation; any other text is the only item. Nothing is executed."""
     if text.strip().startswith("["):
         for read in (json.loads, ast.literal_eval):
             try:
@@ -261,13 +263,13 @@ def _items(text: str) -> list[str]:
 
 
 def _order(text: str) -> tuple[float, str]:
-    """Numbers by their value, before texts."""
+    """Sort key: numbers by their value, before texts."""
     number = _number(text, units=False)
     return (math.inf if number is None else number), text
 
 
 def _texts(gold: str, predicted: str) -> float:
-    """Of two cleaned texts."""
+    """The agreement of two cleaned texts."""
     number, given = _number(gold, units=False), _number(predicted, units=False)
     if number is not None and given is not None:
         return float(number == given)
@@ -277,7 +279,7 @@ def _texts(gold: str, predicted: str) -> float:
 
 
 def _clean(text: str) -> str:
-    """In lower case on one line, without what does not count."""
+    """The text in lower case on one line, without what is ignored."""
     cleaned = " ".join(text.lower().split()).strip(_QUOTES)
     while len(cleaned) > 1 and _OUTER.get(cleaned[0]) == cleaned[-1]:
         inner = cleaned[1:-1]
@@ -289,7 +291,7 @@ def _clean(text: str) -> str:
 
 
 def _number(text: str, *, units: bool) -> float | None:
-    """The number that the text is, signs of percent and currencies left out, and a unit behind it too; else None."""
+    """The number that the text is, ignoring percent and currency signs, and with `units` a unit after it; else None."""
     bare = _SIGNS.sub("", text.strip(_QUOTES + " ")).replace("−", "-")
     if not _NUMBER.fullmatch(bare) and units:
         bare = _UNIT.sub("", bare)
@@ -305,23 +307,24 @@ _F1_COLUMNS = ("mmlongbench.score", "mmlongbench.answerable", "mmlongbench.answe
 def _f1(sums: "Sums") -> "Sums":
     """2 Σ score / (Σ answerable + Σ answered), which is the harmonic mean of recall and precision."""
     _, score, answerable, answered = sums
-    f1: Sums = 2 * score / (answerable + answered) * (answerable / answerable)  # 0 / 0 where none can be answered
+    f1: Sums = 2 * score / (answerable + answered) * (answerable / answerable)  # 0 / 0 if no question can be answered
     return f1
 
 
 class MMLongBench:
     """`mmlongbench.accuracy`, `.recall`, `.precision` and `.f1.pooled` (Ma et al., arXiv 2407.01523, section 4.1).
 
-    A question that can be answered scores what `short_answer_score` gives of the short answer that `short_answer` reads
-    out of the response, or 0 where there is none; one that cannot, 1 where it was not answered, else 0. Not answered is
-    what the answer's outcome says, or a response that says so itself. With these scores,
+    A question that can be answered scores what `short_answer_score` gives for the short answer that `short_answer`
+    extracts from the response, or 0 if there is none; a question that cannot be answered scores 1 if it was not
+    answered, else 0. Whether it was answered is decided by the answer's outcome, or by a response that says so itself.
+    With these scores,
 
         accuracy   mean over all questions
         recall     mean over the questions that can be answered
         precision  sum of the scores of questions that can be answered / number of questions that were answered
         f1         harmonic mean of recall and precision
 
-    The paper has a model read the short answers out of responses, so that its figures are not comparable with these.
+    In the paper a model extracts the short answers from responses, so its figures are not comparable with these.
     Undefined without a response, and for examples without an answer format; recall and F1 also without a question that
     can be answered, precision without one that was answered.
     """
@@ -358,7 +361,7 @@ class MMLongBench:
         }
 
     def _short_answer(self, prediction: Prediction, example: Example) -> str | None:
-        """The short answer, or that there is none; None where an answer was given that holds no short one."""
+        """The short answer, or NOT_ANSWERABLE; None if the answer contains no short one."""
         if prediction.answer is not None and prediction.answer.status != "answered":
             return NOT_ANSWERABLE
         text = scored_text(prediction, self._marks, marks_kept=True) or ""

@@ -14,19 +14,19 @@ NO_CHOICE: tuple[SearchOutcome, ...] = ("no_selection", "loops")
 
 
 class PaperSearches:
-    """`technical_errors`, the share of excerpts whose search one broke off, and `technical_errors.KIND`, of each kind.
+    """`technical_errors`, the share of excerpts whose search ended with one, and `technical_errors.KIND`, of each kind.
 
-    These count every excerpt by either convention; other figures leave technical errors out by `strict`. By `published`
-    such an excerpt counts as wrong, as the authors' code does. The target of one without a selection counts as not
-    found by `published`, whatever was shown: their code looks for it after a selection alone.
+    These count every excerpt by either convention; by `strict`, other figures leave out technical errors. By
+    `published` such an excerpt counts as wrong, as in the authors' code. By `published`, the target of an excerpt
+    without a selection counts as not found, whatever was shown, because their code looks for it only after a selection.
 
-    `no_selection` and `loops` are the shares that selected no paper within their actions, and that made one action over
-    and over: wrong by both, as it was the agent that failed (the authors' code counts the first as any error).
-    `target_found` is the share in which a search showed a paper whose title matches by the authors' ratio, the gold
-    title put first as in their `is_in_search`; `target_found.exact` by equal title or identifier. `actions` is their
-    mean number, the choice included; `reads_failed` the share, among excerpts in which a paper was to be read, in which
-    one could not be. Undefined: without a search. Source: CiteME (arXiv 2407.12861, section 5.1, appendix F), and the
-    authors' code.
+    `no_selection` and `loops` are the shares that selected no paper within their actions, and that repeated one action
+    over and over: both count as wrong, because the agent failed (the authors' code counts the first like any error).
+    `target_found` is the share in which a search showed a paper whose title matches by the authors' ratio, with the
+    gold title first as in their `is_in_search`; `target_found.exact` the share by equal title or identifier. `actions`
+    is the mean number of actions, the selection included; `reads_failed` is the share, among excerpts in which a paper
+    was to be read, in which one could not be. Undefined without a search. Source: CiteME (arXiv 2407.12861, section
+    5.1, appendix F), and the
     """
 
     name = "paper_search"
@@ -45,7 +45,7 @@ class PaperSearches:
         self._convention = convention
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """1 or 0 of each share, and the number of actions."""
+        """1 or 0 for each share, and the number of actions."""
         search = prediction.paper_search
         if example.task != "name_paper":
             return {}
@@ -69,7 +69,7 @@ class PaperSearches:
 
 
 def outcome_of(prediction: Prediction) -> SearchOutcome:
-    """How naming a paper ended; without a search, an error is the endpoint's."""
+    """How the search for a paper ended; without a search, an error is the endpoint's."""
     if prediction.paper_search is not None:
         return prediction.paper_search.outcome
     return "selected" if prediction.error is None else "endpoint"

@@ -1,6 +1,6 @@
 """ROUGE-L: the longest common subsequence of an answer and its gold answer.
 
-Not taken from rouge-score: it has no F with β = 1.2, brings nltk along, and takes quadratic time in Python.
+The package rouge-score is not used: it has no F with β = 1.2, requires nltk, and takes quadratic time in Python.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,18 @@ class RougeL:
     With LCS the length in words of the longest common subsequence (Lin, ROUGE: A Package for Automatic Evaluation of
     Summaries, 2004, section 3.1), P = LCS / |answer| and R = LCS / |gold|:
 
-        F_β = (1 + β²) R P / (R + β² P), and 0 where nothing is common
+        F_β = (1 + β²) R P / (R + β² P), and 0 if nothing is common
 
-    `rouge_l.f1` has β = 1, as the package rouge-score does, and as MMDocRAG's tables have it; `rouge_l.beta_1.2` has
-    β = 1.2, as MMDocRAG's text has it (arXiv 2505.16470, appendix A.2, equation 3). Both are called ROUGE-L. Words are
-    those of rouge-score without stemming: runs of a to z and 0 to 9 in lower case, so that answers in other scripts
-    have none.
+    `rouge_l.f1` has β = 1, as in the package rouge-score and in MMDocRAG's tables; `rouge_l.beta_1.2` has β = 1.2, as
+    in MMDocRAG's text (arXiv 2505.16470, appendix A.2, equation 3). Both are called ROUGE-L. Words are those of
+    rouge-score without stemming: runs of a to z and 0 to 9 in lower case, so that answers in other scripts have none.
 
-    The gold is `reference.answer`, else `reference.short_answer`. Marks are taken out of both texts.
-    Undefined without a response, and without words in gold.
+    The gold is `reference.answer`, else `reference.short_answer`. Marks are removed from both texts. Undefined without
+    a response, and if gold has no words.
 
-    By the `published` convention `rouge_l.f1` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG
-    at 3d61762; rouge-score 0.1.2): marks are words, those of more than three letters are stemmed (`text.nltk_rules`),
-    and the gold is `reference.answer` alone. Undefined without it; 0 where it has no words.
+    By the `published` convention, `rouge_l.f1` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG
+    at 3d61762; rouge-score 0.1.2): marks are words, words of more than three letters are stemmed (`text.nltk_rules`),
+    and the gold is only `reference.answer`. Undefined without it; 0 if it has no words.
     """
 
     name = "rouge_l"
@@ -68,12 +67,12 @@ def rouge_words(text: str) -> list[str]:
 
 
 def stemmed_words(text: str) -> list[str]:
-    """The words of rouge-score with its stemmer, which words of up to three letters do not pass."""
+    """The words of rouge-score with its stemmer, which leaves words of up to three letters unchanged."""
     return [porter_stem(word) if len(word) > 3 else word for word in rouge_words(text)]
 
 
 def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
-    """(1 + β²) R P / (R + β² P); 0 where both are 0."""
+    """(1 + β²) R P / (R + β² P); 0 if both are 0."""
     weighted = recall + beta**2 * precision
     return (1 + beta**2) * recall * precision / weighted if weighted else 0.0
 
@@ -81,8 +80,8 @@ def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Length of the longest common subsequence.
 
-    One row of the table is the bits of one integer (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004),
-    so time is |a| additions of |b| bits.
+    A row of the table is stored as the bits of one integer (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA
+    2004), so the time is that of |a| additions of |b| bits.
     """
     positions: dict[str, int] = {}
     for position, word in enumerate(b):

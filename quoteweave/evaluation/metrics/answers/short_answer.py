@@ -15,13 +15,13 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 class ShortAnswer:
     """`exact_match` and `token_f1`, means over questions (Rajpurkar et al., SQuAD, 2016, section 6.1).
 
-    Both texts are normalised: lower case, ASCII punctuation taken out, the articles a, an and the taken out, white
-    space as one space. `exact_match` is 1 where they are then equal. With the words of both as multisets,
+    Both texts are normalised: lower case, without ASCII punctuation, without the articles a, an and the, and with
+    single spaces. `exact_match` is 1 if they are then equal. With the words of both as multisets,
 
         token_f1 = 2 |answer ∩ gold| / (|answer| + |gold|)
 
-    and where either has no words, 1 if neither has, else 0 (as SQuAD 2.0). The gold is `reference.short_answer`, else
-    `reference.answer`; marks are taken out of both. A long answer that holds a short gold matches it in part, never
+    and if either has no words, 1 if neither has, else 0 (as in SQuAD 2.0). The gold is `reference.short_answer`, else
+    `reference.answer`; marks are removed from both. A long answer that contains a short gold matches it in part, never
     exactly. Undefined without a response or a gold answer.
     """
 
@@ -43,7 +43,7 @@ class ShortAnswer:
 
 
 def normalised(text: str) -> str:
-    """`text` as SQuAD compares it."""
+    """`text` normalised as in SQuAD."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
 
 

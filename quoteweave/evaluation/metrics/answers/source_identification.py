@@ -18,13 +18,13 @@ _CHOSEN = lazy_regex(
 
 
 def chosen_letter(answer: str) -> str | None:
-    """The capital that an answer begins with, words such as "Answer:" aside; None where there is none."""
+    """The capital letter with which an answer begins, ignoring words such as "Answer:"; None if there is none."""
     match = _CHOSEN.match(answer)
     return match[1] if match else None
 
 
 class _ChosenLetter:
-    """A figure of questions of one task: 1 where the right letter is chosen, else 0; the mean is the accuracy."""
+    """A figure for questions of one task: 1 if the right letter is chosen, else 0; the mean is the accuracy."""
 
     name: str
     task: Task
@@ -40,10 +40,10 @@ class _ChosenLetter:
 
 
 class SourceIdentification(_ChosenLetter):
-    """`source_identification`: 1 where the right source is chosen, else 0; the mean is the accuracy.
+    """`source_identification`: 1 if the right source is chosen, else 0; the mean is the accuracy.
 
-    A response that names no letter is wrong, and counted in the column `source_identification.unread`. Undefined
-    without a response, and for questions that ask for no source.
+    A response without a letter is wrong, and counted in the column `source_identification.unread`. Undefined without a
+    response, and for questions that do not ask for a source.
     """
 
     name = "source_identification"

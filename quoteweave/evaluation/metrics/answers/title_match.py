@@ -1,7 +1,7 @@
 """Attribution accuracy: whether the paper that an answer names is the one cited, by its title (CiteME).
 
-The authors' match is a ratio of `difflib.SequenceMatcher` above 0.8, of both titles in lower case. It takes some papers
-for each other, such as two parts of a series, which is why equal titles and equal identifiers are counted beside it.
+The authors' match is a ratio of `difflib.SequenceMatcher` above 0.8, for both titles in lower case. It confuses some
+papers, such as two parts of a series, which is why equal titles and equal identifiers are counted as well.
 """
 
 from quoteweave.core.examples import Example, Prediction
@@ -15,17 +15,17 @@ from quoteweave.evaluation.text.titles import MIN_RATIO, last_line, letters, pub
 class TitleMatch:
     """`title_match`, by the ratio of titles, which CiteME prints as accuracy; `title_match.exact`, by equal titles.
 
-    `identifier_match` compares identifiers of the paper selected with those that the gold addresses tell (arXiv, DOI,
-    Semantic Scholar and others). Of several gold titles or addresses any counts.
+    `identifier_match` compares identifiers of the selected paper with those in the gold addresses (arXiv, DOI, Semantic
+    Scholar and others). If there are several gold titles or addresses, any of them counts.
 
-    The title of a paper that a search selected is compared as it is. Of one named without a search, by the `published`
-    convention the whole response is the title, or what follows its first colon where it begins with "Based on", or has
-    "guess" or "most likely" before it; by `strict` the title is the last line that is not blank, without quotation
-    marks and emphasis.
+    The title of a paper that a search selected is compared as it is. If a paper was named without a search, by the
+    `published` convention the title is the whole response, or what follows its first colon if it begins with "Based
+    on", or has "guess" or "most likely" before the colon; by `strict` it is the last line that is not blank, without
+    quotation marks and emphasis.
 
-    Undefined without a response, and where no paper is to be named; `identifier_match` also without a paper selected,
-    and where that has no identifier of a kind that the gold addresses have: it is of comparable papers alone, and its
-    `n` says of how many. Source: CiteME (arXiv 2407.12861, section 3 and Table 4), and the authors' code.
+    Undefined without a response, and if no paper is to be named; `identifier_match` also without a selected paper, and
+    if that has no identifier of a kind that the gold addresses have: it is only over comparable papers, whose number is
+    its `n`. Source: CiteME (arXiv 2407.12861, section 3 and Table 4), and the authors' code.
     """
 
     name = "title_match"
@@ -37,7 +37,7 @@ class TitleMatch:
         self._convention = convention
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """1 or 0, by both."""
+        """1 or 0 for each figure."""
         gold = example.reference.short_answer
         if prediction.response is None or example.task != "name_paper" or gold is None:
             return {}
@@ -58,7 +58,7 @@ class TitleMatch:
 
 
 def gold_identifiers(example: Example) -> list[dict[str, str]]:
-    """The identifiers that each address of the paper cited tells; addresses that tell none are left out."""
+    """The identifiers in each address of the cited paper; addresses without any are left out."""
     return [found for address in example.reference.addresses if (found := identifiers_of_address(address))]
 
 

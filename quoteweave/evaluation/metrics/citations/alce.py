@@ -1,24 +1,24 @@
 """ALCE's recall and precision of citations (entailed by what is cited, which is all needed), and its claim recall.
 
-ALCE (arXiv 2305.14627). Of the sentences of a response, each with the quotes that it cites, each once:
+The source is ALCE (arXiv 2305.14627). For the sentences of a response, each with the quotes that it cites, each once:
 
     recall     the fraction of all sentences that their cited quotes together (concatenated) entail; a sentence that
                cites nothing counts 0
     precision  the fraction of citations that count: the sentence is entailed by all together, and either by this one
                alone, or not by the others without it
 
-Figures are means over responses, with their standard deviations; further ones are of `cited_figures`. `alce.first3.…`
-keeps the first three citations of each sentence, as the authors' code does by default. As there, a sentence that cites
-a quote that the context does not have counts 0, and its citations are left out of precision; `alce.out_of_range.total`
-says how many such quotes are cited. Unlike there, marks that open a sentence belong to the one before, as ALiiCE
-(arXiv 2406.13375) has it for both.
+Figures are means over responses, with their standard deviations; `cited_figures` adds others. `alce.first3.…` keeps the
+first three citations of each sentence, as the authors' code does by default. As there, a sentence that cites a quote
+missing from the context counts 0, and its citations are left out of precision; `alce.out_of_range.total` says how many
+such quotes are cited. Unlike there, marks at the beginning of a sentence belong to the one before, as in ALiiCE (arXiv
+2406.13375) for both.
 
-Undefined: both without a sentence, precision without citations. `published` counts the latter 0, and reads responses as
-the authors' code does (`published_responses`, where each of its quirks stands); `alce.out_of_range.total` then is a
-number of sentences.
+Both are undefined without a sentence, precision without citations. `published` counts the latter as 0, and reads
+responses as the authors' code does (`published_responses`, which describes each of its quirks);
+`alce.out_of_range.total` is then a number of sentences.
 
 Claim recall (ELI5; section 4) is the share of a question's gold claims that its answer entails. The premise is the
-answer without its citations, of which `published` reads the first line alone, as the authors' code does
+answer without its citations, of which `published` reads only the first line, as the authors' code does
 (`compute_claims` of `eval.py`, princeton-nlp/ALCE at 3fdc2ed). An empty answer entails nothing. Undefined without a
 response, and for questions without claims.
 """
@@ -46,7 +46,7 @@ COUNTS = ("out_of_range", "without_words")
 def alce_responses(
     answered: Iterable[tuple[Prediction, Example]], cut: SentenceSplitter, *, first: int | None = None
 ) -> dict[str, CitedResponse]:
-    """Example to the sentences of its response, those that say nothing left out; `first`: citations kept of each.
+    """Example to the sentences of its response, without those that say nothing; `first`: citations kept of each.
 
     Raises DatasetError for an example without context.
     """
@@ -67,16 +67,16 @@ def _response(sentences: list[MarkedSentence], context: Context, first: int | No
 
 
 def _premises(sentence: MarkedSentence, context: Context) -> tuple[str, ...]:
-    """None where one of the quotes does not exist."""
+    """The words of the cited quotes; empty if one of the quotes does not exist."""
     quotes = [context.quote(*item) for item in sentence.cited]
     return () if None in quotes else tuple(quote.all_text() for quote in quotes if quote is not None)
 
 
 class Alce:
-    """Columns of `CitedResponse.columns`; claims are sentences.
+    """The columns of `CitedResponse.columns`; each sentence is a claim.
 
-    `responses` are those of `alce_responses`, or by `published` of `published_alce_responses`; `verdicts` what a model
-    said of their pairs.
+    `responses` come from `alce_responses`, or by `published` from `published_alce_responses`; `verdicts` are what a
+    model said about their pairs.
     """
 
     name = "alce"
@@ -94,7 +94,7 @@ class Alce:
         self.aggregates: tuple[Aggregate, ...] = cited_figures(prefix, COUNTS)
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """Counts and fractions; nothing for a response of which not all was asked."""
+        """Counts and fractions; nothing for a response with pairs that were not all asked."""
         response = self._responses.get(example.id)
         if prediction.response is None or response is None or not response.known(self._verdicts):
             return {}
@@ -107,7 +107,7 @@ class Alce:
 def claim_responses(
     answered: Iterable[tuple[Prediction, Example]], convention: Convention = "strict"
 ) -> dict[str, CitedResponse]:
-    """Example to its claims, each with the whole answer as premise; those without claims are left out."""
+    """Example to its claims, each with the whole answer as premise; examples without claims are left out."""
     return {
         example.id: CitedResponse(tuple(CitedClaim(claim, (text,)) for claim in example.reference.claims), 0)
         for prediction, example in answered
@@ -117,7 +117,7 @@ def claim_responses(
 
 
 class ClaimRecall:
-    """`claim_recall`, the mean over questions; `responses` are those of `claim_responses`."""
+    """`claim_recall`, the mean over questions; `responses` come from `claim_responses`."""
 
     name = "claim_recall"
     aggregates: tuple[Aggregate, ...] = (mean_of("claim_recall"),)
@@ -126,7 +126,7 @@ class ClaimRecall:
         self._responses, self._verdicts = responses, verdicts
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """The share, 0 to 1; nothing for a response of which not all was asked."""
+        """The share, 0 to 1; nothing for a response with pairs that were not all asked."""
         response = self._responses.get(example.id)
         if prediction.response is None or response is None or not response.known(self._verdicts):
             return {}

@@ -1,37 +1,38 @@
 """ALiiCE (arXiv 2406.13375): citation recall and precision of atomic claims, and the spread of citations (CVCP).
 
-Recall and precision tell whether cited quotes entail the atomic claim they are placed at. A sentence that cites at
-several places is taken apart into the claims that these citations are for (`text.claims`); any other is one claim. Of
-the claims of a response with a citation in range of the context, each with the quotes that it cites, each once:
+Recall and precision tell whether cited quotes entail the atomic claim at which they are cited. A sentence with
+citations at several places is split into the claims to which these citations belong (`text.claims`); any other sentence
+is one claim. For the claims of a response that has a citation in range of the context, each with the quotes that it
+cites, each once:
 
     recall     the fraction of claims that their cited quotes together (concatenated) entail
     precision  the fraction of citations that count: the claim is entailed by all together, and either by this one
                alone, or not by the others without it
 
-Figures are means over responses, with their standard deviations; further ones are of `cited_figures`. Sentences without
-citation are no claims here; `metrics.citations.alce` counts them.
+Figures are means over responses, with their standard deviations; `cited_figures` adds others. Sentences without a
+citation are not claims here; `metrics.citations.alce` counts them.
 
-Citations out of range are left out of their claim, and counted in `aliice.out_of_range.total`. A sentence whose tree
-fails is one claim that cites all that the sentence cites, and is counted in `aliice.whole_sentences.total`. Recall and
-precision are undefined where nothing is cited in range.
+Citations out of range are removed from their claim, and counted in `aliice.out_of_range.total`. A sentence whose tree
+fails is one claim with all of the sentence's citations, and is counted in `aliice.whole_sentences.total`. Recall and
+precision are undefined if nothing in range is cited.
 
-`published` reads and splits responses as the authors' code does (`published_responses`, `text.published_claims`, where
-each of its quirks stands): a claim with a citation out of range is left out whole, `aliice.out_of_range.total` counts
-such claims, and `aliice.whole_sentences.total` sentences without citations too
-(`times_not_used_aliice` there).
+`published` reads and splits responses as the authors' code does (`published_responses`, `text.published_claims`, which
+describe each of its quirks): a claim with a citation out of range is left out entirely, `aliice.out_of_range.total`
+counts such claims, and `aliice.whole_sentences.total` also sentences without citations (`times_not_used_aliice` there).
 
-The spread is the coefficient of variation of citation positions within sentences. The place of a citation is the first
-character of its mark, over the length of the sentence in characters, marks included. The coefficient of variation is
-the population standard deviation of places over their mean. The paper and its authors' code take it of different
-places, so each figure says of which:
+The spread is the coefficient of variation of citation positions within sentences. The position of a citation is the
+first character of its mark, divided by the length of the sentence in characters, marks included. The coefficient of
+variation is the population standard deviation of positions divided by their mean. The paper and its authors' code
+compute it over different positions, so each figure says over which:
 
-    cvcp.pooled         of all citations of a run together, as the published results are computed
-    cvcp.per_sentence   of the citations of each sentence; mean over the sentences of a response, then over responses,
-                        as the paper words it. A sentence with one citation has 0.
+    cvcp.pooled         over all citations of a run together, as the published results are computed
+    cvcp.per_sentence   over the citations of each sentence; mean over the sentences of a response, then over responses,
+                        as described in the paper. A sentence with one citation has 0.
 
-`[1, 2]` is two citations at one place, as `[1][2]` is two at almost one. Undefined are sentences without citations or
-with a mean of 0, and responses with no other sentences. The latter sentences are counted in `cvcp.at_start.total`.
-`published` reads `[n]` alone, in sentences as ALiiCE's code cuts them (`published_responses.aliice_sentences`).
+`[1, 2]` is two citations at one position, as `[1][2]` is two at almost one. Sentences without citations or with a mean
+of 0 are undefined, and so are responses without other sentences. Sentences with a mean of 0 are counted in
+`cvcp.at_start.total`. `published` reads only `[n]`, in sentences as ALiiCE's code splits them
+(`published_responses.aliice_sentences`).
 """
 
 import statistics
@@ -67,13 +68,13 @@ if TYPE_CHECKING:
 
 COUNTS = ("claims", "out_of_range", "without_words", "whole_sentences")
 TakenApart = Mapping[MarkedSentence, list[AtomicClaim] | None]
-"""Sentences that cite at several places, to their claims; None where the tree failed."""
+"""Sentences that cite at several places, with their claims; None if the tree failed."""
 
 
 def aliice_responses(
     answered: Iterable[tuple[Prediction, Example]], cut: SentenceSplitter, parse: DependencyParser
 ) -> dict[str, CitedResponse]:
-    """Example to the claims of its response. Sentences that have to be taken apart are parsed together, each once.
+    """Example to the claims of its response. Sentences that have to be split are parsed together, each once.
 
     Raises DatasetError for an example without context.
     """
@@ -111,10 +112,10 @@ def _response(sentences: Sequence[MarkedSentence], context: Context, taken_apart
 
 
 class Aliice:
-    """Columns of `CitedResponse.columns`, and `whole_sentences`.
+    """The columns of `CitedResponse.columns`, and `whole_sentences`.
 
-    `responses` are those of `aliice_responses`, or by `published` of `published_aliice_responses`; `verdicts` what a
-    model said of their pairs.
+    `responses` come from `aliice_responses`, or by `published` from `published_aliice_responses`; `verdicts` are what a
+    model said about their pairs.
     """
 
     name = "aliice"
@@ -124,7 +125,7 @@ class Aliice:
         self._responses, self._verdicts = responses, verdicts
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """Counts and fractions; nothing for a response of which not all was asked."""
+        """Counts and fractions; nothing for a response with pairs that were not all asked."""
         response = self._responses.get(example.id)
         if prediction.response is None or response is None or not response.known(self._verdicts):
             return {}
@@ -164,7 +165,7 @@ class CitationSpread:
         }
 
     def _places(self, prediction: Prediction) -> list[list[float]]:
-        """The places of the citations of each sentence."""
+        """The positions of the citations of each sentence."""
         if self._convention == "published":
             sentences = aliice_sentences(prediction.response or "", self._cut)
             return [[mark.start() / len(one) for mark in PUBLISHED_MARK.finditer(one)] for one in sentences]

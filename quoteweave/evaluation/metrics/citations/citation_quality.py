@@ -1,39 +1,39 @@
 """Citation quality: how far a judge finds that cited items support a sentence and are relevant to it.
 
-MCiteBench (arXiv 2503.02589, section 4). Of each sentence of a response:
+The source is MCiteBench (arXiv 2503.02589, section 4). For each sentence of a response:
 
     support     0, 0.5 or 1: how far all cited items together (concatenated, as its first version says) support it
-    precision   the mean over its cited items of 0 or 1, whether the item bears on the sentence
+    precision   the mean over its cited items of 0 or 1: whether the item is relevant to the sentence
 
-and Citation F1 is the harmonic mean of recall and precision. An item that the context does not have is a citation of
-precision 0, and supports nothing. The paper is silent on two points, so each choice has a name:
+and Citation F1 is the harmonic mean of recall and precision. An item that is not in the context is a citation with
+precision 0, and supports nothing. The paper does not decide two points, so each choice has a name:
 
     sentences without citation   `recall.cited` and `f1.cited` leave them out; in `recall.all` and `f1.all` their
-                                 support is 0. Precision is of sentences with citations.
+                                 support is 0. Precision is over sentences with citations.
     level of averaging           `citation.recall.cited`: mean over the sentences of a response, then over responses;
                                  F1 is of each response, then averaged. `….of_means`: the F1 of the two mean figures.
-                                 `….pooled`: over all sentences of all responses, and F1 of these.
+                                 `….pooled`: over all sentences of all responses, and the F1 of these.
 
-No claim is made that published figures are reproduced by any of them. Figures are `citation_by_rule.…` where responses
-were split by rule: published ones were split by a model, and are not comparable.
+None of them is claimed to reproduce published figures. Figures are named `citation_by_rule.…` if responses were split
+by rule: published ones were split by a model, and are not comparable.
 
-Undefined: precision and `.cited` figures where nothing is cited, all of them without a sentence, and recall or
-precision where a judgement that it needs failed or is off the scale; `failed.total` counts these judgements.
+Undefined are precision and `.cited` figures if nothing is cited, all of them without a sentence, and recall or
+precision if a judgement that they need failed or is off the scale; `failed.total` counts these judgements.
 
-By the `published` convention `recall.cited`, `f1.cited` and `precision` are what MCiteBench's own script makes of each
-response; `f1.cited` is its Citation F1. The other figures are ours by either convention. The script (caiyuhu/MCiteBench
-at d9d41d3, evaluation/eval_citation_f1_source_f1_em/) counts otherwise than `strict` in these:
+By the `published` convention, `recall.cited`, `f1.cited` and `precision` are what MCiteBench's own script computes for
+each response; `f1.cited` is its Citation F1. The other figures are our own by either convention. The script
+(caiyuhu/MCiteBench at d9d41d3, evaluation/eval_citation_f1_source_f1_em/) differs from `strict` in these points:
 
-nothing cited    a response of which no sentence cites counts in no figure: neither Citation F1 nor Source F1
-failures         a judgement that failed leaves the whole response out likewise: what it raises ends the script's work
-                 on that response (`openai.error` is no attribute of the client that the script imports)
+nothing cited    a response without citations counts in no figure: neither Citation F1 nor Source F1
+failures         a failed judgement leaves the whole response out, too: its exception ends the script's work on that
+                 response (`openai.error` is no attribute of the client that the script imports)
 repeated names   an item named twice in a sentence counts twice in the sentence's precision
-other spellings  an item is known as a bare number ("01" is 1), or as `figure`, `fig`, `table` or `tab` with a number,
-                 in any case of letters; "Fig. 3", "Figure 3a" and "[1]" are items that are not there. Citations and
-                 gold are compared as written, so that "figure 3" is not "Figure 3". How far a sentence is supported
-                 was judged with all items that `strict` knows, where any of them is known here
+other spellings  an item is recognised as a bare number ("01" is 1), or as `figure`, `fig`, `table` or `tab` with a
+                 number, in any case; "Fig. 3", "Figure 3a" and "[1]" are items that do not exist. Citations and gold
+                 are compared as written, so that "figure 3" is not "Figure 3". If any item of a sentence is recognised
+                 here, the grade of its support is the one that was given with all items that `strict` recognises
 off the scale    a grade off the scale is left out of its mean; a figure without any grade is undefined. Our judge is
-                 asked once more, and keeps such a grade as failed; its last reply still tells it
+                 asked once more, and stores such a grade as failed; it is read from the judge's last reply
 """
 
 import re
@@ -61,12 +61,12 @@ if TYPE_CHECKING:
 
 
 MAX_DIGITS = 100
-"""No item has a longer number; Python itself refuses to read one of more than 4,300 digits."""
+"""The most digits of an item's number; Python itself refuses to read a number of more than 4,300 digits."""
 _NUMBERED = lazy_regex(r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\s*(?P<number>\d+)", re.IGNORECASE)
 
 
 class PublishedResponse(NamedTuple):
-    """Recall, precision and F1 of a response, 0 to 1, and what it cites as written."""
+    """Recall, precision and F1 of a response, 0 to 1, and what it cites, as written."""
 
     recall: float | None
     precision: float | None
@@ -75,7 +75,7 @@ class PublishedResponse(NamedTuple):
 
 
 def read_as_published(verdict: EvidenceVerdict) -> PublishedResponse | None:
-    """What the scripts count of a response; None where they leave it out."""
+    """What the scripts count for a response; None if they leave it out."""
     cited = [sentence for sentence in verdict.sentences or () if sentence.cited]
     graded = [(_published_support(sentence), list(_published_relevances(sentence))) for sentence in cited]
     if any(support is None or None in relevances for support, relevances in graded):
@@ -91,7 +91,7 @@ def read_as_published(verdict: EvidenceVerdict) -> PublishedResponse | None:
 
 
 def harmonic_mean(recall: float | None, precision: float | None) -> float | None:
-    """F1; 0 where both are 0; undefined (None) where one of them is."""
+    """F1; 0 if both are 0; undefined (None) if one of them is."""
     if recall is None or precision is None:
         return None
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
@@ -109,7 +109,7 @@ def _published_relevances(sentence: SentenceVerdict) -> Iterator[float | None]:
 
 
 def _given(grade: Grade) -> float | None:
-    """The score; of a judgement that failed for being off the scale, what the judge replied all the same."""
+    """The score; if a judgement failed for being off the scale, the score in the judge's reply."""
     if grade.score is not None or grade.raw is None:
         return grade.score
     for field in GRADE_FIELDS:
@@ -121,7 +121,7 @@ def _given(grade: Grade) -> float | None:
 
 
 def _known(name: str, graded: Mapping[str, Grade]) -> Grade | None:
-    """The grade of an item by its name as written; None where the scripts find no such item."""
+    """The grade of an item by its name as written; None if the scripts find no such item."""
     numbered = _NUMBERED.fullmatch(name)
     if len(name if numbered is None else numbered["number"]) > MAX_DIGITS:
         return None
@@ -138,7 +138,7 @@ SCOPES = ("cited", "all")
 COUNTS = {"cited": "cited_sentences", "all": "sentences"}
 MAX_ACCURACY = 2
 FAILED_RATING = -1.0
-"""What MCiteBench's script writes for a judgement that it did not get, and adds up like any other."""
+"""The rating that MCiteBench's script writes for a missing judgement, and adds up like any other."""
 
 
 class CitationQuality:
@@ -194,13 +194,13 @@ class CitationQuality:
 class AnswerAccuracy:
     """`accuracy`, and `accuracy.explanation` and `accuracy.locating`: a judge's 0, 1 or 2, divided by 2; means.
 
-    MCiteBench (arXiv 2503.02589, section 4 and Tables 9 and 10), whose two kinds of questions are judged by rubrics of
-    their own. Undefined where the judgement failed or is off the scale, and without a gold answer.
+    The source is MCiteBench (arXiv 2503.02589, section 4 and Tables 9 and 10), whose two kinds of questions have
+    separate rubrics. Undefined if the judgement failed or is off the scale, and without a gold answer.
 
-    By the `published` convention (caiyuhu/MCiteBench at d9d41d3, evaluation/eval_ans_acc/), a judgement that failed, an
+    By the `published` convention (caiyuhu/MCiteBench at d9d41d3, evaluation/eval_ans_acc/), a failed judgement, an
     empty response, a question without a gold answer and a Locating question without a gold explanation are rated -1,
-    and the mean has that -1/2 in it; a rating off the scale counts as it is. A response that was not judged counts
-    nowhere.
+    and the mean includes that -1/2; a rating off the scale counts unchanged. A response that was not judged does not
+    count.
     """
 
     name = "answer_accuracy"
@@ -225,7 +225,7 @@ class AnswerAccuracy:
 
 
 def _unrated(prediction: Prediction, example: Example) -> bool:
-    """Whether the published script does not have the answer judged at all, for something is missing."""
+    """Whether the published script does not have the answer judged, because something is missing."""
     explained = example.question_type != "locating" or bool((example.reference.explanation or "").strip())
     return not (explained and (example.reference.answer or "").strip() and (prediction.response or "").strip())
 
@@ -253,7 +253,7 @@ def _on_scale(grade: Grade, scale: Sequence[float]) -> float | None:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """None where a value is."""
+    """The sum; None if any value is None."""
     total = 0.0
     for value in values:
         if value is None:
@@ -277,7 +277,7 @@ def _pooled_f1(prefix: str, scope: str) -> Aggregate:
 
 
 def _harmonic(recall: "Sums", precision: "Sums") -> "Sums":
-    """0 where both are 0."""
+    """The harmonic mean; 0 if both are 0."""
     import numpy as np
 
     total = recall + precision

@@ -1,7 +1,7 @@
 """Claims with their cited premises, and the cached verdicts of an entailment model on which citations support them.
 
-Recall and precision of ALCE (arXiv 2305.14627) and of ALiiCE (arXiv 2406.13375) rest on the same three
-questions: whether all cited quotes together, one by itself, and the others without it entail the claim.
+Recall and precision of ALCE (arXiv 2305.14627) and of ALiiCE (arXiv 2406.13375) need the same three answers: whether
+all cited quotes together, one by itself, and the others without it entail the claim.
 """
 
 import hashlib
@@ -30,29 +30,29 @@ from quoteweave.evaluation.statistics.aggregates import (
 )
 
 PremiseClaim = tuple[str, str]
-"""Premise and claim."""
+"""A premise and a claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitedClaim:
-    """A claim, and what it cites in words."""
+    """A claim, and the words of what it cites."""
 
     text: str
     premises: tuple[str, ...]
-    """The words of each cited quote, in the order cited; empty where an image has none."""
+    """The words of each cited quote, in the order cited; empty for an image without words."""
 
     def pairs(self) -> list[PremiseClaim]:
-        """All that has to be asked to score it. Nothing is asked of an empty premise: it entails nothing."""
+        """All pairs that have to be asked to score it. An empty premise is not asked about: it entails nothing."""
         places = range(len(self.premises))
         premises = [self._all(), *self.premises, *(self._without(place) for place in places)]
         return [(premise, self.text) for premise in premises if premise]
 
     def entailed(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
-        """Whether all that it cites together entails it; not where it cites nothing."""
+        """Whether everything that it cites together entails it; False if it cites nothing."""
         return self._entails(self._all(), verdicts)
 
     def counting(self, verdicts: Mapping[PremiseClaim, bool]) -> int:
-        """How many of its citations count: it is entailed, and by that one alone or not without that one."""
+        """How many of its citations count: it is entailed, and by this one alone or not without this one."""
         if not self.entailed(verdicts):
             return 0
         return sum(
@@ -67,7 +67,7 @@ class CitedClaim:
         return _joined(self.premises)
 
     def _without(self, place: int) -> str:
-        # Of a premise that is cited twice, the first is left out, as the authors' codes do.
+        # If a premise is cited twice, the first is left out, as in the authors' code.
         others = list(self.premises)
         others.remove(self.premises[place])
         return _joined(others)
@@ -79,25 +79,25 @@ class CitedResponse:
 
     claims: tuple[CitedClaim, ...]
     out_of_range: int
-    """Citations of quotes that the context does not have."""
+    """How many citations are of quotes that the context does not have."""
     whole_sentences: int = 0
-    """Sentences that should have been taken apart, but could not be."""
+    """How many sentences should have been split, but could not be."""
     kept: int | None = None
-    """How many citations of each claim were kept, the first ones; None: all."""
+    """How many citations of each claim, the first ones, were kept; None for all."""
     multiple_out_of_range: int = 0
-    """Claims with several citations that are not among these, as a citation of theirs is out of range."""
+    """How many claims with several citations are not among these, because one of their citations is out of range."""
 
     def known(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
-        """Whether all that has to be asked was asked."""
+        """Whether everything that has to be asked was asked."""
         return all(pair in verdicts for claim in self.claims for pair in claim.pairs())
 
     def columns(self, verdicts: Mapping[PremiseClaim, bool]) -> dict[str, float | None]:
         """`claims`, `citations`, `entailed` (claims), `counting` (citations), `out_of_range` and `without_words`.
 
-        And `recall` and `precision`, entailed over claims and counting over citations, None where there are none.
-        `without_words` are citations of images that no words are known of, and which so entail nothing.
-        Of claims with several citations (`multiple`): those that are entailed (`jointly_supported`), the citations of
-        these that do not count (`redundant`), and those with such a citation (`overcited`).
+        It also has `recall` and `precision`: entailed over claims and counting over citations, None if there are none.
+        `without_words` are citations of images without known words, which therefore entail nothing. For claims with
+        several citations (`multiple`): those that are entailed (`jointly_supported`), the citations of these that do
+        not count (`redundant`), and those with such a citation (`overcited`).
         """
         premises = [premise for claim in self.claims for premise in claim.premises]
         entailed = sum(claim.entailed(verdicts) for claim in self.claims)
@@ -123,12 +123,12 @@ class CitedResponse:
 
 
 def cited_figures(prefix: str, counts: Sequence[str]) -> tuple[Aggregate, ...]:
-    """The figures of columns `PREFIX.…` of `CitedResponse.columns`, and totals of the counts named.
+    """The figures of columns `PREFIX.…` of `CitedResponse.columns`, and totals of the named counts.
 
-    Standard deviations are of responses (divided by their number), as ALiiCE's code prints them. `multiple`: claims
-    with several citations over all claims; `joint_support`: those that are entailed over these; `overcitation`:
-    citations of the latter that are not needed over their number, as ALCE and ALiiCE print it, which can exceed 1;
-    `overcited_claims`: those with such a citation over their number.
+    Standard deviations are over responses (divided by their number), as ALiiCE's code prints them. `multiple`: claims
+    with several citations divided by all claims; `joint_support`: those that are entailed divided by these;
+    `overcitation`: unnecessary citations of the latter divided by their number, as ALCE and ALiiCE print it, which can
+    exceed 1; `overcited_claims`: those with such a citation divided by their number.
     """
     ratios = {
         "multiple": ("multiple", "claims", FRACTION),
@@ -148,7 +148,7 @@ def cited_figures(prefix: str, counts: Sequence[str]) -> tuple[Aggregate, ...]:
 
 
 def cited_row(prefix: str, columns: Row) -> Row:
-    """`CitedResponse.columns` by the names that `cited_figures` sums."""
+    """`CitedResponse.columns` with the names that `cited_figures` sums."""
     named = {f"{prefix}.{column}": value for column, value in columns.items()}
     return with_squares(named, f"{prefix}.recall", f"{prefix}.precision")
 
@@ -161,7 +161,7 @@ def entailments(responses: Iterable[CitedResponse], model: Entailment) -> dict[P
 
 
 def context_of(prediction: Prediction, example: Example) -> Context:
-    """The context that the response cites. Raises DatasetError where there is none."""
+    """The context that the response cites. Raises DatasetError if there is none."""
     context = prediction.context or example.context
     if context is None:
         raise DatasetError(
@@ -176,7 +176,7 @@ def _joined(premises: Iterable[str]) -> str:
 
 
 AT_ONCE = 256
-"""Pairs in one call; verdicts are written after each."""
+"""Pairs per call; verdicts are written after each call."""
 
 
 class CachedEntailmentVerdict(Record):
@@ -188,10 +188,9 @@ class CachedEntailmentVerdict(Record):
 
 
 class CachedEntailment:
-    """Implements `core.protocols.Entailment` by another model, which is asked only of what `path` does not hold.
+    """Implements `core.protocols.Entailment` by another model, which is only asked about pairs that `path` lacks.
 
-    Raises DatasetError for a file of something else, UsageError for one by another model, StorageError where it cannot
-    be written.
+    Raises DatasetError for a file of another kind, UsageError for one by another model, StorageError if writing fails.
     """
 
     def __init__(self, model: Entailment, path: Path) -> None:
@@ -206,14 +205,14 @@ class CachedEntailment:
 
     @property
     def name(self) -> str:
-        """The other model's."""
+        """The other model's name."""
         return self._model.name
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """The verdicts of the other model, stored as soon as they are known. Raises what the other model raises."""
         keys = [_key(pair) for pair in pairs]
         new = list({key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}.items())
-        # Of like length together, as models like it.
+        # Sorted by length, because models are faster for batches of similar length.
         new.sort(key=lambda item: len(item[1][0]) + len(item[1][1]))
         with open_for_append(self._path) as write:
             for start in range(0, len(new), AT_ONCE):

@@ -1,7 +1,7 @@
 """CiteVQA: gold regions met by the boxes that an answer cites, and how many of them could have been met at all.
 
 The figures are those of the paper's released script (arXiv 2605.12882; opendatalab/CiteVQA, `eval/run.py` at commit
-b643eb9). A box *meets* a gold region if they are on the same page of the same document at an IoU of 0.5 or more.
+b643eb9). A box *meets* a gold region if they are on the same page of the same document with an IoU of at least 0.5.
 
     citevqa.recall         gold regions met by a cited box / gold regions
     citevqa.page_recall    gold pages on which a usable box is cited / gold pages
@@ -11,21 +11,21 @@ b643eb9). A box *meets* a gold region if they are on the same page of the same d
     citevqa.ceiling.parser     gold regions met by any quote of their pages / gold regions
     citevqa.ceiling.context    gold regions met by any quote of the context / gold regions
 
-The last two bound recall: what the parser lost no retriever finds, and what the context lacks no answer can cite. All
-are means over questions.
+The last two are upper bounds of recall: no retriever finds what the parser lost, and no answer can cite what the
+context lacks. All are means over questions.
 
-`strict` counts each box once, and reads none in a section of thinking. A box that is reversed, without area,
-outside its page, or of a document or page that the question has not, and a mark that names no quote, meets nothing and
+`strict` counts each box once, and ignores boxes in a section of thinking. A box that is reversed, without area, outside
+its page, or of a document or page that the question does not have, and a mark that names no quote, meets nothing and
 counts in precision. Gold that is reversed, without area, outside its page, or on a page that its document lacks is left
-out; gold in a document that the collection lacks is missed. F1 is 0 where gold is there and none is met.
+out; gold in a document that the collection lacks counts as missed. F1 is 0 if there is gold and none is met.
 
-`published` does what the script does. (1) Precision is the number of gold regions met over that of cited boxes: one box
-that meets two counts twice, so precision can be 2 and F1 4/3. A box cited twice counts twice. (2) F1 is undefined where
-recall and precision are 0, and so left out of its mean, which is over the questions with a right box alone. (3) Page
-recall is undefined for every question: the text is cut at `<bbox` before boxes are looked for in it. (4) A box without
-a document is of the first. (5) An IoU of exactly 0.5 is too small, by 10^-6 in the denominator. (6) Boxes in a section
-of thinking count. (7) No box is checked: gold or cited, one outside its page is met, or meets, like any other, and one
-that is reversed or without area by none.
+`published` does what the script does. (1) Precision is the number of gold regions met divided by the number of cited
+boxes: a box that meets two counts twice, so precision can be 2 and F1 4/3. A box cited twice counts twice. (2) F1 is
+undefined if recall and precision are 0, and so left out of its mean, which is only over the questions with a right box.
+(3) Page recall is undefined for every question: the text is cut at `<bbox` before boxes are looked for in it. (4) A box
+without a document belongs to the first. (5) An IoU of exactly 0.5 is too small, by 10^-6 in the denominator. (6) Boxes
+in a section of thinking count. (7) No box is checked: a gold or cited box outside its page is met, or meets, like any
+other, and one that is reversed or without area does not.
 """
 
 from collections.abc import Sequence
@@ -53,19 +53,19 @@ UNREAD_GOLD = "citevqa.gold_on_pages_without_quotes"
 UNUSABLE_BOXES = "citevqa.unusable_boxes"
 UNREAD_TAGS = "citevqa.unread_tags"
 EXCHANGED = "citevqa.ceiling.parser, x and y exchanged"
-"""The parser's ceiling if the gold were written in the other order: what is above the ceiling tells that it is."""
+"""The parser's ceiling if the gold were written in the other order: a value above the ceiling shows that it is."""
 NOWHERE: Place = ("", -1)
-"""The place of a box whose document is not known, where no gold is."""
+"""The place of a box whose document is not known; no gold is there."""
 
 
 class CiteVqa:
     """`citevqa.recall`, `.page_recall`, `.precision`, `.f1` and the two ceilings, as fractions; means over questions.
 
-    Columns count, besides, what is reported beside the figures: `citevqa.unusable_gold` (reversed, without area or
-    outside its page), `citevqa.gold_on_lacking_pages`, `citevqa.gold_on_pages_without_quotes`, `citevqa.unusable_boxes`
-    (cited) and `citevqa.unread_tags`, both of the text that the convention reads, and `out_of_range` (marks that name
-    no quote). Undefined where the dataset asks for no boxes, or there is no response; of a failed one also by the
-    `published` convention, as the authors' code writes no line for it.
+    Other columns count what is reported with the figures: `citevqa.unusable_gold` (reversed, without area or outside
+    its page), `citevqa.gold_on_lacking_pages`, `citevqa.gold_on_pages_without_quotes`, `citevqa.unusable_boxes` (cited)
+    and `citevqa.unread_tags`, both in the text that the convention reads, and `out_of_range` (marks that name no
+    quote). Undefined if the dataset does not ask for boxes, or without a response; for a failed prediction also by the
+    `published` convention, because the authors' code writes no line for it.
     """
 
     name = "citevqa"
@@ -126,7 +126,7 @@ def _published(cited: Sequence[Placed], example: Example) -> Row:
 
 
 def _published_match(gold: Placed, cited: Placed) -> bool:
-    """The script's IoU, written out, as areas of reversed boxes and the smallest differences count in it."""
+    """The script's IoU, copied because it counts areas of reversed boxes and depends on the smallest differences."""
     (place, a), (there, b) = gold, cited
     left, top, right, bottom = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
     if place != there or right <= left or bottom <= top:
@@ -155,7 +155,7 @@ def _placed(region: GoldRegion) -> Placed:
 
 
 def _is_there(place: Place, prediction: Prediction) -> bool:
-    """Whether the document has the page, as far as it is known."""
+    """Whether the document has the page, as far as this is known."""
     pages = prediction.gold_pages
     return pages is None or any((page.document, page.page) == place for page in pages)
 
@@ -165,7 +165,7 @@ def _pages_without_quotes(prediction: Prediction) -> set[Place]:
 
 
 def _place_of(cited: CitedBox, example: Example, *, unnamed: int | None) -> Placed:
-    """A cited box, x first, with its place; `unnamed` is the document, of several, of a box that names none."""
+    """A cited box, x first, with its place; `unnamed` is the document that is assumed for a box which names none."""
     names = example.documents
     number = cited.document if cited.document is not None else 1 if len(names) == 1 else unnamed
     document = names[number - 1] if number is not None and 1 <= number <= len(names) else None
@@ -179,7 +179,7 @@ def _is_unusable(cited: Placed) -> bool:
 
 
 def _marks_without_quote(prediction: Prediction) -> int:
-    """Marks that name no quote of the context; 0 for an answer that came with boxes."""
+    """How many marks name no quote of the context; 0 for an answer that came with boxes."""
     context = prediction.context
     if context is None or prediction.quote_boxes is None or prediction.response is None:
         return 0

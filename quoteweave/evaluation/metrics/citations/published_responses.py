@@ -1,20 +1,20 @@
 """The cited claims of responses as the codes of ALCE and ALiiCE read them, for the `published` convention.
 
 Sources: `eval.py` of github.com/princeton-nlp/ALCE at 3fdc2ed, and `eval.py` of github.com/ylXuu/ALiiCE at e9fa8db.
-Both read a passage as "Title: TITLE", a line break, and its text; `[0]` cites the last passage, as Python counts; and
-what is cited twice counts twice. A response's thinking is cut off, which those scored then did not have.
+Both read a passage as "Title: TITLE", a line break, and its text; `[0]` cites the last passage, by Python's indexing;
+and repeated citations count twice. A response's thinking is removed, which the responses scored then did not have.
 
-ALCE    reads the first line of a response, `<|im_end|>` removed. Every `[n` cites, its bracket closed or not. A
-        sentence of marks alone is a sentence, with an empty claim; marks that open a sentence stay there. A sentence
-        that cites what does not exist counts 0 in recall, and its citations are left out of precision.
-ALiiCE  reads `[n]`. The first mark of a sentence that opens with a bracket goes to the sentence before, further ones
-        stay. Claims are those of `text.published_claims`. A claim that cites a number above 5 is left out, citations
-        that exist included: the script has an option for the number of passages, but passes it to nothing, so that
-        of ten passages the last five do not exist for it. Where fewer passages exist than cited it stops with an
+ALCE    reads the first line of a response, with `<|im_end|>` removed. Every `[n` cites, whether its bracket is closed
+        or not. A sentence of marks alone is a sentence with an empty claim; marks that begin a sentence stay there. A
+        sentence that cites a missing passage counts 0 in recall, and its citations are left out of precision.
+ALiiCE  reads `[n]`. The first mark of a sentence that begins with a bracket goes to the sentence before, further ones
+        stay. Claims are those of `text.published_claims`. A claim that cites a number above 5 is left out, even with
+        citations that exist: the script has an option for the number of passages but does not use it, so that the
+        last five of ten passages do not exist for it. If it has fewer passages than are cited, it stops with an
         error; here the claim is left out.
 
-Both count claims out of range among those with several citations (`multiple`), whose share of all claims so can exceed
-1 for ALiiCE.
+Both count claims that are out of range among those with several citations (`multiple`), whose share of all claims can
+therefore exceed 1 for ALiiCE.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,14 +37,14 @@ from quoteweave.evaluation.text.published_claims import (
 from quoteweave.evaluation.text.responses import answer_of
 
 ALCE_FIRST = 3
-"""Citations of a sentence that ALCE's code keeps unless told otherwise."""
+"""How many citations of a sentence ALCE's code keeps by default."""
 ALIICE_PASSAGES = 5
-"""Passages that exist for ALiiCE's code, however many there were."""
+"""How many passages exist for ALiiCE's code, however many there were."""
 _OPENED_MARK = lazy_regex(r"\[(\d+)")
 
 
 def aliice_sentences(response: str, cut: SentenceSplitter) -> list[str]:
-    """The sentences of a response, marks in place, as ALiiCE's code cuts them."""
+    """The sentences of a response, with marks in place, as ALiiCE's code splits them."""
     sentences = list(cut(answer_of(response, "own")))
     for position in range(1, len(sentences)):
         first = PUBLISHED_MARK.search(sentences[position])
@@ -57,7 +57,7 @@ def aliice_sentences(response: str, cut: SentenceSplitter) -> list[str]:
 def published_alce_responses(
     answered: Iterable[tuple[Prediction, Example]], cut: SentenceSplitter, *, first: int | None = ALCE_FIRST
 ) -> dict[str, CitedResponse]:
-    """Example to the sentences of its response; `first`: citations kept of each.
+    """Example to the sentences of its response; `first`: how many citations of each are kept.
 
     Raises DatasetError for an example without context.
     """
@@ -75,7 +75,7 @@ def published_aliice_responses(
     *,
     passages: int = ALIICE_PASSAGES,
 ) -> dict[str, CitedResponse]:
-    """Example to the claims of its response, of which all that has to be parsed is parsed together.
+    """Example to the claims of its response; everything that has to be parsed is parsed together.
 
     Raises DatasetError for an example without context.
     """
@@ -118,7 +118,7 @@ def _aliice_response(sentences: Sequence[PublishedSentence], context: Context, p
 
 
 def _outside(claims: Sequence[PublishedClaim], known: Sequence[bool]) -> "_Outside":
-    """How many claims cite what does not exist, and how many of these have several citations."""
+    """How many claims cite a missing passage, and how many of these have several citations."""
     outside = [len(claim.numbers) for claim, there in zip(claims, known, strict=True) if not there]
     return {"out_of_range": len(outside), "multiple_out_of_range": sum(count > 1 for count in outside)}
 
@@ -138,6 +138,6 @@ def _premise(context: Context, number: int) -> str:
 
 
 def _titled(quote: Quote) -> str:
-    """The title and text of a passage; passages of ALCE begin with their title already."""
+    """The title and text of a passage; ALCE's passages already begin with their title."""
     words = quote.all_text()
     return words if words.startswith(f"{quote.document}\n") else f"{quote.document}\n{words}"

@@ -1,21 +1,21 @@
 """Quote selection: precision, recall and F1 of the quotes that an answer cites.
 
-MMDocRAG (arXiv 2505.16470, section 4.1 and appendix A.2, equation 1). With P the quotes that an answer cites, each
-once, and G the gold quotes, both of one kind (image or text) or of both (overall):
+The source is MMDocRAG (arXiv 2505.16470, section 4.1 and appendix A.2, equation 1). With P the quotes that an answer
+cites, each once, and G the gold quotes, both of one kind (image or text) or of both (overall):
 
     precision = |P ∩ G| / |P|        recall = |P ∩ G| / |G|        F1 = 2 |P ∩ G| / (|P| + |G|)
 
-Names conflict, so each figure says what it averages:
+Names conflict, so each figure says how it is averaged:
 
     image.f1, text.f1, overall.f1                  mean over questions; overall is of the union of both kinds
     image.f1.pooled, …                             over all (question, quote) pairs together ("micro")
     overall.mean_of_kinds_f1, ….pooled             the mean of the image and the text F1
 
-and the same for precision and recall. MMDocRAG's tables hold image and text figures `pooled`, and as overall F1 the
+and the same for precision and recall. MMDocRAG's tables have image and text figures `pooled`, and as overall F1 the
 mean over questions `overall.f1`, whereas its section 4.1 describes `overall.mean_of_kinds_f1.pooled`.
 
-A mark that names no quote of the context is a wrong citation, and is counted in `out_of_range` besides. Undefined are
-precision without citations, and recall and F1 without gold, so that a question has an F1 whatever the model cites; by
+A mark that names no quote of the context is a wrong citation, and is also counted in `out_of_range`. Precision is
+undefined without citations, and recall and F1 without gold, so that a question has an F1 whatever the model cites; by
 the `published` convention these are 0.
 """
 
@@ -38,11 +38,11 @@ POSITION = "recall_at_position."
 
 
 class QuoteSelection:
-    """Columns `cited`, `gold`, `common`, `precision`, `recall` and `f1` of `image`, `text` and `overall`.
+    """The columns `cited`, `gold`, `common`, `precision`, `recall` and `f1` of `image`, `text` and `overall`.
 
-    And `out_of_range`, the marks that name no quote, and `recall_at_position.text3`, 1 or 0: whether the gold quote
-    that stands at that place of the context is cited. All are undefined where there is no response, or where it cannot
-    be known which quotes are gold; those of one kind where the kinds of gold are not known.
+    There are also `out_of_range`, the marks that name no quote, and `recall_at_position.text3`, 1 or 0: whether the
+    gold quote at that place of the context is cited. All are undefined without a response, or if it is not known which
+    quotes are gold; those of one kind if the kinds of gold are not known.
     """
 
     name = "quote_selection"
@@ -61,7 +61,7 @@ class QuoteSelection:
     def row(self, prediction: Prediction, example: Example) -> Row:
         """Counts are of quotes; the rest are fractions."""
         gold = gold_of(prediction, example)
-        # Datasets whose items go by printed names ("Figure 3") are cited in other marks: `source_selection`.
+        # If a dataset's items have printed names ("Figure 3"), they are cited by other marks: `source_selection`.
         if prediction.response is None or gold is None or gold_items(example) is not None:
             return {}
         cited, out_of_range = self._cited(prediction.response, gold)
@@ -80,7 +80,7 @@ class QuoteSelection:
         return row
 
     def _cited(self, response: str, gold: Gold) -> tuple[Mapping[Kind, set[Item]], int]:
-        """Cited items by kind, and how many marks name no quote; these stand in as items that are never gold."""
+        """Cited items by kind, and how many marks name no quote; these are represented by items that are never gold."""
         numbers = citations(response, self._marks)
         cited: dict[Kind, set[Item]] = {"text": set(), "image": set()}
         lost = 0
@@ -119,7 +119,7 @@ def _pooled_mean_of_kinds(*, zero: bool) -> Aggregate:
 
 
 def _ratio(ratio: str, sums: "Sums", *, zero: bool) -> "Sums":
-    """Of the sums of `common`, `cited` and `gold`. Counts are whole, so a denominator below 1 is 0."""
+    """The ratio from the sums of `common`, `cited` and `gold`. Counts are whole, so a denominator below 1 is 0."""
     import numpy as np
 
     common, cited, gold = sums

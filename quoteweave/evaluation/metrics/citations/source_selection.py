@@ -1,24 +1,23 @@
 """Source selection: whether a response cites the items that its answer needs.
 
-MCiteBench (arXiv 2503.02589, section 4, equations 1 to 3). With P the items that a response cites, each once, and G
-the gold items:
+The source is MCiteBench (arXiv 2503.02589, section 4, equations 1 to 3). With P the items that a response cites, each
+once, and G the gold items:
 
     precision = |P ∩ G| / |P|   recall = |P ∩ G| / |G|   F1 = 2 |P ∩ G| / (|P| + |G|)   exact match = 1 if P = G, else 0
 
-Items go by their printed names, as `text.source_marks` reads them.
+Items are identified by their printed names, as `text.source_marks` reads them.
 
 The paper does not say at which level it averages. `source.f1` and the like are means over questions, `….pooled` are
-over all (question, item) pairs together. It also had a model split responses into sentences and their citations, and
-took P from these: by our rule, which reads every mention as a citation, figures are named `source_by_rule.…`, and are
+over all (question, item) pairs together. In the paper a model split responses into sentences and their citations, from
+which P was taken; by our rule, which reads every mention as a citation, figures are named `source_by_rule.…` and are
 not comparable with published ones.
 
-Undefined where gold is not named in this way, and for questions that ask for a letter; precision also without
-citations.
+Undefined if gold is not named in this way, and for questions that ask for a letter; precision also without citations.
 
-By the `published` convention (caiyuhu/MCiteBench at d9d41d3) responses that cite nothing are left out of every figure,
-and so are those of which a judgement failed (`citation_quality`); `source.…` compares citations as the splitter
-wrote them with the names that the evidence's keys hold (`Reference.script_names`), so that "figure 3" is wrong where
-"Figure 3" is right, and an F1 is 0 where no name is read from the keys.
+By the `published` convention (caiyuhu/MCiteBench at d9d41d3), responses that cite nothing are left out of every figure,
+and so are those with a failed judgement (`citation_quality`); `source.…` compares citations as the splitter wrote them
+with the names in the evidence's keys (`Reference.script_names`), so that "figure 3" is wrong where "Figure 3" is right,
+and an F1 is 0 if no name can be read from the keys.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,10 +31,10 @@ from quoteweave.evaluation.text.source_marks import cited_items, item_name
 
 
 class SourceSelection:
-    """Columns `cited`, `gold`, `common`, `precision`, `recall`, `f1` and `exact_match`, the first three counts.
+    """The columns `cited`, `gold`, `common`, `precision`, `recall`, `f1` and `exact_match`; the first three are counts.
 
-    `splits` gives what a splitter found the responses to cite, by example, for `published` as written; without it,
-    responses are read by rule.
+    `splits` are, by example, the citations that a splitter found in the responses, for `published` as written; without
+    it, responses are read by rule.
     """
 
     name = "source_selection"
