@@ -1,4 +1,4 @@
-"""Makes quotes of a document's pages, once all are read: layouts, captions, headings and sections depend on all."""
+"""Makes quotes from a document's pages once all are read: layouts, captions, headings and sections depend on all."""
 
 import itertools
 import re
@@ -18,14 +18,14 @@ from quoteweave.documents.margins import find_headers_and_footers, page_labels
 from quoteweave.documents.sources.lines import BULLET_SIGN
 from quoteweave.documents.titles import body_size, find_steps, is_title
 
-# Characters in one list quote.
+# The most characters of one list quote.
 MAX_LIST_CHARACTERS = 1000
-# Characters of a section's title.
+# The most characters of a section's title.
 TITLE_LENGTH = 200
-# Share of a text's area within a picture from which it belongs to the picture.
+# The least share of a text's area inside a picture for the text to belong to the picture.
 ON_PICTURE = 0.9
 _WORD = lazy_regex(r"[^\W_][\w-]*")
-# Times that a document has a word with a hyphen from which on it is no slip.
+# How often a document must contain a word with a hyphen for that not to be a mistake.
 MIN_HYPHENATED = 2
 EQUATION = lazy_regex(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
 
@@ -67,9 +67,9 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
 
 
 def _sections(page: PageContent, layouts: Sequence[Layout], section: str | None) -> tuple[list[str | None], str | None]:
-    """The title that each element stands under, given that of the page before; and the one that holds at the end.
+    """The title above each element, given the one at the end of the page before; and the title at the end of the page.
 
-    What is set on a picture titles that picture alone. A whole page stands under the title that it begins with.
+    A title on a picture applies only to that picture. A whole page is below the title with which it begins.
     """
     pictures = [element.box for element in page.elements if element.found_as not in ("text", "page")]
     on_picture: dict[Box, str] = {}
@@ -136,7 +136,7 @@ def _with_whole_lists(
 
 
 def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[PageContent]:
-    """Join words hyphenated across columns or pages: the whole word goes where it begins."""
+    """Join words that are hyphenated across columns or pages, and put the whole word where it begins."""
     elements = [list(page.elements) for page in pages]
     running = [
         (own, i)
@@ -156,7 +156,7 @@ def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[L
 
 
 def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
-    """Give compounds that end a line at their hyphen that hyphen back: "object-" and "oriented".
+    """Restore the hyphen of compounds that are broken at it: "object-" and "oriented".
 
     A broken word is a compound if the document has it with the hyphen elsewhere, more than once, and never without it.
     """

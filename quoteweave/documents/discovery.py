@@ -1,4 +1,4 @@
-"""The files that a user means by a path: the file itself, or what can be read below a folder."""
+"""The files that a user means by a path: the file itself, or the files below a folder that can be read."""
 
 import os
 import stat
@@ -13,15 +13,15 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.formats import ADVICE, is_document, is_document_name
 
-# Pictures, data and archives that lie beside documents are no documents that a user would miss.
+# Pictures, data and archives beside documents are not documents that a user would miss.
 SKIPPED_SUFFIXES = frozenset(
     (".json", ".gif", ".bmp", ".svg", ".psd", ".avif", ".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst")
 )
 HIDDEN = "hidden"
-"""Under this, documents whose names begin with a dot are counted, which are passed over as a shell does."""
+"""The key for documents whose names begin with a dot, which are skipped, as by a shell."""
 HIDDEN_FOLDERS, LINKED_FOLDERS, COLLECTIONS = "hidden folders", "links to folders", "collections"
-"""Under these, folders are counted that are not looked into: hidden ones, links, and collections."""
-# What marks a folder as a collection: it holds copies of documents, which are not the user's files.
+"""The keys for folders that are not searched: hidden ones, links, and collections."""
+# The files that identify a folder as a collection, which has copies of documents rather than the user's own files.
 COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
 
 _ADDRESS = lazy_regex(r"((?:https?|ftp|s3|gs|file):)//?([^/].*)")
@@ -31,17 +31,17 @@ _ADDRESS = lazy_regex(r"((?:https?|ftp|s3|gs|file):)//?([^/].*)")
 class FoundFile:
     """A file, the folder that was added, and the document's name: its path below that folder, with forward slashes."""
 
-    location: str  # as a Path it would take five times the memory, and there may be very many
+    location: str  # a Path would take five times the memory, and there may be very many
     root: Path
     name: str
-    real: str  # where it lies, whatever links lead there
-    refused: str | None = None  # why it cannot be read, where that is known already
-    is_folder: bool = False  # a folder that cannot be looked into: what lies below it is unknown
-    below: str | None = None  # the path below the folder, where the document has another name
+    real: str  # its path with all links resolved
+    refused: str | None = None  # why it cannot be read, if this is known already
+    is_folder: bool = False  # a folder that cannot be searched: what is below it is unknown
+    below: str | None = None  # the path below the folder, if it is not the document's name
 
     @property
     def path(self) -> Path:
-        """Where it was found."""
+        """The path at which it was found."""
         return Path(self.location)
 
     @property
@@ -55,10 +55,10 @@ def find_files(
 ) -> list[FoundFile]:
     """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
-    In a folder, hidden files and folders, links to folders, collections and what is no document are passed over;
+    In a folder, hidden files and folders, links to folders, collections and files that are no documents are skipped.
     `passed_over` counts the last by their suffixes, in lower case, and the others under HIDDEN, HIDDEN_FOLDERS,
-    LINKED_FOLDERS and COLLECTIONS, except for what another path or folder leads to, and for the collection `own`.
-    Documents of a format that must be converted first are listed as refused, as are folders that cannot be looked into
+    LINKED_FOLDERS and COLLECTIONS, except for those that another path or folder leads to, and for the collection `own`.
+    Documents of a format that must be converted first are listed as refused, as are folders that cannot be searched
     and names that are not valid Unicode. Raises UsageError for a path that does not exist, cannot be looked at, or is
     itself a collection.
     """
@@ -66,9 +66,9 @@ def find_files(
     folders = folders_among(paths)
     alone = [path for path in paths if path not in folders]
     walk = _Walk({os.path.realpath(path) for path in alone}, own)
-    # A file is named from the outermost folder that was added, in whatever order they were given.
+    # A file is named from the outermost folder that was added, whatever their order.
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
-        # A link gives way to the file that it leads to.
+        # If both a link and the file it leads to are found, the file is used.
         for file in sorted(walk.below(folder), key=_is_link):
             found.setdefault(file.real, file)
     for path in alone:
@@ -80,13 +80,13 @@ def find_files(
 
 
 def folders_among(paths: Sequence[Path]) -> list[Path]:
-    """Those that are folders.
+    """Those of the paths that are folders.
 
     Raises UsageError for a path that does not exist or cannot be looked at, and for a collection.
     """
     folders = [path for path in paths if _is_folder(path)]
     for folder in folders:
-        with suppress(OSError):  # of which whoever looks into it tells
+        with suppress(OSError):  # searching the folder reports the error
             if COLLECTION_FILES.issubset(path.name for path in folder.iterdir()):
                 raise UsageError(f"{folder} is a collection, not a folder of documents; name it with --collection")
     return folders
@@ -97,7 +97,7 @@ def _is_link(file: FoundFile) -> bool:
 
 
 def _not_there(path: Path) -> str:
-    if (address := _ADDRESS.match(str(path))) is not None:  # of which a path has lost a slash
+    if (address := _ADDRESS.match(str(path))) is not None:  # a path loses one of the slashes of an address
         return f"{address[1]}//{address[2]} is an address, and files are added: download it first, then add the file"
     return f"{path} does not exist"
 
@@ -112,21 +112,21 @@ def _is_folder(path: Path) -> bool:
 
 
 class _Walk:
-    """Looks into folders, into each once, and keeps what it passes over there."""
+    """Searches folders, each once, and records what it skips there."""
 
     def __init__(self, alone: AbstractSet[str], own: Path | None) -> None:
         self._alone, self._looked_into = alone, set[str]()  # real paths of files, and of folders
         self._own = own and os.path.realpath(own)
-        self._aside: list[tuple[str, str]] = []  # what it counts as, and where it really lies
+        self._aside: list[tuple[str, str]] = []  # the key under which it counts, and its real path
         self._others = Counter[str]()  # by suffix
 
     def passed_over(self) -> Counter[str]:
-        """How much was passed over of each kind and not reached by another path."""
+        """How much of each kind was skipped and not reached by another path."""
         reached = self._alone | self._looked_into
         return self._others + Counter(kind for kind, place in self._aside if place not in reached)
 
     def below(self, folder: Path) -> Iterator[FoundFile]:
-        """What can be read below a folder, and what there cannot be looked into."""
+        """The files below a folder that can be read, and the folders there that cannot be searched."""
         root = folder.resolve()
         failed: list[OSError] = []
         for parent, folders, files in os.walk(folder, onerror=failed.append):
@@ -142,7 +142,7 @@ class _Walk:
                 if self._passes_over_file(path, suffix):
                     continue
                 refused = f"{suffix} files are not read; {ADVICE[suffix]}" if suffix in ADVICE else None
-                # `islink` answers in a folder that may be listed and not entered, too.
+                # `islink` also works in a folder that may be listed but not entered.
                 real = os.path.realpath(path) if os.path.islink(path) else str(Path(here, name))  # noqa: PTH114
                 yield _found(path, root, path.relative_to(folder).as_posix(), real, refused)
         yield from self._closed(folder, root, failed)
@@ -155,7 +155,7 @@ class _Walk:
         return True
 
     def _passes_over_folder(self, parent: str, name: str) -> bool:
-        """Whether a folder is not looked into: it is hidden, or a link."""
+        """Whether a folder is skipped: because it is hidden, or a link."""
         path = Path(parent, name)
         kind = HIDDEN_FOLDERS if name.startswith(".") else LINKED_FOLDERS if path.is_symlink() else None
         if kind is not None:
@@ -163,9 +163,9 @@ class _Walk:
         return kind is not None
 
     def _passes_over_file(self, path: Path, suffix: str) -> bool:
-        """Whether a file is no document, or hidden."""
+        """Whether a file is skipped: because it is no document, or hidden."""
         if path.name.startswith((".", "~$")):
-            # "._a.pdf" is what macOS keeps beside "a.pdf" on a disk of another system.
+            # "._a.pdf" is written by macOS beside "a.pdf" on disks of other systems, and is no document.
             if path.name[0] == "." and not path.name.startswith("._") and is_document_name(path.name):
                 self._aside.append((HIDDEN, os.path.realpath(path)))
             return True

@@ -1,7 +1,7 @@
-"""Names of documents: a file's path below the folder that was added, with more of that folder in front where needed.
+"""Names of documents: a file's path below the folder that was added, preceded by more of that folder where needed.
 
-A file that is a document already keeps its name, whatever is added later. The name of a new one does not depend on the
-order in which paths are given, nor on how far an earlier, stopped run came.
+A file that is already a document keeps its name, whatever is added later. The name of a new one does not depend on the
+order in which paths are given, nor on how far an earlier, interrupted run came.
 """
 
 import os
@@ -29,7 +29,7 @@ class _Known:
     below: str
     content: str | None
     by_name: bool
-    """Whether the name alone says which document it is: another tool parsed it, or it was uploaded."""
+    """Whether the name alone identifies the document: because another tool parsed it, or it was uploaded."""
     imported: bool
 
     @property
@@ -57,11 +57,10 @@ def name_files(
 ) -> list[FoundFile]:
     """The same files with the names that their documents have or will have, in the order of these names.
 
-    A file that is known keeps its name, and so does one that was moved with its folder. `prefix` stands before the
-    names of all others; what is still ambiguous, here or beside the documents that there are, has the last parts of
-    the added folder's path in front, as many as tell it from the others. Uploaded files have the names that are `given`
-    for their paths, and replace documents of these names wherever those came from, which stays their origin. Raises
-    UsageError for an invalid prefix.
+    A known file keeps its name, and so does one that was moved with its folder. `prefix` is put before the names of all
+    others. A name that is still ambiguous, among these or existing documents, is preceded by the last parts of the
+    added folder's path, as many as distinguish it. Uploaded files have the names that are `given` for their paths, and
+    replace documents of these names wherever those came from, whose origin stays. Raises UsageError for a bad prefix.
     """
     known = [
         _Known(
@@ -100,10 +99,10 @@ class _Naming:
     prefix: str | None
     content_of: Callable[[Path], str]
     given: dict[str, FoundFile] = field(default_factory=dict)
-    """By name, the files that have theirs."""
+    """Files that have been given their names, by name."""
 
     def give_names(self, files: Iterable[FoundFile], names: Mapping[Path, str], origins: Mapping[str, Origin]) -> None:
-        """Give files the names that stand beside their paths, and the origins of the documents that they replace."""
+        """Give files the names that are given for their paths, and the origins of the documents that they replace."""
         for file in files:
             if (name := names.get(file.path)) is not None:
                 origin = origins.get(name)
@@ -117,7 +116,7 @@ class _Naming:
         return [*self.given.values(), *self._name_new(left)]
 
     def _keep(self, files: Sequence[FoundFile]) -> list[FoundFile]:
-        """Name the files of known documents and return the others, as the following methods do too."""
+        """Name the files of known documents and return the others, as the following methods do, too."""
         by_file = {str(one.file): one for one in reversed(self.known) if not one.by_name}
         left = []
         for file in files:
@@ -125,7 +124,7 @@ class _Naming:
             if one is None or one.name in self.given:
                 left.append(file)
                 continue
-            # A folder above that of the document is where it is from now on; one below it says nothing new.
+            # A folder above the document's folder becomes its origin if it is added; one below changes nothing.
             above = one.root.is_relative_to(file.root)
             root, below = (file.root, file.name) if above else (one.root, one.below)
             self._give(replace(file, root=root), one.name, below)
@@ -210,13 +209,13 @@ def _likeliest(file: FoundFile, gone: Sequence[_Known], content_of: Callable[[Pa
 
 
 def _parts_in_common(one: Path, other: Path) -> int:
-    """How many of the last parts of these paths are the same."""
+    """How many of the last parts of these paths are equal."""
     pairs = zip(reversed(one.parts), reversed(other.parts), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 class _Levels:
-    """For each possible name, with how many parent folders in front each file would have it."""
+    """For each possible name, the number of parent folders with which each file would have it."""
 
     def __init__(self, files: Iterable[tuple[Path, str]]) -> None:
         self._files: defaultdict[str, list[tuple[Path, str]]] = defaultdict(list)
@@ -228,7 +227,7 @@ class _Levels:
         """Whether only one file can have this name with at most `level` parent folders in front."""
         last = _last_part(name)
         if len(self._files[last]) == 1:
-            return True  # as of most files; the names that each can have would fill much memory
+            return True  # as for most files; storing the possible names of all would take much memory
         if last not in self._levels:
             found: defaultdict[str, list[int]] = defaultdict(list)
             for root, below in self._files[last]:

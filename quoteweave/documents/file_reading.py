@@ -1,6 +1,6 @@
 """Reads many files with worker processes, in tasks of some pages or a few small files; yields them as they finish.
 
-The processes do all that can be done before documents are stored, their records and the copies of their files included.
+The processes do everything that can be done before documents are stored, including their records and file copies.
 """
 
 from collections import deque
@@ -30,31 +30,31 @@ from quoteweave.documents.parser import (
 from quoteweave.documents.retried_tasks import RetriedTask, failure_reason
 from quoteweave.documents.worker_pool import WorkerPool, overtime_message
 
-# Pages in one task: enough that opening the file does not count, few enough that processes end together.
+# Pages per task: enough for the time of opening the file not to matter, few enough for processes to end together.
 PAGES_PER_TASK = 6
-# Files that one task looks at.
+# How many files one task inspects.
 FILES_PER_INSPECTION = 50
-# Files without pages of their own that one task reads, and what the largest of them may have, in bytes: the message to
-# a process and back costs as much as reading a page of text.
+# How many files without pages of their own one task reads, and the size in bytes up to which a file may be in such a
+# task: sending messages to a process and back costs as much as reading a page of text.
 FILES_PER_TASK = 20
 SMALL_FILE_BYTES = 100_000
-# When more pages than this went beyond the limits, and more than were read, the rest of their document is not tried.
+# If more pages than this exceeded the limits, and more than were read, the rest of their document is not tried.
 MAX_LOST = 5
 
-# Bytes that are kept of a page, roughly.
+# Roughly how many bytes are stored for a page.
 USUAL_PAGE = 10_000
 
 S = TypeVar("S")
 Stop = Callable[[str, int], str | None]
-"""Why a document is read no further, by its name and the number of its pages; None lets it be read."""
+"""Returns why a document is to be read no further, given its name and number of pages; None lets it be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddProgress:
     """Progress callbacks: `on_total` gets the number of pages to read, `on_pages` a document and its pages done.
 
-    `on_file` gets the name of each document that is done with: unchanged, read or refused. All are called by the thread
-    that adds. Once everything is read, the pages done are as many as were to come.
+    `on_file` gets the name of each document that is finished: unchanged, read or refused. All are called by the thread
+    that adds. When everything is read, the number of pages done equals the total.
     """
 
     on_total: Callable[[int], None] = lambda _: None
@@ -77,16 +77,16 @@ class FileReading:
     source: SourceFile
     origin: Origin
     partial_parser: str
-    """The parser's fingerprint where pages are missing that went beyond the limits."""
+    """The parser's fingerprint for a document that lacks pages which exceeded the limits."""
     sources: SourceStore
-    """Where the file is copied to."""
+    """The store to which the file is copied."""
     unfinished: UnfinishedPages
-    """Where its pages are kept until its document is stored."""
+    """The store of its pages until its document is stored."""
 
     def prepare(self, format: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
         """Prepare the parsed document for storing.
 
-        Raises DamagedDocument where the file has changed, DocumentError or OSError where it cannot be copied.
+        Raises DamagedDocument if the file has changed, DocumentError or OSError if it cannot be copied.
         """
         self.source.require_unchanged()
         origin = self.origin.model_copy(update={"parser": self.partial_parser}) if partial else self.origin
@@ -104,11 +104,11 @@ def read_files(
 ) -> Iterator[PreparedDocument | FileIssue]:
     """Read files with the workers and yield each as soon as it is done.
 
-    `reading` makes what is sent to a worker when a file's turn comes: there may be very many files.
-    A page that crashes its process, or goes beyond the limits of memory or time, is kept empty, with a warning; a file
-    without any other is refused. Pages that an earlier run has kept are not read again. `stop` is asked of a file with
-    pages when its reading begins, and while it is read; where it gives a reason, that file alone is refused.
-    Raises StorageError when the disk refuses, UsageError where OCR cannot read the language that was asked for.
+    `reading` makes what is sent to a worker only when a file's turn comes, because there may be very many files. A page
+    that crashes its process, or exceeds the limits of memory or time, is stored empty, with a warning; a file without
+    any other page is refused. Pages stored by an earlier run are not read again. `stop` is called for a file with pages
+    when its reading begins, and while it is read; if it returns a reason, only that file is refused. Raises
+    StorageError when the disk refuses, UsageError if OCR cannot read the requested language.
     """
     inspected: dict[int, Inspection] = {}
     for number, found in enumerate(_inspected(files, reading, workers)):
@@ -127,7 +127,7 @@ def read_files(
 def _inspected(
     files: Sequence[S], reading: Callable[[S], FileReading], workers: WorkerPool
 ) -> Iterator[Inspection | str]:
-    """What each file is, or why it cannot be read, in order; so many batches at a time as keep the processes busy."""
+    """What each file is, or why it cannot be read, in order; enough batches at a time keep the processes busy."""
     starts = iter(range(0, len(files), FILES_PER_INSPECTION))
     looks: deque[RetriedTask[SourceFile, Inspection | str]] = deque()
     while True:
@@ -147,17 +147,17 @@ class _ReadUnit(Protocol):
     """A unit of work for the pool whose results are returned together."""
 
     def start(self) -> None:
-        """Have it read."""
+        """Submit its first tasks."""
 
     def unfinished(self) -> list[Future[Any]]:
-        """Tasks that are still to be done."""
+        """The tasks that are not done yet."""
         ...
 
     def advance(self) -> None:
-        """Take what has been read, and go on."""
+        """Take the results of finished tasks, and submit further ones."""
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
-        """The documents, or why there is none, once no task is left. Raises what is not a file's fault."""
+        """The documents, or why there are none, once no task is left. Raises errors that no file has caused."""
         ...
 
 
@@ -181,7 +181,7 @@ def _read_units(
 
 
 def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
-    """Runs in a worker: inspect each file, or give the reason why it cannot be read."""
+    """Runs in a worker: inspect each file, or return the reason why it cannot be read."""
     for source in sources:
         try:
             yield inspect_file(source)
@@ -212,7 +212,7 @@ def _ended_units(queue: Iterator[_ReadUnit], workers: WorkerPool) -> Iterator[_R
 
 
 class _WholeFilesUnit:
-    """Files that are read whole, by one worker process, one after the other."""
+    """Files that one worker process reads whole, one after the other."""
 
     def __init__(
         self, files: Sequence[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress
@@ -243,7 +243,7 @@ class _WholeFilesUnit:
 
 
 class _PagesUnit:
-    """A file whose pages are being read by worker processes, and then put together by one."""
+    """A file whose pages are read by worker processes and then assembled by one of them."""
 
     def __init__(
         self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress, stop: Stop
@@ -297,7 +297,7 @@ class _PagesUnit:
         return self._refused is not None or any(part.error for part in self._parts)
 
     def _should_give_up(self) -> bool:
-        """Whether more of it need not be read."""
+        """Whether the rest of it need not be read."""
         if self._has_failed() or self._is_overtime():
             return True
         lost = sum(len(part.lost) for part in self._parts)
@@ -347,7 +347,7 @@ class _PagesUnit:
 
 
 def prepare_whole(files: Iterable[tuple[FileReading, Format]]) -> Iterator[PreparedDocument | str]:
-    """Runs in a worker: parse and prepare each file that is read whole, or give the reason for its failure."""
+    """Runs in a worker: parse and prepare each file that is read whole, or return the reason for its failure."""
     for file, format in files:
         try:
             yield file.prepare(format, read_whole(file.source, format))
@@ -360,9 +360,9 @@ def prepare_whole(files: Iterable[tuple[FileReading, Format]]) -> Iterator[Prepa
 def prepare_kept(
     counts: Iterable[int], file: FileReading, format: Format, lost: dict[int, str]
 ) -> Iterator[PreparedDocument]:
-    """Runs in a worker: assemble a document from the kept pages of a file.
+    """Runs in a worker: assemble a document from the stored pages of a file.
 
-    `counts` has one item, the number of pages, because a task of the pool takes items and gives a result for each.
+    `counts` has one item, the number of pages, because a task of the pool takes items and yields a result for each.
     """
     for count in counts:
         parsed = assemble_kept_pages(file.source, file.unfinished, count, lost)

@@ -51,7 +51,7 @@ SUFFIXES: Mapping[str, Format] = MappingProxyType(
 )
 """The suffixes, in lower case, of the files that are read from a folder."""
 _TEXT_FORMATS = frozenset({Format.MARKDOWN, Format.TEXT, Format.RESTRUCTURED_TEXT, Format.HTML, Format.CSV})
-"""The formats that have no signature: text of which the suffix says what it is."""
+"""The formats without a signature: text whose format is known from its suffix."""
 
 _NAMED_AS_DOCUMENT = lazy_regex(
     r"(?:README|LICEN[CS]E|COPYING|NOTICE|AUTHORS|CONTRIBUTING|CHANGES|CHANGELOG|NEWS|HISTORY|INSTALL|TODO)(?:[-.][A-Z0-9]+)*"
@@ -59,7 +59,7 @@ _NAMED_AS_DOCUMENT = lazy_regex(
 
 
 def is_document_name(name: str) -> bool:
-    """Whether a file of this name is read from a folder: by its suffix, or as one of the usual names of documents.
+    """Whether a file of this name is read from a folder: by its suffix, or because it is a usual name of documents.
 
     >>> [is_document_name(name) for name in ("a.pdf", "README", "LICENSE-MIT", "METADATA", "a.py")]
     [True, True, True, False, False]
@@ -69,7 +69,7 @@ def is_document_name(name: str) -> bool:
 
 
 def is_document(path: Path) -> bool:
-    """Whether a file is read from a folder: by its name, and without a document's suffix only if it can be read."""
+    """Whether a file is read from a folder: by its name; without a document's suffix only if it can be read."""
     if path.suffix.lower() in SUFFIXES:
         return True
     if not is_document_name(path.name):
@@ -78,7 +78,7 @@ def is_document(path: Path) -> bool:
         sniff(path)
     except (DamagedDocument, UnsupportedFormat):
         return False
-    except DocumentError:  # of which whoever reads it tells
+    except DocumentError:  # reported when the file is read
         return True
     return True
 
@@ -95,7 +95,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys((".tex", ".adoc", ".org", ".ipynb", ".fb2"), _PANDOC)
     | dict.fromkeys((".gif", ".bmp", ".heic", ".heif", ".avif", ".jp2", ".psd", ".svg"), _PICTURE)
     | dict.fromkeys((".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst"), _ARCHIVE)
-    # Text to look at, whose words are encoded.
+    # These look like text files, but their words are encoded.
     | dict.fromkeys((".eml", ".msg", ".mbox", ".mht", ".mhtml"), _MAIL)
     | dict.fromkeys((".pages", ".key", ".numbers", ".vsd", ".vsdx", ".pub", ".xps"), _PRINT)
     | {
@@ -141,7 +141,7 @@ _FOREIGN = (
     (0, b"\x28\xb5\x2f\xfd", "a Zstandard archive", ".zst"),
     (0, b"PAR1", "a Parquet file", ".parquet"),
 )
-# Suffixes of files that are ZIP and OLE containers, by which messages name what a file is; no container is looked into.
+# Suffixes of ZIP and OLE containers, used in messages to name what a file is; containers are not opened.
 _ZIPPED = {".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".pages", ".key", ".numbers", ".vsdx", ".xps"}
 _OLE = {".doc", ".msg", ".ppt", ".xls", ".docx", ".pptx", ".xlsx", ".vsd", ".pub"}
 
@@ -154,10 +154,10 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b"))
 def sniff(path: Path) -> Format:
     """Detect a file's format. Up to 1,024 bytes of junk may precede a PDF's header.
 
-    Raises UnsupportedFormat, with a way to convert it, for what is not read; DamagedDocument for an empty file, binary
-    data with a text's name, and a file that is not what its name says; DocumentError when it cannot be opened.
+    Raises UnsupportedFormat, with a way to convert it, for formats that are not read; DamagedDocument for an empty
+    file, binary data with a text's name, and a file that is not what its name says; DocumentError if opening it fails.
     """
-    if not path.is_file():  # opening a pipe would wait for ever
+    if not path.is_file():  # opening a pipe would block for ever
         raise DocumentError(f"{path.name!r} is not a file")
     try:
         with path.open("rb") as stream:
@@ -177,7 +177,7 @@ def _by_signature(head: bytes, suffix: str) -> Format | None:
     for offset, mark, found in _SIGNATURES:
         if head.startswith(mark, offset) and (found is not Format.WEBP or head.startswith(b"RIFF")):
             return found
-    # A text may speak of PDF headers; only at the very start is one taken for what it is.
+    # A text may mention PDF headers, so a text file is only taken for a PDF if it begins with one.
     at = head.find(b"%PDF-", 0, _PDF_JUNK + 5)
     return Format.PDF if at == 0 or (at > 0 and SUFFIXES.get(suffix) not in _TEXT_FORMATS) else None
 
@@ -201,7 +201,7 @@ def _by_suffix(name: str, suffix: str, head: bytes) -> Format:
 
 
 def _foreign(head: bytes, suffix: str) -> tuple[str | None, str]:
-    """Name an unsupported format, with the suffix whose advice fits it."""
+    """Name an unsupported format, with the suffix whose advice applies to it."""
     for offset, mark, kind, usual in _FOREIGN:
         if head.startswith(mark, offset):
             container = _ZIPPED if usual == ".zip" else _OLE if usual == ".doc" else set()
@@ -216,7 +216,7 @@ def _looks_like(head: bytes) -> str:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether the bytes may be text: a byte order mark, or else no NUL and few control characters."""
+    """Whether the bytes may be text: with a byte order mark, or with no NUL and few control characters."""
     if head.startswith(_BOMS):
         return True
     controls = len(head) - len(head.translate(None, _CONTROL))

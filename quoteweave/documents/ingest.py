@@ -37,7 +37,7 @@ from quoteweave.index.sync import sync_indexes
 __all__ = ["AddOptions", "AddProgress", "AddReport", "FileIssue", "add"]
 
 
-# Between changes of what can be searched: at most a tenth of the time goes into them, however large the collection is.
+# Pauses between changes of what can be searched, which take at most a tenth of the time even in large collections.
 MIN_PAUSE_S = 0.5
 PAUSE_RATIO = 10
 # Quotes in memory that are not stored yet: some twenty megabytes, and as much again while their words are counted.
@@ -77,19 +77,19 @@ class AddOptions:
     ('port.md',)
 
     Fields:
-        settings: what changes the quotes of a file, such as OCR and its language
+        settings: settings that change the quotes of a file, such as OCR and its language
         metadata: names and values that are attached to each document
         password: for encrypted PDFs; it is not stored
-        processes: that read files; 0 for one a core, four at most
-        limits: memory in bytes, and processor seconds of a page and of a document, of each process
+        processes: how many processes read files; 0 for one per core, at most four
+        limits: memory in bytes, and processor seconds of a page and of a document, for each process
         wait_s: seconds to wait for another writer to end; None waits for ever
-        pictures: so that a renamed document keeps the vectors of its pictures
-        prefix: stands, with a slash, before the names of new documents
-        names: of uploaded files' documents, by the files' paths
-        refuse: why a document that was read is not stored; None stores it
-        stop: why a document with pages is read no further, by its name and their number; asked when its reading begins
-            and while it is read
-        workers: used in place of `processes` and `limits`, and left open
+        pictures: with it, a renamed document keeps the vectors of its pictures
+        prefix: put, with a slash, before the names of new documents
+        names: names of uploaded files' documents, by the files' paths
+        refuse: returns why a document that was read is not stored; None stores it
+        stop: returns why a document with pages is read no further, given its name and their number; called when its
+            reading begins and while it is read
+        workers: used in place of `processes` and `limits`, and not closed
     """
 
     settings: ParserSettings = field(default_factory=ParserSettings)
@@ -127,7 +127,7 @@ def add(
 
     Raises UsageError for a path that does not exist or an invalid prefix, CollectionLocked while another process
     writes, StorageError when the disk refuses. A file that cannot be read is in the report with its reason, and the
-    others go on.
+    other files are still added.
     """
     if isinstance(paths, str | Path):
         raise UsageError(f"add takes a list of paths; write [{str(paths)!r}]")
@@ -144,7 +144,7 @@ def add(
 
 @dataclass(frozen=True, slots=True)
 class _Unread:
-    """A file that may have to be read: all that is kept of each until its turn comes, as there may be very many."""
+    """A file that may have to be read, with as little data as possible, because there may be very many."""
 
     file: FoundFile
     content: str  # its SHA-256, in hexadecimal
@@ -194,7 +194,7 @@ class _Run:
     def remove_vanished(self, roots: set[Path], files: Sequence[FoundFile]) -> None:
         """Remove documents whose files are gone from these folders, and failures that are checked again.
 
-        Where nothing is left in a folder of several documents, these stay: it may be a drive that is not there.
+        If a folder that had several documents is empty, they stay: it may be that of a drive that is not connected.
         """
         names = {file.name for file in files if not file.is_folder}
         real_paths, within = {file.real for file in files}, _below(roots)
@@ -204,7 +204,7 @@ class _Run:
             file = origin.file(name)
             if name in names or origin.imported or not within(file) or unknown(file):
                 continue
-            # A file that is there, but not meant by the folder, was added by itself; a link to another is that other.
+            # A file that exists but is not found in the folder was added by itself, unless it links to another one.
             if not os.path.lexists(file) or os.path.realpath(file) in real_paths:
                 gone[name] = file
         for folder, names_there in _in_empty_folders(gone).items():
@@ -224,7 +224,7 @@ class _Run:
         unread = {one.file.name: one for one in self._to_read(files)}
         for name in {file.name for file in files} - unread.keys():
             progress.on_file(name)
-        # Pages that another run has read, of what is not to be read any more, must not stay.
+        # Pages that an earlier run has stored for files that need not be read any more must not stay.
         self._collection.unfinished.prune(self._unfinished_pages(one).folder.name for one in unread.values())
 
         def on_pages(name: str, pages: int) -> None:
@@ -271,7 +271,7 @@ class _Run:
                     yield one
 
     def _with_hash(self, file: FoundFile) -> _Unread:
-        """The file with its content's hash. Raises DocumentError or OSError where it cannot be read."""
+        """The file with the hash of its content. Raises DocumentError or OSError if it cannot be read."""
         if file.refused is not None:
             raise UnsupportedFormat(file.refused)
         before = self._known.get(file.name)
@@ -286,7 +286,7 @@ class _Run:
         return _Unread(file, content, stamp)
 
     def _origin(self, one: _Unread) -> Origin:
-        """Where the document will come from."""
+        """The origin that the document will have."""
         before = self._known.get(one.file.name)
         return Origin(
             root=one.file.root,
@@ -297,13 +297,13 @@ class _Run:
         )
 
     def _bring_up_to_date(self, one: _Unread) -> bool:
-        """Update the path and metadata of a stored document; return False where it is to be read again, or is new."""
+        """Update the path and metadata of a stored document; return False if it must be read again, or is new."""
         file, name = one.file, one.file.name
         before = self._known.get(name)
         if before is None or before.content != one.content:
             return False
         origin = self._origin(one)
-        if before.imported:  # what another tool made of this very file is not to be parsed over
+        if before.imported:  # what another tool made of this very file must not be replaced
             self._outcome["unchanged"].append(name)
             return True
         if before.parser not in (origin.parser, self._partial):
@@ -334,24 +334,24 @@ class _Run:
 class _Batch:
     """Documents that are ready but not stored yet; they are stored in batches, every second or so.
 
-    Storing documents changes the lexical index, which may take a second if it is large, so it is not done for
-    each small document by itself.
+    Storing documents changes the lexical index, which may take a second if it is large, so it is not done for each
+    small document by itself.
     """
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._ready: list[tuple[PreparedDocument, UnfinishedPages]] = []
         self._quotes = 0
-        self._wait_until = 0.0  # on the monotonic clock
+        self._wait_until = 0.0  # by the monotonic clock
 
     def add(self, document: PreparedDocument, unfinished: UnfinishedPages) -> None:
-        """Take a document, with its pages as kept until it is stored; store all taken ones when that is due."""
+        """Add a document, with its pages, which are kept until it is stored; store all waiting ones if it is time."""
         self._ready.append((document, unfinished))
         self._quotes += len(document.quotes)
         self.tick()
 
     def tick(self) -> None:
-        """Store the documents taken, unless that was done a moment ago."""
+        """Store the waiting documents, unless that was done a moment ago."""
         if self._ready and (time.monotonic() >= self._wait_until or self._quotes >= MAX_WAITING):
             self.flush()
 
@@ -359,12 +359,12 @@ class _Batch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        # Keep what was read when an error ends the run; a second error, as of a full disk, must not hide the first.
+        # Store what was read when an error ends the run; a second error, as of a full disk, must not hide the first.
         with nullcontext() if error is None else suppress(QuoteweaveError):
             self.flush()
 
     def flush(self) -> None:
-        """Store the documents taken."""
+        """Store the waiting documents."""
         ready, self._ready, self._quotes = self._ready, [], 0
         if ready:
             start = time.monotonic()
@@ -376,12 +376,12 @@ class _Batch:
 
 
 def default_processes() -> int:
-    """How many processes read files: one a core, four at most."""
+    """The default number of processes that read files: one per core, at most four."""
     return min(4, os.cpu_count() or 1)
 
 
 def _in_empty_folders(files: Mapping[str, Path]) -> dict[Path, list[str]]:
-    """Names of files that are gone by the nearest folder that is still there, where that is empty and held several."""
+    """Names of missing files by the nearest folder that still exists, if that is empty and had several files."""
     held: defaultdict[Path, list[str]] = defaultdict(list)
     for name, file in files.items():
         held[next(folder for folder in file.parents if folder.is_dir())].append(name)
@@ -389,12 +389,12 @@ def _in_empty_folders(files: Mapping[str, Path]) -> dict[Path, list[str]]:
 
 
 def _below(folders: Iterable[Path]) -> Callable[[Path], bool]:
-    """Whether a path lies below one of these folders."""
+    """A function that tells whether a path is below one of these folders."""
     starts = tuple(os.path.join(folder, "") for folder in folders)  # noqa: PTH118 - with a slash at its end, even of "/"
     return lambda path: str(path).startswith(starts)
 
 
 def _hash(path: Path) -> str:
     if path.exists() and not path.is_file():
-        raise DocumentError(f"{path.name!r} is not a file")  # opening a pipe would wait for ever
+        raise DocumentError(f"{path.name!r} is not a file")  # opening a pipe would block for ever
     return file_sha256(path)

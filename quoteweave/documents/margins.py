@@ -1,4 +1,4 @@
-"""Headers and footers, and the labels of pages, which are printed there."""
+"""Finds headers and footers, and the labels of pages that are printed there."""
 
 import re
 from collections import Counter, defaultdict
@@ -10,25 +10,26 @@ from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK, PAGE_NUMBER, SEC
 from quoteweave.documents.layout.page import PageContent, PageElement
 from quoteweave.documents.titles import BodySize, body_size, is_title
 
-# Share of the page's height in which headers and footers stand. Further in, up to the second share, they are recognised
-# by the page's number, which goes up from page to page: on such a share of the pages, and with so much space beside it.
+# The share of the page's height in which headers and footers are. Further in, up to the second share, they are
+# recognised by the page's number, if it increases from page to page on the given share of the pages, and has that much
+# space beside it.
 MARGIN, WIDEST_MARGIN = 0.09, 0.15
 NUMBERED = 0.5
 BESIDE_NUMBER = 36.0  # points
-# Titles in the margins are larger than running text, times this; names of sections are not.
+# Titles in the margins are larger than running text by this factor; names of sections are not.
 MAX_SIZE_IN_MARGIN = 1.1
 MAX_CHARACTERS_IN_MARGIN = 200
 MIN_PAGES = 3
 MAX_NUMBER_CHARACTERS = 6  # of a page's number
-# Letters and digits from which on the beginning of a title tells it from others.
+# How many letters and digits the beginning of a title needs to distinguish it from others.
 MIN_CUT_OFF = 8
 
 
 def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
-    """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number.
+    """Find headers and footers: text in the margins that repeats from page to page, ignoring digits, or a page number.
 
-    So is the name of a section in one row with such a text, as books have it: numbered or in capitals, or repeating a
-    title of the document.
+    The name of a section in the same row as such a text counts as well, as in books: if it is numbered or in capitals,
+    or repeats a title of the document.
     """
     margins: dict[tuple[Layout, str, int], list[tuple[int, int, PageElement]]] = {}
     layouts: dict[tuple[int, int], Layout] = {}
@@ -63,7 +64,7 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
 
 
 def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[int, int], Layout]:
-    """The texts of rows that have the number of their page, where most pages begin, or end, with such a row."""
+    """The texts of rows with their page's number, if most pages begin, or end, with such a row."""
     found = dict[tuple[int, int], Layout]()
     zones: tuple[Layout, Layout] = ("header", "footer")
     for zone in zones:
@@ -79,7 +80,7 @@ def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[i
 
 
 def _outermost_row(page: PageContent, body: BodySize, zone: Layout) -> dict[int, PageElement]:
-    """The first row of text on a page, or the last, where it stands and is set as a header or footer may be."""
+    """The first row of text on a page, or the last, if its position and type may be those of a header or footer."""
     texts = {i: one for i, one in enumerate(page.elements) if one.found_as == "text"}
     if not texts:
         return {}
@@ -95,7 +96,7 @@ def _outermost_row(page: PageContent, body: BodySize, zone: Layout) -> dict[int,
 
 
 def _numbers_apart(row: Sequence[PageElement]) -> list[PageElement]:
-    """The bare numbers of a row that stand apart from all else in it: that of an item of a list is near its text."""
+    """The bare numbers of a row that are apart from everything else in it, unlike the number of a list item."""
     return [
         number
         for number in row
@@ -125,7 +126,7 @@ def _section_names(
         for number, i, element, zone, size in others
         if zone is not None and _may_name_section(element, size)
     ]
-    # What has the form of a section's name may be in a row of any page; what has not, in one of the pages beside it.
+    # A text with the form of a section's name may be in a row of any page, another only in one of an adjacent page.
     rows = {(round(one.box[1]), round(one.box[3])): one for texts in repeated.values() for one in texts}.values()
     found, beside = dict[tuple[int, int], Layout](), {number: list(texts) for number, texts in repeated.items()}
     for number, i, element, zone in names:
@@ -145,14 +146,14 @@ def _may_name_section(element: PageElement, body: float) -> bool:
 
 
 def _is_running_head(element: PageElement, zone: Layout) -> bool:
-    """Whether a text has the form of a section's name in books: numbered, or in capitals; no note has."""
+    """Whether a text has the form of a section's name in books: numbered, or in capitals; notes do not have it."""
     if zone == "footer" and (NOTE.match(element.text) or NOTE_MARK.match(element.text)):
         return False
     return bool(SECTION_NUMBER.match(element.text)) or element.text.isupper()
 
 
 def _is_beside(element: PageElement, repeated: Iterable[PageElement]) -> bool:
-    """Whether a text is in one row with another that repeats and is no bare page number."""
+    """Whether a text is in one row with another that repeats and is more than a page number."""
     return any(
         _in_one_row(element.box, other.box)
         for other in repeated
@@ -165,7 +166,7 @@ def _in_one_row(one: Box, other: Box) -> bool:
 
 
 def _repeats(text: str, titles: Set[str]) -> bool:
-    """Whether a text is one of these titles, or the beginning of one that it cuts off ("What is an Essential…")."""
+    """Whether a text is one of these titles, or a shortened beginning of one ("What is an Essential…")."""
     letters = _letters(text)
     if not text.rstrip().endswith(("…", "...")):
         return letters in titles
@@ -187,7 +188,7 @@ def _zone(element: PageElement, page: PageContent, margin: float = MARGIN) -> La
 def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
     """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1.
 
-    A number near the top or bottom that is no header, as others stand elsewhere, counts where it goes on from page to
+    A number near the top or bottom that is no header, because others are elsewhere, counts if it continues from page to
     page. Pages before the one that is printed as 1 may be numbered "ii" and "iii".
     """
     printed, near, roman = dict[int, int](), dict[int, int](), dict[int, str]()
@@ -217,12 +218,12 @@ def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]
 
 
 def _goes_on(number: int, printed: Mapping[int, int]) -> bool:
-    """Whether the page before or behind has the number before or behind that of a page."""
+    """Whether the page before or after has the number before or after that of a page."""
     return any(printed.get(number + way) == printed[number] + way for way in (-1, 1))
 
 
 def _numbered(number: int, printed: Mapping[int, int]) -> str | None:
-    """The number of a page by those printed on the pages next to it; None between 166 and 167, among plates."""
+    """A page's number inferred from those printed on adjacent pages; None between 166 and 167, as for plates."""
     before = max((at for at in printed if at <= number), default=None)
     behind = min((at for at in printed if at >= number), default=None)
     found = {printed[at] - at + number for at in (before, behind) if at is not None}

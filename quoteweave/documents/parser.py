@@ -32,9 +32,9 @@ from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
 
-# Changes whenever the same file would give other quotes, pages or words of pages.
+# Changed whenever the same file would give other quotes, pages or words of pages.
 PARSER_VERSION = "38"
-# A file may claim any number of pages without holding them.
+# A file may claim any number of pages without containing them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20
 # The size assumed for an unreadable page, in points: US Letter.
@@ -63,14 +63,14 @@ class _TimeExtendingOcr(RapidOcr):
     """Extends the time limit of a page that OCR reads."""
 
     def read(self, picture: Raster) -> list[Line]:
-        """As RapidOcr's."""
+        """Do as RapidOcr."""
         extend_time_limit()
         return super().read(picture)
 
 
 FileStamp = bytes
-"""A file's inode, size and modification time in nanoseconds, to detect that it was written; small, as of each file
-that is to be read one is kept."""
+"""A file's inode, size and modification time in nanoseconds, to detect that it was written; it is small, because one is
+kept for each file to be read."""
 
 
 def file_stamp(path: Path) -> FileStamp:
@@ -89,9 +89,9 @@ class SourceFile:
     images: ImageStore
     password: str | None = None
     stamp: FileStamp | None = None
-    """The stamp before the file was hashed: while it is the same, the content read is the content hashed."""
+    """The stamp before the file was hashed: while it is the same, the content read is the content that was hashed."""
     skip_names: bool = False
-    """Whether labels of pages and bookmarks are left out, which crash the program that reads them."""
+    """Whether labels of pages and bookmarks are left out, because reading them crashes the process."""
 
     def require_unchanged(self) -> None:
         """Raise DamagedDocument if the file was written since it was hashed, OSError if it is gone."""
@@ -99,7 +99,7 @@ class SourceFile:
             raise DamagedDocument(f"{self.path.name!r} changed while it was being read; add it again")
 
     def reader(self) -> PageReader:
-        """Reads pages as the settings say."""
+        """The reader of its pages, according to the settings."""
         return PageReader(self.images, _TimeExtendingOcr(self.settings.ocr_language) if self.settings.ocr else None)
 
 
@@ -121,11 +121,11 @@ class PagedFile(Protocol):
         ...
 
     def read(self, number: int) -> RawPage:
-        """A page with its text layer, drawn. Raises any kind of exception for a damaged one."""
+        """A page, drawn, with its text layer. Raises any kind of exception for a damaged page."""
         ...
 
     def draw(self, number: int) -> Raster:
-        """Render a page. Raises any kind of exception for a damaged one."""
+        """Render a page. Raises any kind of exception for a damaged page."""
         ...
 
 
@@ -135,7 +135,7 @@ PAGED_FORMATS: Mapping[Format, Callable[[Path, str | None, bool], AbstractContex
         (Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF), lambda path, _password, _skip_names: open_image_file(path)
     ),
 }
-"""How files of each format that has pages are opened; see `SourceFile` for the password and `skip_names`."""
+"""The function that opens files of each format with pages; see `SourceFile` for the password and `skip_names`."""
 
 
 WHOLE_FORMATS: Mapping[Format, Callable[[Path, ImageStore], ParsedDocument]] = {
@@ -145,11 +145,11 @@ WHOLE_FORMATS: Mapping[Format, Callable[[Path, ImageStore], ParsedDocument]] = {
     Format.MARKDOWN: parse_markdown,
     Format.HTML: parse_html,
 }
-"""How files of each format without pages of its own are parsed, and the pictures that they refer to stored."""
+"""The function that parses files of each format without pages of its own, and stores the pictures they refer to."""
 
 
 def inspect_file(source: SourceFile) -> Inspection:
-    """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
+    """Inspect a file without reading it. Raises a DocumentError that says why it cannot be read."""
     format = sniff(source.path)
     size = source.path.stat().st_size
     if format not in PAGED_FORMATS:
@@ -165,8 +165,8 @@ def inspect_file(source: SourceFile) -> Inspection:
 def read_pages(source: SourceFile, format: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
     """Read some pages of a paged file; a page that cannot be read is empty, with a warning.
 
-    Raises a DocumentError where the file cannot be opened, StorageError when the disk refuses, UsageError for a
-    language that OCR does not know, MemoryError where a page needs more than there is.
+    Raises a DocumentError if the file cannot be opened, StorageError when the disk refuses, UsageError for a language
+    that OCR does not know, MemoryError if a page needs more memory than there is.
     """
     reader = source.reader()
     with _open(source.path, format, source.password, skip_names=source.skip_names) as opened:
@@ -174,7 +174,7 @@ def read_pages(source: SourceFile, format: Format, numbers: Iterable[int]) -> It
             try:
                 yield reader.read(opened.read(number))
             except (CollectionError, UsageError, MemoryError):
-                raise  # not this page's fault, or handled by the pool, which limits the memory
+                raise  # not caused by this page, or handled by the pool, which limits the memory
             except Exception as error:
                 yield empty_page(number, f"could not be read: {str(error) or type(error).__name__}")
 
@@ -198,7 +198,7 @@ def read_and_keep_pages(
 def read_and_keep_unnamed_pages(
     numbers: Iterable[int], source: SourceFile, format: Format, unfinished: UnfinishedPages
 ) -> Iterator[int]:
-    """As `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed the program that reads."""
+    """Do as `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed their process."""
     return read_and_keep_pages(numbers, replace(source, skip_names=True), format, unfinished)
 
 
@@ -218,7 +218,7 @@ def assemble_kept_pages(
 ) -> ParsedDocument:
     """Assemble a document of `count` pages from the saved ones; `lost` has the reason for each missing page.
 
-    Raises DamagedDocument where no page could be read, or kept pages are gone.
+    Raises DamagedDocument if no page could be read, or if saved pages are gone.
     """
     return assemble_document(source, [_kept_page(source, unfinished, number, lost) for number in range(count)])
 
@@ -235,7 +235,7 @@ def _kept_page(source: SourceFile, unfinished: UnfinishedPages, number: int, los
 def read_whole(source: SourceFile, format: Format) -> ParsedDocument:
     """Parse a file without pages of its own. Raises a DocumentError."""
     parsed = WHOLE_FORMATS[format](source.path, source.images)
-    if format in (Format.TEXT, Format.RESTRUCTURED_TEXT, Format.CSV):  # which have no pictures that OCR could read
+    if format in (Format.TEXT, Format.RESTRUCTURED_TEXT, Format.CSV):  # these have no pictures for OCR
         return parsed
     ocr = source.reader().ocr
     quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)
@@ -269,7 +269,7 @@ def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> Parsed
 
 
 def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> ParsedDocument:
-    """Assemble the pages of a file, in order, into a document; warns if OCR was off and would have found more.
+    """Assemble the pages of a file, in order, into a document; warn if OCR was off and would have found more.
 
     Raises DamagedDocument where no page could be read.
     """
@@ -291,7 +291,7 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
 
 
 def _with_other_pages(warnings: Sequence[str]) -> Iterator[str]:
-    """Say what several pages have once: "page 1 has letters …: 3; so have pages 2, 5, 6: 40"."""
+    """Join warnings that several pages have: "page 1 has letters …: 3; so have pages 2, 5, 6: 40"."""
     groups: dict[str, list[str]] = {}
     for warning in warnings:
         found = _PAGE_HAS.fullmatch(warning)
@@ -307,7 +307,7 @@ def _with_other_pages(warnings: Sequence[str]) -> Iterator[str]:
 
 
 def _without_names(pages: Sequence[PageContent]) -> list[PageContent]:
-    """Pages without labels and bookmarks: those of some pages alone would name two of them alike. It is said once."""
+    """All pages without labels and bookmarks, with one warning: with some labels only, two pages might share one."""
     unnamed: list[PageContent] = []
     for page in pages:
         warnings = [warning for warning in page.warnings if warning != NAMES_LEFT_OUT]
@@ -349,9 +349,9 @@ def render_document_page(path: Path, format: Format, page: int, password: str | 
 
 
 def draw_within_limits(path: Path, format: Format, page: int, password: str | None = None) -> Raster | None:
-    """Render a page in a process of its own, which may take what reading a page may.
+    """Render a page in a process of its own, with the limits of reading a page.
 
-    For pages of which nothing was read: what stopped that would stop this process too. Raises a DocumentError.
+    This is for pages of which nothing was read: what prevented that would end this process. Raises a DocumentError.
     """
     if format not in PAGED_FORMATS:
         return None
@@ -360,7 +360,7 @@ def draw_within_limits(path: Path, format: Format, page: int, password: str | No
         if outcome.error is not None:
             raise outcome.error
         if outcome.stop is not None:
-            # These limits are not the user's to change, unlike those of reading.
+            # Unlike the limits of reading, the user cannot change these.
             why = stop_message(outcome.stop, workers.limits, doing="drawing", advice="")
             raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn: it {why}")
     return outcome.items[0]

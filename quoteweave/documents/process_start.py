@@ -1,9 +1,9 @@
 """Starts the processes that read files: on Linux as forks of one process that has imported what they need.
 
-To import it takes half a second of processor time, longer than to read most files, and a fork takes some milliseconds:
-so each process after the first is had for nearly nothing, and so is one in place of another that a hostile file ended.
-They are never forks of this process, which has threads, connections to the catalogue and the writer's lock. Elsewhere
-each is started anew: Windows has no forks, and the frameworks of macOS do not survive one.
+Importing it takes half a second of processor time, longer than reading most files, and a fork takes some milliseconds:
+so each process after the first costs next to nothing, and so does replacing one that a hostile file has ended. They are
+never forks of this process, which has threads, connections to the catalogue and the writer's lock. On other systems
+each process is started from scratch: Windows has no forks, and the frameworks of macOS do not survive one.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ import psutil
 from quoteweave.documents.worker_process import PID_BYTES, fork_on_request, run_tasks
 
 START_S = 60.0
-"""Seconds in which a process has to be started: the first of them imports what reading takes."""
+"""Seconds within which a process must start: the first one imports what reading needs."""
 
 
 class ReadingProcess:
-    """A process that reads, and the pipe to it. Raises OSError where no process can be started."""
+    """A process that reads, and the pipe to it. Raises OSError if no process can be started."""
 
     def __init__(self, memory: int) -> None:
         self.pipe, theirs = multiprocessing.Pipe()
@@ -41,7 +41,7 @@ class ReadingProcess:
                 self._spawned = _spawn(run_tasks, theirs)
                 pid = self._spawned.pid or 0
             self.watched = psutil.Process(pid)
-            # A fork begins in the folder of the one that it is of, and with its environment and path of modules.
+            # A fork begins with the folder, the environment and the module path of its parent, the server of forks.
             self.pipe.send((memory, _working_folder(), sys.path, dict(os.environ)))
         except psutil.NoSuchProcess as error:
             self.pipe.close()
@@ -55,7 +55,7 @@ class ReadingProcess:
             theirs.close()
 
     def end(self) -> None:
-        """End it at once, busy or not."""
+        """End it at once, whether busy or not."""
         if self._spawned is not None:
             self._spawned.kill()
             self._spawned.join()
@@ -66,7 +66,7 @@ class ReadingProcess:
 
 
 def _working_folder() -> Path | None:
-    """The folder that relative paths begin in; None once it has been removed."""
+    """The folder at which relative paths begin; None if it has been removed."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -74,10 +74,10 @@ def _working_folder() -> Path | None:
 
 
 class _Forks:
-    """The process that the others are forks of, for all pools of this process; it is started when the first is needed.
+    """The process from which the others are forked, for all pools of this process; started when first needed.
 
-    It ends with this process. Variables by which Python itself starts cannot be changed later: where one has, another
-    is started.
+    It ends with this process. Variables that Python reads at its start cannot be changed later: if one has changed,
+    another process is started.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class _Forks:
             try:
                 socket.send_fds(requests, [b"."], [pipe])
                 answer = requests.recv(PID_BYTES)
-            except OSError:  # what it may still answer would be taken for the answer to the next request
+            except OSError:  # a late answer would be taken for the answer to the next request
                 self._end()
                 raise
             if not answer:
@@ -109,7 +109,7 @@ class _Forks:
 
     def _end(self) -> None:
         if self._requests is not None:
-            self._requests.close()  # which ends it
+            self._requests.close()  # this ends it
             self._requests = None
 
     def _start(self) -> socket.socket:
@@ -135,17 +135,17 @@ def _spawn(target: Callable[..., None], *args: object) -> SpawnProcess:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """What processes started meanwhile must not take over from this one: Ctrl-C, and its main script.
+    """Keep processes that are started meanwhile from taking over two things from this one: Ctrl-C, and its main script.
 
-    Ctrl-C goes to every process of a terminal, and is this one's to handle. A spawned process would load the script
-    that is running here once more, though what it is to do lies in this package; a script without a guard for its main
-    part would then run again in each of them.
+    Ctrl-C goes to every process of a terminal, and this process handles it. A spawned process would load the script
+    that is running here again, though its own task is in this package; a script without a guard for its main part
+    would then run again in each of them.
     """
     held = hasattr(signal, "pthread_sigmask")  # not on Windows
     if held:
         from multiprocessing import resource_tracker
 
-        resource_tracker.ensure_running()  # which lets Ctrl-C through once it has started
+        resource_tracker.ensure_running()  # it lets Ctrl-C through once it has started
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if held else set()

@@ -1,4 +1,4 @@
-"""Runs the steps of a task one after the other in a process of the pool, and those after one that ends its process."""
+"""Runs the steps of a task one after the other in a process of the pool, and goes on after a step that ended it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 class RetriedTask(Generic[S, T]):
-    """Steps of one task, each of which gives an item, or the reason why it could not be done.
+    """Steps of one task, each of which yields an item, or the reason why it could not be done.
 
-    A step that ends its process costs itself alone: those after it are done by another process. One that ends a process
-    that has done other things before, or crashes it, is tried once more, in a new one. After a second crash it is done
-    by `after_crash`, where there is such a call, which does less; where it succeeds, it does the steps after that too.
+    A step that ends its process loses only itself: another process does the steps after it. One that crashes a process,
+    or ends one that has done other things before, is tried once more, in a new one. After a second crash, `after_crash`
+    does it, if there is such a call, which does less; if it succeeds, it does the following steps as well.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class RetriedTask(Generic[S, T]):
         self.lost: list[tuple[S, str]] = []
         self.error: Exception | None = None
         self.seconds = 0.0
-        """Of processor time so far, as `TaskOutcome` counts it."""
+        """Processor time so far, as `TaskOutcome` counts it."""
         self._workers, self._limits, self._rest = workers, limits, rest
         self._call, self._fallback, self._steps = call, after_crash, list(steps)
         self.uses_fallback = after_crash is None
-        """Whether no other call is left to try: `after_crash` does the steps from here on, or there is none."""
+        """Whether no other call is left to try: `after_crash` does the remaining steps, or there is none."""
         self._stopped: dict[int, list[StopReason]] = {}
         self._given_up = False
         self.future: Future[TaskOutcome[T]] | None = None
@@ -65,7 +65,7 @@ class RetriedTask(Generic[S, T]):
                 self._submit()
 
     def wait(self) -> list[T | str]:
-        """All that the steps gave, in order. Raises what a step raised."""
+        """All results of the steps, in order. Raises what a step raised."""
         while self.future is not None:
             wait([self.future])
             self.advance()
@@ -90,7 +90,7 @@ class RetriedTask(Generic[S, T]):
         outcome = self.future.result()
         self.seconds += outcome.seconds
         if outcome.items and self._crashes() > 1:
-            self.uses_fallback = True  # it did what crashed the usual call, and does what follows
+            self.uses_fallback = True  # it succeeded where the usual call crashed, and does what follows
         self.done += outcome.items
         if outcome.error is not None:
             self.error, self.future = outcome.error, None
@@ -100,7 +100,7 @@ class RetriedTask(Generic[S, T]):
         self._submit()
 
     def _count_stop(self, stop: StopReason, *, fresh: bool) -> None:
-        """Count what ended the process of the next step, which is lost where it has been tried often enough.
+        """Count what ended the process of the next step; the step is lost if it has been tried often enough.
 
         `fresh`: whether nothing was done in that process before, so that no earlier step can have been the cause.
         """

@@ -1,4 +1,4 @@
-"""Titles and the size of running text, by which titles stand out."""
+"""Finds titles, and the size of running text, from which titles differ."""
 
 import statistics
 from collections import Counter
@@ -11,19 +11,19 @@ from quoteweave.documents.layout.blocks import SECTION_NUMBER
 from quoteweave.documents.layout.page import PageContent, PageElement
 from quoteweave.documents.sources.lines import MAX_PICTURE
 
-# Characters of running text from which on a page has a size of it by itself.
+# How many characters of running text a page needs to have a size of its own.
 MIN_CHARACTERS = 200
-# A command or a statement of a program, which manuals set in bold: "> z <- zoo(1:8)", "$ make test".
+# A command or a program statement, which manuals set in bold: "> z <- zoo(1:8)", "$ make test".
 _CODE = lazy_regex(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\s+<-\s")
 
 
-# "2 Touch the icon": how a step begins whose number has no full stop.
+# The beginning of a step whose number has no full stop: "2 Touch the icon".
 _STEP = lazy_regex(r"(\d{1,2})\s+[^\W\d_]")
-# How a text begins that goes on with a sentence.
+# The beginning of a text that continues a sentence.
 _GOES_ON = lazy_regex(r"[,.;:)]\s|[a-zß-ÿ]")
-# A text that goes on is looked for among so many elements before and after.
+# Among how many elements before and after the text that continues is searched.
 NEIGHBOURS = 20
-# Points between the left edges of two steps.
+# How far, in points, the left edges of two steps may differ.
 SAME_EDGE = 1.5
 
 
@@ -42,8 +42,8 @@ class BodySize:
 def body_size(pages: Sequence[PageContent]) -> BodySize:
     """The size of running text of these pages.
 
-    Where no page has enough of it, as of a letter, a form or a slide, two thirds of all text are no larger than it:
-    small print does not decide, nor do titles. 10 points without text.
+    If no page has enough of it, as in a letter, a form or slides, it is a size that two thirds of all text do not
+    exceed: neither small print nor titles decide. It is 10 points without text.
     """
     counts = {page.number: _sizes(element for element in page.elements if element.prose) for page in pages}
     by_page = {number: _commonest(sizes) for number, sizes in counts.items() if sizes.total() >= MIN_CHARACTERS}
@@ -55,7 +55,7 @@ def body_size(pages: Sequence[PageContent]) -> BodySize:
 
 
 def _sizes(elements: Iterable[PageElement]) -> Counter[float]:
-    """The characters of texts in each font size, to half a point."""
+    """How many characters of texts have each font size, to half a point."""
     counts: Counter[float] = Counter()
     for element in elements:
         if element.found_as == "text":
@@ -71,7 +71,7 @@ def find_steps(elements: Sequence[PageElement]) -> set[int]:
     """The texts of a page that are numbered steps, though some may look like numbered titles: "3 Touch".
 
     They are texts of one size and left edge whose numbers follow each other, one of which is a sentence and not bold;
-    or a text goes on behind them, past a picture in the line.
+    or texts that are continued after a picture in the line.
     """
     found: set[int] = set()
     run: list[int] = []
@@ -111,7 +111,7 @@ def _if_steps(run: Sequence[int], elements: Sequence[PageElement]) -> Sequence[i
 
 
 def is_title(element: PageElement, body: float) -> bool:
-    """Whether a text is a title, by its size, weight, number and length, and no code; `body`: size of running text."""
+    """Whether a text is a title, by its size, weight, number and length, and not code; `body`: size of running text."""
     words = element.text.split()
     if not 1 <= len(words) <= 25 or element.lines > 3 or not any(c.isalpha() for c in element.text):
         return False

@@ -1,8 +1,8 @@
-"""Processes that read files within limits of memory and time, so that a hostile file costs itself alone.
+"""Processes that read files within limits of memory and time, so that a hostile file harms only itself.
 
-Each process has a pipe and a thread of this process that waits on it, so that a process which dies or goes beyond its
-limits is known exactly, costs one task and leaves no semaphore behind. A thread of `core.concurrency.pools`
-cannot be ended, and a pool of `concurrent.futures` is lost with one of its processes.
+Each process has a pipe and a thread of this process that waits for it, so that a process that dies or exceeds its
+limits is identified exactly, costs one task and leaves no semaphore behind. A thread of `core.concurrency.pools` cannot
+be ended, and a pool of `concurrent.futures` is lost with one of its processes.
 """
 
 import threading
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# A process fills at most some ten megabytes between two looks at it.
+# A process can fill at most some ten megabytes between two checks.
 POLL_S = 0.02
-# In times the limit of processor time: how long a process may wait, for a disk or for ever; and how long it may take
-# by the clock, where it is others that keep the processor busy.
+# As multiples of the limit of processor time: how long a process may wait, for a disk or in vain; and how long it may
+# take by the clock, if other processes keep the processor busy.
 WAITING_FACTOR = 3
 WALL_CLOCK_FACTOR = 60
-# The slowest pages known take 1 second, and 20 where OCR reads them.
+# The slowest known pages take 1 second, or 20 if OCR reads them.
 OCR_TIME_FACTOR = 4
 MEGABYTE = 1_000_000
 # A page read by OCR takes up to 450 MB, any other up to 190; the largest picture that is read, some 590.
 USUAL_MEMORY = 600 * MEGABYTE
 MIN_MEMORY = 300 * MEGABYTE
-# In times their usual memory: what all processes may take together. A text, or a document put together from its pages,
-# may take more than the usual by ten times its size; where that is little, it is read beside others.
+# As a multiple of their usual memory: what all processes may take together. A text, or a document assembled from its
+# pages, may exceed the usual memory by ten times its size; if that is little, it is read beside others.
 TOGETHER_FACTOR = 1.1
 
 
 def default_memory(count: int) -> int:
-    """Bytes that each of `count` processes may take on this machine: 600 MB, less where all would fill half of it."""
+    """Bytes that each of `count` processes may take on this machine: 600 MB, or less if all would fill half of it."""
     import psutil
 
     return max(MIN_MEMORY, min(USUAL_MEMORY, int(psutil.virtual_memory().total / (2 * count))))
@@ -53,18 +53,18 @@ class ProcessLimits:
     """What a process may take for one item of a task: a page, or a file that is read whole."""
 
     memory: int | None = None
-    """Bytes of resident memory; None as `default_memory` says."""
+    """Bytes of resident memory; None for `default_memory`."""
     seconds: float = 10.0
-    """Of processor time; four times as many once OCR reads. A process may wait three times as many."""
+    """Processor time; four times as much once OCR reads. A process may wait three times as long."""
     document_seconds: float = 1800.0
-    """Of processor time for all pages of a document; what takes long because OCR reads counts a quarter."""
+    """Processor time for all pages of a document; time that is long because of OCR counts a quarter."""
 
     def __post_init__(self) -> None:
         if (self.memory is not None and self.memory <= 0) or not (self.seconds > 0 and self.document_seconds > 0):
             raise ValueError("the limits of memory and time must be greater than 0")
 
     def for_file(self, size: int) -> "ProcessLimits":
-        """The same for a file of the given size in bytes that is read whole: the larger it is, the more it may take."""
+        """The limits for a file of this size in bytes that is read whole: the larger it is, the more it may take."""
         memory = None if self.memory is None else self.memory + 10 * size
         return replace(self, memory=memory, seconds=self.seconds * (1 + size / (5 * MEGABYTE)))
 
@@ -79,21 +79,21 @@ class StopReason(StrEnum):
 
 @dataclass(slots=True)
 class TaskOutcome(Generic[T]):
-    """What a task gave: its items, then its end, or what kept it from giving more."""
+    """The result of a task: its items, and its end or what prevented that."""
 
     items: list[T] = field(default_factory=list)
     error: Exception | None = None
-    """What it raised."""
+    """The exception that it raised."""
     stop: StopReason | None = None
-    """Why its process ended."""
+    """Why its process ended, if it did."""
     fresh: bool = True
-    """Whether the process had done nothing before, so that nothing before can have been the cause."""
+    """Whether the process had done nothing before, so that nothing earlier can have been the cause."""
     seconds: float = 0.0
-    """Of processor time that it took; a quarter of it where OCR read."""
+    """The processor time that it took; a quarter of it if OCR read."""
 
 
 class _Allowance:
-    """The memory that all processes may take together; whoever may take more than the usual waits for the others."""
+    """The memory that all processes may take together; a task that may exceed the usual waits for the others."""
 
     def __init__(self, total: int) -> None:
         self._total = self._left = total
@@ -102,7 +102,7 @@ class _Allowance:
 
     @contextmanager
     def reserved(self, memory: int) -> Iterator[None]:
-        """Have so much of it, or all, until the block ends; in the order of asking, or large tasks would starve."""
+        """Reserve that much, or all, until the block ends; in order of arrival, so that large tasks do not starve."""
         memory = min(memory, self._total)
         with self._changed:
             mine, self._last = self._last, self._last + 1
@@ -118,10 +118,10 @@ class _Allowance:
 
 
 class WorkerPool:
-    """A pool of processes, each started when it is first needed, and again after it has ended.
+    """A pool of processes, each of which is started when it is first needed, and again after it has ended.
 
-    Together they may take a tenth more than their number times the usual limit: a task that may take much more than the
-    usual waits until others have ended, and runs alone where it may take as much by itself, or more.
+    Together they may take a tenth more than their number times the usual limit: a task that may take much more than
+    usual waits until others have ended, and runs alone if it may take as much by itself, or more.
     """
 
     def __init__(self, count: int, limits: ProcessLimits | None = None) -> None:
@@ -144,17 +144,17 @@ class WorkerPool:
     def submit(
         self, limits: ProcessLimits, call: Callable[P, Iterable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> Future[TaskOutcome[T]]:
-        """Have a process run a module-level function that yields items; the limits are those of each item.
+        """Have a process run a module-level function that yields items; the limits apply to each item.
 
-        The future's outcome says what the function raised and whether its process ended: a crash, or an item that goes
-        beyond the limits, ends the process of that task alone.
+        The future's outcome has what the function raised and whether its process ended: a crash, or an item that
+        exceeds the limits, only ends the process of that task.
         """
         return self._threads.submit(self._run, limits, call, args, kwargs)
 
     def submit_to_new(
         self, limits: ProcessLimits, call: Callable[P, Iterable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> Future[TaskOutcome[T]]:
-        """As `submit`, in a process that has run nothing before, which holds no memory of other tasks."""
+        """Do as `submit`, in a process that has run nothing before, which has no memory from other tasks."""
         return self._threads.submit(self._run_in_new, limits, call, args, kwargs)
 
     def __enter__(self) -> Self:
@@ -184,7 +184,7 @@ class WorkerPool:
         return self._run(limits, *task)
 
     def _end_process(self) -> None:
-        """End the process of this thread, where it has one."""
+        """End the process of this thread, if it has one."""
         process: _Process | None = getattr(self._mine, "process", None)
         if process is not None:
             with self._lock:
@@ -224,25 +224,25 @@ class _Process:
             ) from error
         self._pipe, self._watched = self._process.pipe, self._process.watched
         self._fresh = True
-        self._used = 0.0  # seconds of processor time, as last seen
-        self._peak = 0  # bytes, as last seen
+        self._used = 0.0  # seconds of processor time, when last checked
+        self._peak = 0  # bytes, when last checked
 
     def run(self, limits: ProcessLimits, *task: Any) -> TaskOutcome[Any]:
-        """Run a task. Where the outcome says that the process ended, it still has to be ended by `end`."""
+        """Run a task. If the outcome says that the process ended, `end` still has to be called."""
         outcome: TaskOutcome[Any] = TaskOutcome(fresh=self._fresh)
         self._fresh = False
         try:
             self._pipe.send(task)
-            self._pipe.recv()  # that it starts: a new process has to import first, which the limits are not for
+            self._pipe.recv()  # its start message: a new process imports first, to which the limits do not apply
             self._receive(outcome, limits)
         except (EOFError, OSError):
-            # Native code that is refused memory ends the process.
+            # Native code ends the process if an allocation is refused.
             full = limits.memory is not None and self._peak > 0.6 * limits.memory
             outcome.stop = StopReason.MEMORY if full else StopReason.CRASH
         return outcome
 
     def _receive(self, outcome: TaskOutcome[Any], limits: ProcessLimits) -> None:
-        """What the process sends, until the task ends or goes beyond its limits."""
+        """Receive messages until the task ends or exceeds its limits."""
         spent, began, factor = _Spent(self._watched), self._processor_time(), 1
         try:
             while True:
@@ -263,7 +263,7 @@ class _Process:
             outcome.seconds = max(0.0, self._processor_time() - began) / factor
 
     def _processor_time(self) -> float:
-        """Seconds that the process has computed; once it is gone, as last seen."""
+        """Seconds that the process has computed; once it is gone, the last known number."""
         import psutil
 
         with suppress(psutil.Error):
@@ -272,14 +272,14 @@ class _Process:
         return self._used
 
     def _wait(self, limits: ProcessLimits, spent: "_Spent") -> StopReason | None:
-        """Wait for the next message; says which limit was reached before it came."""
+        """Wait for the next message; return the limit that was reached before it came."""
         import psutil
 
         while not self._pipe.poll(POLL_S):
             try:
                 self._peak = self._watched.memory_info().rss
                 late = spent.share(limits.seconds, self._processor_time()) > 1
-            except psutil.Error:  # it has just ended, which the pipe is about to tell
+            except psutil.Error:  # it has just ended, which the pipe will report
                 continue
             if limits.memory is not None and self._peak > limits.memory:
                 return StopReason.MEMORY
@@ -288,7 +288,7 @@ class _Process:
         return None
 
     def end(self) -> None:
-        """End it at once, busy or not."""
+        """End it at once, whether busy or not."""
         self._process.end()
 
 
@@ -297,20 +297,20 @@ class _Spent:
 
     def __init__(self, process: "psutil.Process") -> None:
         self.factor = 1
-        """How much longer than usual the item may take."""
+        """By what factor the item may take longer than usual."""
         self._process = process
         self._began = self._looked = time.monotonic()
         self._before: float | None = None
         self._waited = 0.0
 
     def share(self, seconds: float, used: float) -> float:
-        """Of the limit, computing or waiting, whichever is more, where the process has computed `used` seconds so far.
+        """The share of the limit that is used, by computing or waiting, whichever is more; `used` is computed seconds.
 
         Raises psutil.Error once the process has ended.
         """
         self._before = used if self._before is None else self._before
         now = time.monotonic()
-        # What is ready to run, and is not let, on a busy machine, does not wait.
+        # On a busy machine, a process that is ready to run but is not scheduled does not count as waiting.
         self._waited += now - self._looked if self._process.status() != "running" else 0.0
         self._looked = now
         spent = max(used - self._before, self._waited / WAITING_FACTOR, (now - self._began) / WALL_CLOCK_FACTOR)
@@ -318,7 +318,7 @@ class _Spent:
 
 
 def overtime_message(limits: ProcessLimits) -> str:
-    """Describe why the rest of a document is not read, to continue a sentence that begins with "page 3"."""
+    """Say why the rest of a document is not read, continuing a sentence that begins with "page 3"."""
     seconds = f"{limits.document_seconds:.4g} seconds"
     return f"was not tried: its document ran out of the {seconds} that reading it may take; allow more, or split it"
 
@@ -326,7 +326,7 @@ def overtime_message(limits: ProcessLimits) -> str:
 def stop_message(
     stop: StopReason, limits: ProcessLimits, *, doing: str = "reading", advice: str = "; allow more, or split it"
 ) -> str:
-    """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it".
+    """Say why a step was stopped, continuing a sentence that begins with "page 3" or "it".
 
     `advice` says what can be done about a limit.
     """

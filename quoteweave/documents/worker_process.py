@@ -1,4 +1,4 @@
-"""What runs in a process that reads files: it does the tasks that come through its pipe, and ends with its parent."""
+"""The code of a process that reads files: it does the tasks that come through its pipe, and ends with its parent."""
 
 import contextlib
 import errno
@@ -21,12 +21,12 @@ from multiprocessing.connection import Connection
 ALLOCATION_FACTOR = 1.5
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
 PID_BYTES = 8
-# What reading takes, and the libraries for PDFs that it would import with the first. None of it starts a thread.
+# What reading needs, including the PDF libraries that the first PDF would import. None of these starts a thread.
 PRELOADED = ("quoteweave.documents.file_reading", "pypdfium2", "pdfplumber")
 
 
 class Message(StrEnum):
-    """What a process sends, with a value beside it."""
+    """The messages that a process sends, each with a value."""
 
     START = "start"
     ITEM = "item"
@@ -40,24 +40,24 @@ _parent: Connection | None = None  # in a process of the pool, the pipe to the p
 
 
 def extend_time_limit() -> None:
-    """In a process of the pool: say that the item in hand takes longer than most, because OCR reads it."""
+    """In a process of the pool: report that the current item takes longer than most, because OCR reads it."""
     if _parent is not None:
         _parent.send((Message.LONGER, None))
 
 
 def do_nothing() -> Iterator[None]:
-    """In a process of the pool: a task that only has the process started; it stands here to have nothing imported."""
+    """In a process of the pool: a task that only starts the process; it is defined here to import nothing else."""
     return iter(())
 
 
 def fork_on_request(requests: socket.socket) -> None:
-    """In a new process without threads: fork one that runs the tasks of each pipe that comes, until the parent ends."""
+    """In a new process without threads: fork one that runs the tasks of each pipe received, until the parent ends."""
     os.environ.update(ONE_THREAD)
     for name in PRELOADED:
         import_module(name)
-    gc.freeze()  # to look through all this once more would give each fork a copy of it
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # by which the parent ends this, though it may ignore it itself
+    gc.freeze()  # collecting these objects again would give each fork its own copy of them
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for them here
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent, which may ignore it, ends this process with it
     while True:
         try:
             asked, handles, *_ = socket.recv_fds(requests, 1, 1)
@@ -79,14 +79,14 @@ def fork_on_request(requests: socket.socket) -> None:
         os.close(handles[0])
         try:
             requests.sendall(pid.to_bytes(PID_BYTES, "little", signed=True))
-        except OSError:  # the parent was killed meanwhile; what was forked ends with its pipe
+        except OSError:  # the parent was killed meanwhile; the forked process ends with its pipe
             return
 
 
 def run_tasks(pipe: Connection) -> None:
     """In a new process: do the tasks that come, until the pipe or the parent ends.
 
-    First come the bytes that it may take, and the working folder, path of modules and environment of its parent.
+    The first message has the bytes that it may take, and its parent's working folder, module path and environment.
     """
     global _parent  # noqa: PLW0603 - one a process
     _parent = pipe
@@ -95,7 +95,7 @@ def run_tasks(pipe: Connection) -> None:
     except EOFError:
         return
     if folder is not None:
-        with contextlib.suppress(OSError):  # removed meanwhile: files with relative paths are not found
+        with contextlib.suppress(OSError):  # removed meanwhile, so that files with relative paths are not found
             os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment | ONE_THREAD)
@@ -123,18 +123,18 @@ def run_tasks(pipe: Connection) -> None:
 
 
 def _refuse_beyond(memory: int) -> None:
-    """Let allocations fail that go far beyond the limit between two looks at the process; not on Windows."""
+    """Make allocations fail that go far beyond the limit between two checks of the process; not on Windows."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        # Not of the address space, of which libraries reserve much more than they use.
+        # Not RLIMIT_AS, the address space, of which libraries reserve much more than they use.
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
 def _return_freed_memory() -> None:
-    """Have large blocks go back to the system when they are freed, where the C library is glibc.
+    """Return large blocks to the system when they are freed, if the C library is glibc.
 
-    Else what pictures took stays with the process: a quarter more for a document that is read by OCR.
+    Otherwise memory of pictures stays with the process: a quarter more for a document that is read by OCR.
     """
     with contextlib.suppress(OSError, AttributeError, TypeError):
         import ctypes
@@ -146,16 +146,16 @@ def _return_freed_memory() -> None:
 
 
 def _silence_native_code() -> None:
-    """Libraries in C write of damaged files to file 2, past Python, and Pillow logs: none of it is for a user."""
+    """Hide what C libraries write about damaged files to file 2, bypassing Python, and what Pillow logs."""
     sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
-    logging.getLogger("PIL").addHandler(logging.NullHandler())  # else its errors go to this process's stderr
+    logging.getLogger("PIL").addHandler(logging.NullHandler())  # otherwise its errors go to this process's stderr
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)
 
 
 def _sendable(error: Exception) -> Exception:
-    """The error, or its words where it cannot be sent."""
+    """The error, or another with its text if it cannot be sent."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
     except Exception:

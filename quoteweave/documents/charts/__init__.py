@@ -1,1 +1,1 @@
-"""Values of charts are paired with their labels, where geometry leaves no doubt."""
+"""Pairs the values of charts with their labels, where geometry leaves no doubt."""

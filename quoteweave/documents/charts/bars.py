@@ -1,8 +1,8 @@
 """Pairs the bars of a chart with printed values and row labels, where the geometry is unambiguous.
 
-Bars here run from left to right; column charts are rotated first. A value belongs to the bar that contains it, or at
-whose end it is. The lengths of the bars verify this: all bars must have the same number of points per unit, so
-that a number that is not a value, or was misread by OCR, is detected.
+Bars here run from left to right; column charts are rotated first. A value belongs to the bar that contains it or that
+ends at it. The lengths of the bars verify this: all bars must have the same number of points per unit, so that a number
+that is not a value, or was misread by OCR, is detected.
 """
 
 import itertools
@@ -14,25 +14,25 @@ from quoteweave.core.boxes import Box, hull, iou
 from quoteweave.documents.charts.rectangles import Colour, Rectangle
 from quoteweave.documents.charts.tokens import Token, amount, unit
 
-# Points by which edges may differ that are one line.
+# How far, in points, edges that are one line may differ.
 SAME = 2.0
 MAX_BARS = 200
-# Bars with a value that the lengths confirm, share of all with a value that must, and of all that must have one.
+# The least number of bars with confirmed values, their share of those with values, and the share of these of all bars.
 MIN_BARS = 3
 CONFIRMED = 0.7
 VALUED = 0.7
-# How far a length may be from what its value says: points, or a share of the length.
+# How far a length may differ from its value: in points, or as a share of the length.
 OFF_POINTS, OFF_SHARE = 1.5, 0.03
-# The longest bar is at least so many times as long as the shortest, or lengths confirm nothing.
+# By how much the longest bar must exceed the shortest, as a ratio and in points; otherwise lengths confirm nothing.
 SPREAD, SPREAD_POINTS = 1.15, 10.0
-# Points of every bar that an axis may hide, or add; how many bars must agree to tell.
+# How many points of every bar an axis may hide or add, and how many bars must agree to determine that.
 HIDDEN, MIN_TO_TELL = 4.0, 4
-# In thicknesses of a bar: bars this close are a group with one label; so are those closer than others, by this share.
+# Bars with a gap of at most this, in thicknesses, or at most this share of other gaps, are a group with one label.
 IN_GROUP = 0.25
 CLOSER = 0.5
-# In font sizes: blank before a value.
+# The largest blank before a value, in font sizes.
 BEFORE_VALUE = 1.5
-# How far the middle of a label may be from that of its bars: points, or a share of the step from row to row.
+# How far the middle of a label may be from that of its bars: in points, or as a share of the step from row to row.
 OFF_MIDDLE, OFF_STEP = 2.5, 0.2
 MAX_LABEL_WORDS = 14
 
@@ -45,17 +45,17 @@ class Stack:
 
     @property
     def box(self) -> Box:
-        """Around all of them."""
+        """The box around all its bars."""
         return hull(bar.box for bar in self.bars)
 
     @property
     def edges(self) -> list[float]:
-        """Where its bars begin."""
+        """The positions at which its bars begin."""
         return [bar.box[0] for bar in self.bars]
 
     @property
     def thickness(self) -> float:
-        """Points across."""
+        """Its thickness in points."""
         return self.box[3] - self.box[1]
 
 
@@ -71,7 +71,7 @@ class Row:
 def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, columns: bool = False) -> list[Row] | None:
     """Return the rows of all bars that have values, or None if any of them is uncertain.
 
-    `columns` says that the chart was turned: labels have their lines beside each other then.
+    `columns` says that the chart was rotated: the lines of a label are then beside each other.
     """
     if len(rectangles) > MAX_BARS:
         return None
@@ -89,7 +89,7 @@ def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, colum
 
 
 def _distinct(rectangles: Sequence[Rectangle]) -> list[Rectangle]:
-    """Keep the bar of a bar and its outline, which is a little larger."""
+    """Keep only the bar where a bar and its outline, which is slightly larger, were found."""
     kept: list[Rectangle] = []
     for one in sorted(rectangles, key=lambda one: (one.box[2] - one.box[0]) * (one.box[3] - one.box[1])):
         if not any(iou(one.box, other.box) > 0.7 for other in kept):
@@ -115,7 +115,7 @@ def _continues(before: Rectangle, bar: Rectangle) -> bool:
 
 
 def _families(stacks: Sequence[Stack]) -> Iterator[list[Stack]]:
-    """Stacks that share a line where bars begin, of one thickness, from top to bottom."""
+    """Stacks of one thickness that share a line at which bars begin, from top to bottom."""
     left = list(stacks)
     while len(left) > 1:
         edges = sorted({edge for stack in left for edge in stack.edges})
@@ -129,7 +129,7 @@ def _families(stacks: Sequence[Stack]) -> Iterator[list[Stack]]:
 
 
 def _panels_joined(families: Sequence[list[Stack]]) -> list[list[Stack]]:
-    """Bars side by side on the same levels, as in panels that share their labels, are one family."""
+    """Join families of bars that are side by side on the same levels, as in panels that share their labels."""
     joined: list[list[Stack]] = []
     for family in sorted(families, key=lambda family: family[0].box[0]):
         for at, other in enumerate(joined):
@@ -181,7 +181,7 @@ def _follows(bar: Box, token: Token) -> bool:
 
 
 def _precedes(bar: Box, token: Token) -> bool:
-    """Whether it stands right before a bar that is too short to hold it."""
+    """Whether it is directly before a bar that is too short to contain it."""
     gap = bar[0] - token.box[2]
     short = bar[2] - bar[0] < 1.5 * (token.box[2] - token.box[0])
     return short and -SAME <= gap <= 0.6 * token.size and bar[1] <= token.middle[1] <= bar[3]
@@ -211,7 +211,7 @@ def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *
         single = all(len(row.cells) == 1 for row in rows)
         taken = {id(token) for row in rows for token in row.label}
         if single and any(_beside(groups, token) for token in words if token.is_value and id(token) not in taken):
-            return None  # the row says more than its bar
+            return None  # the row has other words as well
         return rows
     return None
 
@@ -227,7 +227,7 @@ def _of_different_colours(group: Sequence[Stack]) -> bool:
 
 
 def _beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
-    """Whether the token stands on the level of a row's bars, on the side of their values."""
+    """Whether the token is on the level of a row's bars, on the side of their values."""
     boxes = [stack.box for group in groups for stack in group]
     return any(box[1] <= token.middle[1] <= box[3] and token.middle[0] > box[0] for box in boxes)
 
@@ -253,7 +253,7 @@ def _confirmed(values: Values) -> Values | None:
 
 
 _Measure = tuple[float, float, float]
-"""The length of a bar in points, its value, and the step of the value's last digit."""
+"""The length of a bar in points, its value, and the unit of the value's last digit."""
 
 
 def _scales(bars: Sequence[_Measure]) -> Iterator[tuple[float, float]]:
@@ -275,7 +275,7 @@ def _fitting(read: Mapping[Box, _Measure], scale: float, hidden: float) -> list[
 
 
 def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
-    """Each row by itself, and rows that stand close together, or closer than others by far, as one."""
+    """Each row as a group; then groupings in which rows that are close, or closer than others, are one group."""
     yield [[stack] for stack in family]
     gaps = [lower.box[1] - upper.box[3] for upper, lower in itertools.pairwise(family)]
     steps = sorted(gaps)
@@ -322,9 +322,9 @@ def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, column
 
 
 def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[Token]]:
-    """The labels under columns without the axis's title, which stands in their middle and so below one or two of them.
+    """The labels below columns without the axis's title, which is in their middle and so below one or two of them.
 
-    None are left where it may be the second row of labels: no larger, and centred below each.
+    None are left if it could be the second row of labels: if it is no larger, and there is one centred below each.
     """
     rows = [_rows(label, along=0)[::-1] for label in labels]
     lower = sorted((token for own in rows for row in own[1:] for token in row), key=lambda token: token.box[1])
@@ -356,7 +356,7 @@ def _adjoins(a: Box, b: Box, gap: float) -> bool:
 
 
 def _before(near: Iterable[Token]) -> list[Token] | None:
-    """The words of a label left of its bar, row by row; None if a gap separates them."""
+    """The words of a label left of its bar, row by row; None if there is a gap between them."""
     rows = _rows(near, along=1)
     for row in rows:
         row.sort(key=lambda token: token.box[0])
@@ -368,7 +368,7 @@ def _before(near: Iterable[Token]) -> list[Token] | None:
 
 
 def _under(near: Iterable[Token], axis: float) -> list[Token] | None:
-    """The words of a label under its column, which are left of it as turned: the row next to it, and what goes on."""
+    """The words of a label below its column (left of it, as rotated): the row next to it, and rows that continue it."""
     rows = _rows(near, along=0)[::-1]
     label: list[Token] = []
     edge = axis
@@ -382,7 +382,7 @@ def _under(near: Iterable[Token], axis: float) -> list[Token] | None:
 
 
 def _rows(tokens: Iterable[Token], along: int) -> list[list[Token]]:
-    """Tokens whose middles differ little along x (0) or y (1), in this order."""
+    """Tokens grouped by the position of their middles along x (0) or y (1), in this order."""
     rows: list[list[Token]] = []
     for token in sorted(tokens, key=lambda token: token.middle[along]):
         if rows and token.middle[along] - rows[-1][-1].middle[along] < 0.4 * token.size:
@@ -393,7 +393,7 @@ def _rows(tokens: Iterable[Token], along: int) -> list[list[Token]]:
 
 
 def _in_one_column(labels: Sequence[Sequence[Token]]) -> bool:
-    """Whether labels begin or end under each other."""
+    """Whether labels begin or end below each other."""
     boxes = [hull(token.box for token in label) for label in labels]
     size = labels[0][0].size
     return any(max(box[side] for box in boxes) - min(box[side] for box in boxes) < 2 * size for side in (0, 2))

@@ -14,23 +14,23 @@ from quoteweave.documents.charts.rectangles import LIKE, Colour, are_alike, draw
 from quoteweave.documents.charts.tokens import Token, amount, phrases_of, unit
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
-# Points: separators between slices, leader lines, and the radius of a pie.
+# In points: the width of separators between slices and of leader lines, and the least radius of a pie.
 SEPARATOR, LEADER = 2.0, 3.0
 MIN_RADIUS = 20.0
-# Sides of a disc, as a ratio, and share of its rim that is drawn.
+# The largest ratio of the sides of a disc, and the least share of its rim that is drawn.
 ROUND, ON_RIM = 1.05, 0.97
-# Radii, as shares of the whole, at which the colours of slices are looked at; angles; least share of them in slices.
+# Radii, as shares of the whole, at which colours are sampled; the number of angles; the least share of them in slices.
 RADII = (0.84, 0.88, 0.92)
 ANGLES = 720
 IN_SLICES = 0.93
 MIN_SLICE = 4  # angles
 MIN_SLICES, MAX_SLICES = 2, 16
-# Share of the whole by which the angle of a slice may be off its value.
+# How far the angle of a slice may differ from its value, as a share of the whole.
 OFF = 0.012
-# Radii between which labels and values outside a pie stand, and angles by which these may be off their slice.
+# The largest radius, in radii of the pie, of labels and values outside it; by how many angles they may be off.
 OUTSIDE, OFF_SLICE = 1.45, 4
 MAX_LABEL_WORDS = 8
-# In font sizes: rows of one label are this close.
+# The largest gap between rows of one label, in font sizes.
 BELOW = 0.4
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A slice of one colour: from where to where it goes, in steps of the circle, clockwise from the top."""
+    """A slice of one colour, with its start and end in steps of the circle, clockwise from the top."""
 
     colour: Colour
     start: float
@@ -46,17 +46,17 @@ class Slice:
 
     @property
     def share(self) -> float:
-        """Of the whole, 0 to 1."""
+        """Its share of the whole, 0 to 1."""
         return (self.end - self.start) / ANGLES
 
     def holds(self, angle: float, *, slack: float = 0.0) -> bool:
-        """Whether it goes over this angle."""
+        """Whether it includes this angle."""
         return any(self.start - slack <= angle + turn <= self.end + slack for turn in (-ANGLES, 0, ANGLES))
 
 
 @dataclass(frozen=True, slots=True)
 class Pie:
-    """A disc or ring that slices of different colours make up; its middle and radii in points."""
+    """A disc or ring made of slices of different colours; its middle and radii in points."""
 
     middle: tuple[float, float]
     radius: float
@@ -64,13 +64,13 @@ class Pie:
     slices: tuple[Slice, ...]
 
     def place(self, point: tuple[float, float]) -> tuple[float, float]:
-        """The radius of a point as a share of that of the pie, and its angle."""
+        """The radius of a point as a share of the pie's, and its angle."""
         x, y = point[0] - self.middle[0], point[1] - self.middle[1]
         return math.hypot(x, y) / self.radius, math.degrees(math.atan2(x, -y)) % 360 * ANGLES / 360
 
 
 def find_pie(picture: Raster, box: Box, words: Sequence[Box]) -> Pie | None:
-    """Return the one disc or ring in a box, if it is made up of slices of different colours."""
+    """Return the only disc or ring in a box, if it is made of slices of different colours."""
     pixels, (left, top) = without_words(picture, box, words)
     discs = list(_discs(pixels, picture.scale))
     if len(discs) != 1:
@@ -85,7 +85,7 @@ def find_pie(picture: Raster, box: Box, words: Sequence[Box]) -> Pie | None:
 
 
 def _discs(pixels: Pixels, scale: float) -> Iterator[tuple[float, float, float]]:
-    """Middle and radius of what is round, in pixels."""
+    """Middle and radius of round shapes, in pixels."""
     import cv2
 
     ink = drawn_on_ground(pixels)
@@ -111,7 +111,7 @@ def _ring(pixels: Pixels, middle: tuple[float, float], radius: float) -> Floats:
 
 
 def _slices(ring: Floats) -> list[Slice] | None:
-    """The slices of a circle of colours (ANGLES, 3); None where two are alike or much is of none."""
+    """The slices in a circle of colours (ANGLES, 3); None if two are alike, or if much of the circle is in none."""
     same = np.abs(ring - np.roll(ring, 1, axis=0)).max(axis=1) <= LIKE
     edges = np.flatnonzero(~same)
     if len(edges) < MIN_SLICES:
@@ -134,7 +134,7 @@ def _slices(ring: Floats) -> list[Slice] | None:
         return None
     if sum(end - start for start, end, _ in runs) < IN_SLICES * ANGLES:
         return None
-    # What parts two slices belongs to either by half.
+    # Half of what separates two slices is added to each.
     ends = [end for _, end, _ in runs]
     starts = [start for start, _, _ in runs[1:]] + [runs[0][0] + ANGLES]
     parted = [(end + start) / 2 for end, start in zip(ends, starts, strict=True)]
@@ -146,7 +146,7 @@ def _slices(ring: Floats) -> list[Slice] | None:
 
 
 def _inner(pixels: Pixels, middle: tuple[float, float], radius: float, slices: Sequence[Slice]) -> float:
-    """The radius, as a share of the whole, from which on the slices are drawn; 0 for a disc."""
+    """The radius, as a share of the whole, at which the slices begin; 0 for a disc."""
     for share in np.arange(0.8, 0.1, -0.05):
         ring = _ring(pixels, middle, radius * float(share))
         middles = [(int(one.start + one.end) // 2 % ANGLES, one.colour) for one in slices]
@@ -156,9 +156,9 @@ def _inner(pixels: Pixels, middle: tuple[float, float], radius: float, slices: S
 
 
 def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token, ...]] | None) -> list[Row] | None:
-    """Return a row for each slice: its label and the one value at it; None where either is not certain.
+    """Return a row for each slice: its label and its only value; None if either is uncertain.
 
-    `names` are those of a legend, by colour; without one, labels are the words in or at the slices.
+    `names` are those of a legend, by colour; without a legend, labels are the words in or at the slices.
     """
     taken = {id(token) for name in (names or {}).values() for token in name}
     values = _values(pie, [token for token in tokens if token.is_value and id(token) not in taken])
@@ -176,7 +176,7 @@ def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token,
 
 
 def _values(pie: Pie, numbers: Sequence[Token]) -> list[Token] | None:
-    """The value of each slice: in all of them, or outside at all of them; as large, of the whole, as the slice."""
+    """The value of each slice: inside all slices, or outside at all; it must be the same share as the slice."""
     places = [(token, *pie.place(token.middle)) for token in numbers]
     inside = [(token, angle) for token, radius, angle in places if pie.inner < radius <= 1]
     outside = [(token, angle) for token, radius, angle in places if 1 < radius <= OUTSIDE]
@@ -201,9 +201,9 @@ def _confirmed(pie: Pie, values: Sequence[Token]) -> bool:
 
 
 def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
-    """The words in each slice, or right outside it, where all stand in one of these places; None where one has none.
+    """The words in each slice, or directly outside each; all must be in one of these places. None if a slice has none.
 
-    A title above the slices stands outside one as well: words both in slices and outside are certain of none.
+    A title above the slices is outside one of them, too: words that are both inside and outside are uncertain.
     """
     phrases = phrases_of(words, down=BELOW)
     inside = [(one, angle) for one in phrases for radius, angle in [pie.place(_middle(one))] if radius <= 1]
@@ -229,6 +229,6 @@ def _middle(phrase: Sequence[Token]) -> tuple[float, float]:
 
 
 def _nearest(phrase: Sequence[Token], point: tuple[float, float]) -> tuple[float, float]:
-    """The point of the words' box that is nearest to a point."""
+    """The point of the words' box that is nearest to the given point."""
     x1, y1, x2, y2 = hull(token.box for token in phrase)
     return min(max(point[0], x1), x2), min(max(point[1], y1), y2)

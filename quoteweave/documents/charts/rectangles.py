@@ -9,24 +9,24 @@ import numpy.typing as npt
 from quoteweave.core.boxes import Box, area, hull
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
-# How far a colour channel may be from the colour that it counts as: JPEG leaves noise of some ten steps.
+# How far a colour channel may differ from the colour that it counts as: JPEG noise is some ten steps.
 LIKE = 12
-# Colours of one picture that are looked at, and the pixels that one must have: a swatch of four points has 64.
+# How many colours of a picture are examined, and the least number of pixels of each: a swatch of four points has 64.
 MAX_COLOURS = 24
-# Of further ones so many are looked at, to know whether bars are left out.
+# How many other colours are examined only to know whether bars are left out.
 FURTHER_COLOURS = 8
 MIN_PIXELS = 40
-# Points of the shorter side, and the share of its box that a rectangle fills; letters printed in it count as filled.
+# The least shorter side of a rectangle, in points, and the least share of its box that it, or letters in it, fill.
 MIN_SIDE = 2.5
 FILLED = 0.9
-# Points of a line that cuts a bar in two.
+# The width, in points, of a line that cuts a bar in two.
 CUT = 2.0
-# A dot of a legend is no larger, in points, and fills this share of its box: a circle fills 0.785.
+# The largest size of a legend's dot, in points, and the share of its box that it fills: a circle fills 0.785.
 DOT, FILLED_BY_DOT = 12.0, 0.7
-# A rectangle that covers more of the picture than this is its ground.
+# A rectangle that covers more of the picture than this is its background.
 GROUND = 0.6
 MAX_RECTANGLES = 400
-# Share of the rim of a word's place that is of one colour, for the word to stand on that colour.
+# The least share of the edge around a word that has one colour for the word to be on that colour.
 SURROUNDED = 0.8
 
 
@@ -44,7 +44,7 @@ class Rectangle:
 
 
 def are_alike(one: Colour, other: Colour) -> bool:
-    """Whether two colours are one, except for what drawing and compression change."""
+    """Whether two colours are the same, except for changes by drawing and compression."""
     return max(abs(a - b) for a, b in zip(one, other, strict=True)) <= LIKE
 
 
@@ -56,7 +56,7 @@ def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> lis
     pixels, (left, top) = without_words(picture, box, words)
     ground, *colours = _colours(pixels)
     if any(next(_of_colour(pixels, further, picture.scale), None) for further in colours[MAX_COLOURS:]):
-        return []  # some of the bars alone would pass for all of them
+        return []  # else some of the bars would be taken for all of them
     found = [
         Rectangle((x1 + left, y1 + top, x2 + left, y2 + top), colour)
         for colour in colours[:MAX_COLOURS]
@@ -67,7 +67,7 @@ def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> lis
 
 
 def without_words(picture: Raster, box: Box, words: Iterable[Box]) -> tuple[Pixels, tuple[float, float]]:
-    """The pixels of a box, words painted over in what surrounds them, and its top left corner in points."""
+    """The pixels of a box with words painted over in the colour around them, and its top left corner in points."""
     pixels = np.array(picture.cut(box))
     left, top = (max(0, int(edge * picture.scale)) / picture.scale for edge in box[:2])
     for x1, y1, x2, y2 in words:
@@ -90,7 +90,7 @@ def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
 
 
 def _colours(pixels: Pixels) -> list[Colour]:
-    """That of most of the picture's edge, and the commonest others that are not much like a commoner one."""
+    """The colour of most of the picture's edge, and the commonest others that differ clearly from commoner ones."""
     flat = pixels.reshape(-1, 3)
     chosen = _commonest(_rim(pixels), 1)
     for colour in _commonest(flat, 16 * MAX_COLOURS):
@@ -100,7 +100,7 @@ def _colours(pixels: Pixels) -> list[Colour]:
 
 
 def drawn_on_ground(pixels: Pixels) -> Ink:
-    """(height, width) 1 where something is drawn: what is unlike the commonest colour of the picture's edge."""
+    """(height, width): 1 where something is drawn, which differs from the commonest colour of the picture's edge."""
     ground = np.array(_commonest(_rim(pixels), 1)[0])
     ink: Ink = (np.abs(pixels - ground).max(axis=2) > LIKE).astype(np.uint8)
     return ink
@@ -112,7 +112,7 @@ def _rim(pixels: Pixels) -> Pixels:
 
 def _commonest(pixels: Pixels, count: int) -> list[Colour]:
     codes = pixels.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
-    # Exact colours: a drawn bar has but one, and of the noise around a scanned one the commonest is its middle.
+    # Exact colours are counted: a drawn bar has one, and in a scanned one's noise the commonest is in the middle.
     values, counts = np.unique(codes, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:count]
     kept = [int(values[at]) for at in order if counts[at] >= MIN_PIXELS] or [int(values[order[0]])]
@@ -124,7 +124,7 @@ def _of_colour(pixels: Pixels, colour: Colour, scale: float) -> Iterator[Box]:
 
     low, high = (np.clip(np.array(colour) + sign * LIKE, 0, 255) for sign in (-1, 1))
     mask: npt.NDArray[np.uint8] = cv2.inRange(pixels, low, high).astype(np.uint8, copy=False)
-    # The blended pixels between two colours are a line one pixel wide that may be like a third.
+    # The blended pixels between two colours are a line one pixel wide, which may look like a third colour.
     mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((3, 3), dtype=np.uint8)).astype(np.uint8, copy=False)
     outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     for outline in outlines:
@@ -139,7 +139,7 @@ def _of_colour(pixels: Pixels, colour: Colour, scale: float) -> Iterator[Box]:
 
 
 def _uncut(boxes: list[Box], pixels: Pixels, ground: tuple[int, int, int], scale: float) -> list[Box]:
-    """The boxes of one colour, those that a line of a grid cuts put together again."""
+    """The boxes of one colour, joined where a grid line cuts them."""
     for start in (0, 1):
         whole: list[Box] = []
         for box in sorted(boxes, key=lambda box: (round(box[start]), box[1 - start])):
@@ -158,7 +158,7 @@ def _goes_on(box: Box, other: Box, start: int) -> bool:
 
 
 def _is_ground(box: Box, other: Box, pixels: Pixels, ground: tuple[int, int, int], scale: float) -> bool:
-    """Whether what lies between two boxes is of the ground's colour, so that they are two."""
+    """Whether the area between two boxes has the background's colour, so that they are separate."""
     x, y = (int(scale * middle) for middle in _between(box, other))
     return bool(np.abs(pixels[y, x].astype(np.int16) - np.array(ground)).max() <= LIKE)
 

@@ -14,24 +14,24 @@ _UNIT = r"(?:%|[kKmMbB]|[mb]n|[MB]n|[Mm]illion|[Bb]illion|[Tt]rillion|x)"
 _VALUE = lazy_regex(rf"[-+−]?[$€£¥₹]?\s?{_NUMBER}(?:\s?{_UNIT})?")
 _PLAIN = lazy_regex(_NUMBER)
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
-# In font sizes: a space between words.
+# The widest space between words, in font sizes.
 SPACE = 0.6
 _ALONE = lazy_regex(rf"{_UNIT}|[$€£¥₹]")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, or a number with the unit that stands beside it."""
+    """A word, or a number with the unit beside it."""
 
     text: str
-    box: Box  # points; in a chart of columns turned, see `turned`
+    box: Box  # points; rotated in a chart of columns, see `rotated`
     size: float  # font size in points
-    line: int  # which of the lines it stands in
+    line: int  # number of the line that contains it
     words: tuple[Word, ...]
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Of its box."""
+        """The middle of its box."""
         return (self.box[0] + self.box[2]) / 2, (self.box[1] + self.box[3]) / 2
 
     @property
@@ -46,7 +46,7 @@ class Token:
 
     @property
     def is_word(self) -> bool:
-        """Whether it has any letter or digit: bullets, swatches and rules that are characters have none."""
+        """Whether it has a letter or digit, unlike bullets, swatches and rules that are characters."""
         return any(map(str.isalnum, self.text))
 
 
@@ -75,9 +75,9 @@ def _belong(before: str, after: str) -> bool:
 
 
 def amount(text: str) -> tuple[float, float]:
-    """The number of a value as printed, without its unit, and the step of its last digit: "12.5%" is 12.5 and 0.1.
+    """The number of a value as printed, without its unit, and the unit of its last digit: "12.5%" is 12.5 and 0.1.
 
-    Raises ValueError where points and commas do not make one number.
+    Raises ValueError if points and commas do not form one number.
     """
     match = _PLAIN.search(text)
     if match is None:
@@ -89,12 +89,12 @@ def amount(text: str) -> tuple[float, float]:
 
 
 def _grouped(digits: str) -> bool:
-    """Whether its points or commas part thousands: one alone before three digits is taken for that where a comma."""
+    """Whether its points or commas separate thousands; a single one before three digits does if it is a comma."""
     return bool(re.fullmatch(r"-?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}(?:,\d+)?)", digits))
 
 
 def unit(text: str) -> str:
-    """What a value has beside its number: "%", "$", "$M"; "" where nothing."""
+    """The unit of a value beside its number: "%", "$", "$M"; "" if there is none."""
     return _PLAIN.sub("", text, count=1).replace(" ", "").lstrip("-+−")
 
 
@@ -106,7 +106,7 @@ def rotated(box: Box) -> Box:
 def join_tokens(tokens: Sequence[Token]) -> str:
     """Join tokens to a text: hyphenated words are joined, and "|", which separates cells, is replaced by "/".
 
-    Where words overlap, as they do where a text is drawn twice, each is kept once.
+    If words overlap, as they do when a text is drawn twice, each is kept once.
     """
     words = [token.text for token in tokens]
     if any(_over(one.box, other.box) for one, other in itertools.combinations(tokens, 2)):
@@ -126,7 +126,7 @@ def _over(a: Box, b: Box) -> bool:
 
 
 def phrases_of(words: Sequence[Token], *, down: float) -> list[tuple[Token, ...]]:
-    """Words at most a space apart, side by side or in rows that are at most `down` font sizes apart."""
+    """Groups of words at most a space apart, side by side or in rows at most `down` font sizes apart."""
     groups: list[list[Token]] = []
     for word in words:
         near = [group for group in groups if any(_together(word, other, down) for other in group)]

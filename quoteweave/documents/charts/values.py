@@ -1,8 +1,8 @@
 """Extracts a chart's data as rows of a label and its values, separated by " | ", where the geometry is unambiguous.
 
-`Grain | 45%` is a row of a chart with one series; where bars of several colours share a label, a first row names the
-series, and each bar's value stands in the column of its colour. What is not certain is not paired: a chart has all of
-its values paired or none, and its text is then its words in reading order, as ever.
+`Grain | 45%` is a row of a chart with one series. If bars of several colours share a label, a first row names the
+series, and each bar's value is in the column of its colour. Uncertain values are not paired: either all values of a
+chart are paired or none, and its text is then its words in reading order.
 """
 
 import itertools
@@ -18,11 +18,11 @@ from quoteweave.documents.layout.blocks import text_by_rows
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Raster
 
-# Points around a chart within which its legend may stand: left, above, right, below.
+# How far around a chart its legend may be, in points: left, above, right, below.
 LEGEND_REACH = (20.0, 90.0, 20.0, 60.0)
 SWATCH = 10.0
 MAX_SERIES = 8
-# More words are a page of text.
+# A picture with more words is a page of text.
 MAX_TOKENS = 600
 EMPTY = "-"
 
@@ -39,7 +39,7 @@ class ChartValues:
 
 
 def read_chart(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Line] = ()) -> ChartValues | None:
-    """Pair the labels and values of a chart; None where that is not certain.
+    """Pair the labels and values of a chart; None if that is uncertain.
 
     `lines` are those of the chart, `around` those of its page, and `box` is in points on the picture of the page.
     """
@@ -48,7 +48,7 @@ def read_chart(picture: Raster, box: Box, lines: Sequence[Line], around: Sequenc
         return None
     if read.names == {}:
         return _placed(read, box, lines, around)
-    # The legend may stand outside, and so may bars of the same colours, between it and the chart or beyond.
+    # The legend may be outside, and so may bars of the same colours, between it and the chart or beyond it.
     near = _reach(picture, box)
     wider = _read(picture, near, [line for line in around if inside(line.box, near) > 0.6], around)
     if wider is not None and wider.names is not None and len(wider.rows) >= len(read.rows):
@@ -78,7 +78,7 @@ class _Read:
 
     @property
     def box(self) -> Box:
-        """Around the words that were read, with the swatches left of them."""
+        """The box around the words that were read, with the swatches left of them."""
         x1, y1, x2, y2 = hull(word.box for word in self.words)
         return (x1 - SWATCH, y1 - 2, x2 + 2, y2 + 2)
 
@@ -153,19 +153,19 @@ def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
 
 
 MIN_SHARES = 3
-# What rounded percentages may sum to.
+# The range of sums of rounded percentages.
 WHOLE = (98.0, 102.0)
-# In font sizes: blank between the rows of one label, and how far its rows may be off one middle.
+# In font sizes: the blank between the rows of a label, and how far its rows may be from a common middle.
 LABEL_GAP, OFF_MIDDLE = 0.7, 1.0
 MAX_LABEL_WORDS = 10
-# Shares have one colour each, which says nothing beside their label.
+# In shares each row has a colour of its own, which says no more than its label.
 NO_COLOUR = (0, 0, 0)
 
 Rows = Sequence[Sequence[Token]]
 
 
 def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
-    """Return the shares with their labels: all in the row of their label, all right under it, or all right above it.
+    """Return the shares with their labels: all in the row of their label, all directly below it, or all directly above.
 
     None if the percentages do not sum to a hundred, there are other numbers, or a label could belong to two shares.
     """
@@ -198,7 +198,7 @@ def _sum(shares: Sequence[Token]) -> float:
 
 
 def _on(line: Sequence[Token], free: Rows, way: int) -> tuple[Token, ...]:
-    """The lines above (-1) or below (1) one, as long as each stands right on the one before and in its middle."""
+    """The lines above (-1) or below (1) a line, as long as each is next to the one before and has the same middle."""
     found: list[Sequence[Token]] = []
     last = _box(line)
     while (then := next((other for other in free if _adjoins(last, other, way)), None)) is not None:
@@ -219,7 +219,7 @@ def _box(line: Sequence[Token]) -> Box:
 
 
 def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
-    """Whether each is a label, and no two share a word of the page or say the same."""
+    """Whether each is a label, and no two share a word of the page or have the same text."""
     used = [id(token) for label in labels for token in label]
     names = {" ".join(token.text for token in label).casefold() for label in labels}
     named = all(any(map(str.isalpha, "".join(token.text for token in label))) for label in labels)
@@ -227,12 +227,12 @@ def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
     return named and short and len(set(used)) == len(used) and len(names) == len(labels)
 
 
-# Height of a swatch in font sizes of the words beside it, and how many times as wide as high it may be.
+# The height of a swatch in font sizes of the words beside it, and its largest ratio of width to height.
 SWATCH_HEIGHT = (0.3, 1.6)
 WIDEST_SWATCH = 3.6
-# Blank between a swatch and its words, and between these, in font sizes.
+# The blank between a swatch and its words, and between these words, in font sizes.
 BLANK = 1.3
-# Points above the first row within which its series are named; between rows of one name, in font sizes.
+# How far above the first row the names of series may be, in points; how far apart rows of a name may be, in font sizes.
 ABOVE = 30.0
 BESIDE = 40.0
 BETWEEN = 0.6
@@ -259,14 +259,14 @@ def series_from_legend(
 
 
 def _goes_on(name: Sequence[Token], word: Token) -> bool:
-    """Whether the word is right under a name, and so would be its second row."""
+    """Whether the word is directly below a name, and so could be its second row."""
     box, size = hull(token.box for token in name), name[0].size
     under = -0.3 * size < word.box[1] - box[3] < 0.5 * size
     return under and word.box[0] < box[2] and word.box[2] > box[0] and not word.is_value
 
 
 def _beside(swatch: Rectangle, words: Sequence[Token], rectangles: Sequence[Rectangle]) -> tuple[Token, ...]:
-    """The words that follow a swatch on its row, up to a blank or the next swatch; none where it is no swatch."""
+    """The words that follow a swatch in its row, up to a blank or the next swatch; none if it is no swatch."""
     x1, y1, x2, y2 = swatch.box
     middle, high = (y1 + y2) / 2, y2 - y1
     row = sorted((w for w in words if w.box[1] < middle < w.box[3] and w.box[0] > x2 - 2), key=lambda w: w.box[0])
@@ -290,10 +290,10 @@ def _stands_in(box: Box, place: Box) -> bool:
 
 
 def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names | None:
-    """The words above the bars of each colour, where all rows have one stack with its bars in the same order.
+    """The words above the bars of each colour, if all rows have one stack with its bars in the same order.
 
-    None where a colour has no words above it. Above is above the first row's bar, or where the bars of other colours
-    nowhere stand.
+    None if a colour has no words above it. These must be above the first row's bar, or where there are no bars of
+    other colours in any row.
     """
     stacks = [row.stacks[0] for row in rows if len(row.stacks) == 1]
     orders = {tuple(bar.colour for bar in stack.bars) for stack in stacks}
@@ -317,7 +317,7 @@ def _middle(phrase: Sequence[Token]) -> float:
 
 
 def _reaches(stacks: Sequence[Stack], first: Stack) -> list[tuple[float, float]]:
-    """Between which x the bars of each colour stand: those of all rows, or of the first where they overlap."""
+    """The range of x in which the bars of each colour are: over all rows, or in the first if they overlap."""
     boxes = [hull(bar.box for bar in bars) for bars in zip(*(stack.bars for stack in stacks), strict=True)]
     if any(a[2] > b[0] + 2 for a, b in itertools.pairwise(boxes)):
         boxes = [bar.box for bar in first.bars]
@@ -325,7 +325,7 @@ def _reaches(stacks: Sequence[Stack], first: Stack) -> list[tuple[float, float]]
 
 
 def _phrases(words: Sequence[Token], first: Stack) -> list[tuple[Token, ...]]:
-    """The words right above a stack, with all that stand together with them further up."""
+    """The words directly above a stack, with all words further up that are joined to them."""
     x1, y1, x2, _ = first.box
     higher = [word for word in words if word.middle[1] < y1 and x1 - BESIDE <= word.middle[0] <= x2 + BESIDE]
     groups = phrases_of(higher, down=BETWEEN)

@@ -1,4 +1,4 @@
-"""Stores documents that other tools have parsed in a collection."""
+"""Stores in a collection documents that other tools have parsed."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ from quoteweave.documents.importers.papers import ImportedPaper, iter_papers
 from quoteweave.documents.ingest import AddReport
 from quoteweave.index.sync import sync_indexes
 
-# Part of each imported document's fingerprint; changes when the same file would give other quotes.
+# Part of each imported document's fingerprint; changed whenever the same file would give other quotes.
 IMPORTER_VERSION = "1"
-# The tables of MMDocIR, each with what reads its documents.
+# The tables of MMDocIR, each with the function that reads its documents.
 TABLES: Mapping[str, Callable[[Path, ImageStore], Iterator[ImportedDocument]]] = MappingProxyType(
     {"mmdocir-layout": iter_mmdocir_layout, "mmdocir-pages": iter_mmdocir_pages}
 )
 FORMATS = ("mineru", *TABLES, "papers")
-# Papers that are stored at once: one after the other they would take four times as long.
+# How many papers are stored at once: storing them one by one would take four times as long.
 _PAPERS_AT_ONCE = 2_000
 
 
@@ -46,9 +46,10 @@ def import_file(
 ) -> list[Document]:
     """Import MinerU's `content_list.json`, or MMDocIR's layout or page parquet or a table of papers, of many documents.
 
-    Tells `on_document` of each as it is stored, then brings the indexes up to date and tells `on_note` of those that it
-    could not. A document of the same name is replaced; adding the file's folder later leaves what was imported alone.
-    Raises UsageError for another format, DocumentError or DatasetError for a file that is not what it should be.
+    Calls `on_document` with each document as it is stored, then brings the indexes up to date and calls `on_note` for
+    each that it could not. A document of the same name is replaced; adding the file's folder later leaves imported
+    documents unchanged. Raises UsageError for an unknown format, DocumentError or DatasetError for a file that is not
+    what it should be.
     """
     if format not in FORMATS:
         raise UsageError(f"there is no importer {format!r}; choose one of: {', '.join(FORMATS)}")
@@ -72,9 +73,9 @@ def import_parsed(
 ) -> AddReport:
     """Parse files with a parser of the caller's and store them, then bring the indexes up to date.
 
-    A document is named as its file, and replaces one of that name; adding the file's folder later leaves it alone. A
-    file that the parser refuses with a DocumentError is in the report with its reason, and the others go on. Raises
-    UsageError for a path that is no file and for two files of one name.
+    A document is named like its file, and replaces one of that name; adding the file's folder later leaves it
+    unchanged. A file that the parser refuses with a DocumentError is in the report with its reason, and the other files
+    are still read. Raises UsageError for a path that is no file and for two files with the same name.
     """
     for path in paths:
         if not path.is_file():
@@ -123,11 +124,11 @@ def _table(
     path: Path,
     metadata: Mapping[str, str],
 ) -> Iterator[Document]:
-    """Import a table of MMDocIR; each document's own rows are stored as JSON, as the whole table has gigabytes."""
+    """Import a table of MMDocIR. Each document's own rows are stored as JSON, because the whole table has gigabytes."""
     with TemporaryFolder() as folder:
         for name, domain, parsed in iter_documents(path, collection.images):
             source = folder / "layout.json"
-            # Without words, of which these tables have none: the ids of documents hang on what is written here.
+            # Without page words, which these tables lack: the ids of documents depend on what is written here.
             source.write_text(parsed.model_dump_json(exclude={"page_words"}), "utf-8")
             given = {**({"domain": domain} if domain else {}), **metadata}
             origin = _origin(path.parent, source, f"{IMPORTED}{format}-{IMPORTER_VERSION}", given)
@@ -135,7 +136,7 @@ def _table(
 
 
 def _papers(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:  # noqa: ARG001 - as `_mineru`
-    """Import a table of papers; each is stored as a Markdown file of its own."""
+    """Import a table of papers, each of which is stored as a Markdown file of its own."""
     with TemporaryFolder() as folder:
         papers = iter_papers(path)
         while some := list(islice(papers, _PAPERS_AT_ONCE)):

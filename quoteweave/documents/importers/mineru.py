@@ -1,6 +1,6 @@
 """Imports MinerU's output, `<name>_content_list.json`.
 
-Read is the flat content list, as the pipeline and VLM back ends of MinerU 0.6 to 2.x write it: `type`, `page_idx`,
+The flat content list is read, as the pipeline and VLM back ends of MinerU 0.6 to 2.x write it: `type`, `page_idx`,
 `bbox` (in recent versions, in thousandths of the page's width and height), `text`, `text_level`, `list_items`,
 `code_body`, `img_path`, `table_body` (HTML), `content` of images and charts, and captions and footnotes as
 `<type>_caption` and `<type>_footnote` (`img_caption`, `img_footnote` in old versions). The nested
@@ -46,10 +46,10 @@ _PROSE = frozenset({"text", "code", "ref_text", "phonetic", "abstract", "index",
 
 
 def read_within_limits(path: Path, images: ImageStore) -> ParsedDocument:
-    """`parse_content_list` in a process of its own, which may take for each picture what reading a page may.
+    """Call `parse_content_list` in a separate process, which for each picture has the limits of reading a page.
 
-    The PDF beside the list, and the pictures, may be damaged or hostile. Labels of pages that crash the process are
-    left out, with a warning. Raises DocumentError.
+    The PDF beside the list, and the pictures, may be damaged or hostile. If reading the labels of pages crashes the
+    process, they are left out, with a warning. Raises DocumentError.
     """
     limits = ProcessLimits(default_memory(1)).for_file(path.stat().st_size)
     with WorkerPool(1, limits) as workers:
@@ -69,10 +69,10 @@ def read_within_limits(path: Path, images: ImageStore) -> ParsedDocument:
 def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
     """Parse a content list: each block becomes one quote, however long, in the list's order.
 
-    Boxes are in points where MinerU's `<name>_origin.pdf`, or `<name>.pdf`, lies beside the list and tells the pages'
-    sizes. Where it does not, pages are taken to be 1000 by 1000, so that boxes are the list's own thousandths, with a
-    warning. A block without a usable box gets its whole page, and one warning counts them. Pictures are read from below
-    the list's folder only. Raises DocumentError when the file is no content list, naming block and field.
+    Boxes are in points if MinerU's `<name>_origin.pdf`, or `<name>.pdf`, is beside the list and gives the pages' sizes.
+    If not, pages are assumed to be 1000 by 1000, so that boxes are the list's own thousandths, with a warning. A block
+    without a usable box gets its whole page, and one warning counts such blocks. Pictures are only read from below the
+    list's folder. Raises DocumentError, naming block and field, if the file is no content list.
     """
     *_, parsed = _parsing(path, images)
     assert parsed is not None  # noqa: S101 - for the type checker
@@ -80,7 +80,7 @@ def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
 
 
 def _parsing(path: Path, images: ImageStore, *, skip_names: bool = False) -> Iterator[ParsedDocument | None]:
-    """The document, after None for each picture that was read: what takes time is bounded for each by itself."""
+    """The document, after one None for each picture that was read, so that the time limit applies to each picture."""
     items = _items(path)
     sheets, warnings = _sheets(path, skip_names=skip_names)
     pictures, blocks = LinkedImages(path.parent, images), list[FlowBlock]()
@@ -159,7 +159,7 @@ def _text(item: Mapping[str, Any], kind: str, source: str) -> str:
 
 
 def _words(item: Mapping[str, Any], field: str) -> str:
-    """A field that is a string or a list of them; empty where it is neither."""
+    """A field that is a string or a list of strings; empty if it is neither."""
     value = item.get(field)
     lines = value if isinstance(value, list) else [value]
     return "\n".join(without_unstorable(line).strip() for line in lines if isinstance(line, str) and line.strip())
@@ -173,18 +173,18 @@ def _page_index(item: Mapping[str, Any], where: str) -> int:
 
 
 def _thousandths(value: object) -> Box | None:
-    """A box in thousandths of its page, or None where there is none that can be used."""
+    """A box in thousandths of its page, or None if there is none that can be used."""
     if not isinstance(value, list) or len(value) != 4:
         return None
     if not all(isinstance(edge, int | float) and math.isfinite(edge) for edge in value):
         return None
     x1, y1, x2, y2 = (min(max(float(edge), 0.0), 1000.0) for edge in value)
-    # Far beyond the page they are no thousandths, but points or pixels of a version that is not known here.
+    # Values far beyond the page are not thousandths, but points or pixels of an unknown version.
     return (x1, y1, x2, y2) if x1 < x2 and y1 < y2 and max(value) <= 1050 else None
 
 
 def _sheets(path: Path, *, skip_names: bool) -> tuple[list[PageFrame], tuple[str, ...]]:
-    """The pages of the PDF that the list was made from, and a warning where there is none, or not all is read."""
+    """The pages of the PDF from which the list was made, and a warning if there is none, or not everything is read."""
     stem = path.stem.removesuffix("_content_list")
     for name in (f"{stem}_origin.pdf", f"{stem}.pdf"):
         source = path.with_name(name)
@@ -194,7 +194,7 @@ def _sheets(path: Path, *, skip_names: bool) -> tuple[list[PageFrame], tuple[str
             with open_pdf(source, None, skip_names=skip_names) as pdf:
                 frames = [pdf.frame(number) for number in range(min(pdf.count, MAX_PAGES))]
             return frames, (NAMES_LEFT_OUT,) if skip_names else ()
-        except (DocumentError, RuntimeError):  # pdfium raises the latter for a page
+        except (DocumentError, RuntimeError):  # pdfium raises RuntimeError for a page
             return [], (
                 f"The sizes of its pages are unknown, because {name!r} cannot be read; boxes are in thousandths.",
             )

@@ -38,10 +38,10 @@ class ImportedDocument(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns that are read of a table."""
+    """The columns of a table that are read."""
 
     table: str
-    """What the table is called in errors, such as "layout table"."""
+    """The name of the table in errors, such as "layout table"."""
     needed: Sequence[str]
     optional: Sequence[str]
 
@@ -51,14 +51,14 @@ class TableRow(Protocol):
 
     @property
     def document(self) -> str:
-        """Name of its document."""
+        """The name of its document."""
 
 
 Row = TypeVar("Row", bound=TableRow)
 
 
 def read_rows(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of a table as (file and row from 0, values by column); a few are in memory at once.
+    """Yield the rows of a table as (file and row from 0, values by column), with only a few in memory at once.
 
     Raises MissingExtra without pyarrow, and DatasetError for a column that is missing and for a damaged file.
     """
@@ -84,7 +84,7 @@ def read_rows(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any
 
 
 def group_documents(path: Path, rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Yield each document's name and rows. Raises DatasetError where a document comes back after another one."""
+    """Yield each document's name and rows. Raises DatasetError if a document's rows do not follow each other."""
     seen: set[str] = set()
     for name, group in groupby(rows, key=lambda row: row.document):
         if name in seen:
@@ -96,7 +96,7 @@ def group_documents(path: Path, rows: Iterable[Row]) -> Iterator[tuple[str, Iter
 
 
 def document_name(values: Mapping[str, Any], where: str) -> str:
-    """The row's `doc_name`. Raises DatasetError for none."""
+    """The row's `doc_name`. Raises DatasetError if it is empty."""
     name = values["doc_name"]
     if not isinstance(name, str) or not name.strip():
         raise DatasetError(f"{where}: doc_name is {str(name)[:40]!r}, not a name")
@@ -104,7 +104,7 @@ def document_name(values: Mapping[str, Any], where: str) -> str:
 
 
 def words_in(values: Mapping[str, Any], field: str) -> str:
-    """The row's text in a column; empty where there is none."""
+    """The row's text in a column; empty if there is none."""
     value = values.get(field)
     return without_unstorable(value).strip() if isinstance(value, str) else ""
 
@@ -145,12 +145,12 @@ class _LayoutRow(NamedTuple):
 def iter_mmdocir_layout(path: Path, images: ImageStore) -> Iterator[ImportedDocument]:
     """Yield the documents of the table, each with its rows as quotes in the table's order.
 
-    A quote's id is `<page_id>:<layout_id>` where the layout ids differ within the document; else the row's place in the
-    document stands for the layout id, with a warning. Only one document and a few rows are held in memory, so the
-    rows of a document must follow each other, as they do in the published table.
+    A quote's id is `<page_id>:<layout_id>` if the layout ids differ within the document; otherwise the row's position
+    in the document replaces the layout id, with a warning. Only one document and a few rows are in memory at a time, so
+    the rows of a document must follow each other, as in the published table.
 
-    Raises MissingExtra without pyarrow, and DatasetError, naming file, row (from 0) and field, for what cannot be
-    read; also when a document comes back after another one. What was yielded before stays good.
+    Raises MissingExtra without pyarrow, and DatasetError, naming file, row (from 0) and field, for unreadable content,
+    and if the rows of a document do not follow each other. Documents yielded before that remain valid.
     """
     rows = (_checked_layout(values, where) for where, values in read_rows(path, _LAYOUT_COLUMNS))
     for name, group in group_documents(path, rows):
@@ -222,7 +222,7 @@ def _document_of_layouts(name: str, group: Iterator[_LayoutRow], images: ImageSt
 
 def _block(row: _LayoutRow, images: ImageStore, warnings: list[str]) -> FlowBlock:
     picture = None
-    # Taken out of the row, so that a document's pictures are not all in memory at once.
+    # Removed from the row, so that not all pictures of a document are in memory at once.
     if data := row.values.pop("image_binary", None):
         try:
             picture = store_image(data, images)
@@ -252,7 +252,7 @@ def _quote_of_layout(row: _LayoutRow, block: FlowBlock, section: str | None, ide
 
 
 def _pages(rows: Sequence[_LayoutRow]) -> tuple[Page, ...]:
-    """Every page up to the last; one that has no rows is taken to be as large as the page before."""
+    """All pages up to the last; a page without rows is assumed to have the size of the page before."""
     sizes: dict[int, tuple[float, float]] = {}
     for row in rows:
         sizes.setdefault(row.page, row.size)
@@ -279,19 +279,20 @@ class _PageRow(NamedTuple):
     document: str
     where: str
     number: int | None
-    """The number in which its `passage_id` ends."""
+    """The number at the end of its `passage_id`."""
     values: dict[str, Any]
 
 
 def iter_mmdocir_pages(path: Path, images: ImageStore) -> Iterator[ImportedDocument]:
     """Yield the documents of the table, each page as one image quote that is the whole page.
 
-    A page's number is the place of its row among its document's, from 0, as the authors join pages with questions by
-    rows. Where `passage_id` ends in a number, these have to count up by one within a document. `ocr_text` and
-    `vlm_text` are views of the quote; the table tells no sizes, so that of a page is its screenshot's, in pixels.
+    A page's number is the position of its row among its document's rows, from 0, because the authors join pages with
+    questions by rows. If `passage_id` ends in a number, these numbers must increase by one within a document.
+    `ocr_text` and `vlm_text` are views of the quote; the table gives no sizes, so a page's size is that of its
+    screenshot, in pixels.
 
-    Raises MissingExtra without pyarrow, and DatasetError, naming file, row (from 0) and field, for what cannot be read,
-    for pages that do not follow each other, and when a document comes back after another one.
+    Raises MissingExtra without pyarrow, and DatasetError, naming file, row (from 0) and field, for unreadable content,
+    for pages that do not follow each other, and if the rows of a document do not.
     """
     rows = (_checked_page(values, where) for where, values in read_rows(path, _PAGE_COLUMNS))
     for name, group in group_documents(path, rows):
@@ -340,7 +341,7 @@ def _document_of_pages(name: str, group: Iterator[_PageRow], images: ImageStore)
 def _stored_screenshot(
     row: _PageRow, number: int, images: ImageStore, warnings: list[str]
 ) -> tuple[str | None, tuple[int, int]]:
-    """Key and size of the page's screenshot; it is taken out of the row, so that only one is in memory."""
+    """Key and size of the page's screenshot, which is removed from the row, so that only one is in memory."""
     data = row.values.pop("image_binary", None)
     if not data:
         return None, _UNKNOWN_SIZE

@@ -1,7 +1,7 @@
-"""Imports a table of papers, JSON Lines or CSV: each is a document of its title and abstract.
+"""Imports a table of papers, JSON Lines or CSV: each becomes a document with its title and abstract.
 
-Columns: `id` and `title`, and `abstract` where it is known; every other becomes metadata of its document, such as
-`year`, `doi`, `authors`, `citations` and `url`, and the title does too. JSON Lines may be compressed by gzip.
+The columns are `id` and `title`, and `abstract` if it is known; every other column becomes metadata of the document,
+such as `year`, `doi`, `authors`, `citations` and `url`, and so does the title. JSON Lines may be compressed by gzip.
 """
 
 import csv
@@ -41,8 +41,7 @@ class _Row(BaseModel):
 def iter_papers(path: Path) -> Iterator[ImportedPaper]:
     """Yield the papers of a table, in its order, named by their ids.
 
-    Raises DatasetError, naming file and line, for a row that cannot be read, lacks its id or its title, or has the id
-    of one before.
+    Raises DatasetError, naming file and line, for a row that cannot be read, lacks its id or title, or repeats an id.
     """
     seen: dict[str, int] = {}
     for number, row in _csv_rows(path) if path.suffix.lower() == ".csv" else iter_records(path, _Row):
@@ -79,7 +78,7 @@ def _paper(row: _Row) -> ImportedPaper:
     blocks += [FlowBlock(layout="paragraph", text=abstract)] if abstract else []
     return ImportedPaper(
         name=_one_line(row.id),
-        # By `source_id` a search for papers knows that the document has the paper's title and abstract alone.
+        # From `source_id`, a search for papers knows that the document has only the paper's title and abstract.
         metadata={
             "title": title,
             "source_id": _one_line(row.id),
@@ -91,7 +90,7 @@ def _paper(row: _Row) -> ImportedPaper:
 
 
 def _as_metadata(value: Any) -> str:
-    """A value as metadata: numbers as they are, lists joined, objects by their `name`; "" for what says nothing."""
+    """A value as metadata: numbers unchanged, lists joined, objects by their `name`; "" for empty values."""
     if isinstance(value, Mapping):
         return _as_metadata(value.get("name"))
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -1,1 +1,1 @@
-"""A page is analysed: lines and drawn pixels become tables, figures and blocks of text in reading order."""
+"""Analyses a page: lines and drawn pixels become tables, figures and blocks of text in reading order."""

@@ -22,33 +22,33 @@ from quoteweave.documents.layout.tables.tagged import tagged_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 
-# A text on a picture is read by itself from this many words on, such as an address.
+# The least number of words of a short text on a picture, such as an address, that is read by itself.
 SHORT_TEXT = 6
-# A heading on a picture is this much larger than other text, or has this size in points, as a slide may have no other.
+# A heading on a picture is larger than other text by this factor, or has this size in points if there is no other text.
 HEADING_SIZE = 1.3
 LARGE_TYPE = 16.0
 
-# Least share of a box of ink, or of a line, that lies in the table or cluster that it is part of; of a figure that is
-# the drawing of a table; and of a table that is part of a cluster, in which all but its rules lie.
+# The least share of a box of ink, or of a line, inside the table or cluster to which it belongs; of a figure that is
+# the drawing of a table; and of a table that is part of a cluster, which contains everything but its rules.
 MIN_INSIDE, MIN_FIGURE_IN_TABLE, MIN_TABLE_IN_CLUSTER = 0.5, 0.7, 0.9
-# Tables of which one lies in the other with a larger share are two readings of one table.
+# If a larger share of one table is inside another, the two are readings of one table.
 MAX_OVERLAP = 0.2
-# Of a grid and a ruled table in one place, the grid, whose cells are more reliable, counts as this much larger.
+# If a grid and a ruled table are in one place, the grid, whose cells are more reliable, counts as this much larger.
 GRID_BONUS = 1.2
-# Least share of a cluster that its tables cover together, to be parts of one table.
+# The least share of a cluster that its tables must cover together to be parts of one table.
 MIN_COVERED_BY_PARTS = 0.5
-# Least share of a figure's lines that stand in aligned rows, and of its area that these cover, to be a table.
+# The least share of a figure's lines in aligned rows, and of its area that these cover, for it to be a table.
 MIN_IN_ROWS, MIN_COVERED_BY_ROWS = 0.7, 0.5
 
 LayoutElement = LineBlock | Figure | Table
 
 
 class PageLayout(NamedTuple):
-    """The layout elements of a page in reading order, and what is left out where there is too much to be looked at."""
+    """The layout elements of a page in reading order, and what is left out if there is too much to be examined."""
 
     elements: list[LayoutElement]
     left_out: tuple[str, ...] = ()
-    """Each continues a sentence that begins with "page 3"."""
+    """Each one continues a sentence that begins with "page 3"."""
 
 
 def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float, float]) -> PageLayout:
@@ -73,14 +73,14 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     forms = labelled_tables(free_lines)
     labelled = [form.table for form in forms]
     free_lines = _lines_outside(free_lines, labelled)
-    # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
+    # Lines of running text in two columns are beside each other, and would be taken for the rows of a table.
     paragraphs = _running_text(free_lines)
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
     tables = with_adjoining_rows(list(parted_at_gutters(tables)), _lines_outside(free_lines, tables))
     tables += tables_below_years(_lines_outside(free_lines, tables))
     tables = with_heads(tables, _lines_outside(free_lines, tables))
     tables += tagged
-    # Which lines are a block is told by all that stand under each other.
+    # Which lines form a block depends on all lines that are below each other.
     blocks = _blocks_outside(group_lines(_lines_outside(lines, [*tables, *figures])), labelled)
     blocks += [block for form in forms for text in form.texts for block in group_lines(text)]
     tables += labelled
@@ -91,7 +91,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
 
 
 def _running_text(lines: Sequence[Line]) -> list[LineBlock]:
-    """The paragraphs of more than two lines among lines outside of tables and pictures."""
+    """The paragraphs of more than two lines among the lines outside of tables and pictures."""
     rows = lines_to_rows([line for line in lines if line.upright])
     numbers = {line: number for row in rows for line, number in numbers_beside(row).items()}
     return [
@@ -109,7 +109,7 @@ def _left_out(drawing: PageGraphics) -> Iterator[str]:
 
 
 def _names_rows(block: LineBlock, numbers: Mapping[int, str]) -> bool:
-    """Whether most lines are long names of a table's rows, with `numbers` beside them that do not count the lines."""
+    """Whether most lines are long names of a table's rows, beside `numbers` that do not count the lines."""
     beside = [numbers[id(line)] for line in block.lines if id(line) in numbers]
     counts = [int(number) for number in beside if number.isdecimal()]
     counting = len(counts) == len(beside) and all(lower == upper + 1 for upper, lower in pairwise(counts))
@@ -170,7 +170,7 @@ def _lines_outside(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> 
 
 
 def _blocks_outside(blocks: Sequence[LineBlock], tables: Sequence[Table]) -> list[LineBlock]:
-    """The blocks, of those that have lines of tables the rest."""
+    """The blocks; of those with lines of tables, only the rest."""
     taken = {id(line) for table in tables for line in table.lines}
     left = ((block, [line for line in block.lines if id(line) not in taken]) for block in blocks)
     return [block_of(own) if len(own) < len(block.lines) else block for block, own in left if own]
@@ -179,7 +179,7 @@ def _blocks_outside(blocks: Sequence[LineBlock], tables: Sequence[Table]) -> lis
 def _table_inside(figure: Figure) -> Table | None:
     """Turn a figure into a table if most of its lines are in aligned rows, as in a shaded table.
 
-    The other lines are rows too: the years above the columns, and the names of groups of rows.
+    The other lines are rows, too: the years above the columns, and the names of groups of rows.
     """
     found = aligned_tables([line for line in figure.lines if line.upright])
     rows = sum(len(table.lines) for table in found)

@@ -1,6 +1,6 @@
 """Groups lines into blocks (paragraphs, titles, list items) by geometry; `documents.assembly` decides what each one is.
 
-The patterns are those by which lines begin: bullets, section numbers, page numbers, notes.
+The patterns describe the beginnings of lines: bullets, section numbers, page numbers, notes.
 """
 
 import itertools
@@ -26,20 +26,20 @@ PAGE_NUMBER = lazy_regex(
 NUMERIC = lazy_regex(rf"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{{0,3}}[{RAISED}]{{0,2}}")
 _WORD = lazy_regex(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*[.,;:?!)]*")
 _OF_NUMBER = lazy_regex(r"[\d$€£¥₹]")
-# A note to a table or chart by its first words: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
-# may also be numbered titles.
+# The first words of a note to a table or chart: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
+# may also begin numbered titles.
 NOTE = lazy_regex(
     r"\s*(?:[*†‡§¶]|(?:notes?|sources?|quelle|anmerkung(?:en)?|remarques?|fuente|fonte)\s*[:.–—-])", re.IGNORECASE
 )
 NOTE_MARK = lazy_regex(rf"\s*(?:(?:\([a-z0-9]\)|[a-z0-9]\)?|[ᵃ-ᵈ])\s+|[{RAISED}]{{1,3}}\s*)[A-Z]")
 
 
-# In font sizes: baselines further apart than this belong to two blocks; so do lines whose sizes differ by more.
+# Lines are in different blocks if their baselines are further apart, in font sizes, or their sizes differ by more.
 MAX_PITCH = 2.3
 SIZE_RATIO = 1.25
-# The line that a line continues is looked for among so many before it; no page that people read has more side by side.
+# Among how many lines before it the line that a line continues is searched; no readable page has more side by side.
 NEIGHBOURS = 100
-# Characters of either part of a word that a hyphen breaks.
+# The most characters of either part of a word that a hyphen breaks.
 MAX_PART_CHARACTERS = 100
 
 _SENTENCE_ENDS = (".", ":", "?", "!")
@@ -50,14 +50,14 @@ _AFTER_BREAK = lazy_regex(r"\w+")
 
 
 def broken_word(text: str, following: str) -> BrokenWord | None:
-    """The word that a hyphen at the end of a text breaks; None where none does: "-" alone, or before a capital."""
+    """The word that a hyphen at the end of a text breaks; None if it breaks none: "-" alone, or before a capital."""
     if not (text.endswith("-") and text[-2:-1].isalpha() and following[:1].islower()):
         return None
     before, after = (
         _BEFORE_BREAK.search(text[-MAX_PART_CHARACTERS:]),
         _AFTER_BREAK.match(following[:MAX_PART_CHARACTERS]),
     )
-    return (before[0], after[0]) if before and after else None  # no word begins with a letter in a circle
+    return (before[0], after[0]) if before and after else None  # a word cannot begin with a letter in a circle
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,11 @@ class LineBlock:
     lines: tuple[Line, ...]
     box: Box
     begins_item: bool = False
-    """Whether it is the beginning of an item of a list, as the file says."""
+    """Whether it is the beginning of an item of a list, according to the file's tags."""
 
     @property
     def text(self) -> str:
-        """The lines as running text: hyphenated words put together again, and a bullet that is drawn, and no text."""
+        """The lines as running text: hyphenated words are joined, and a bullet that is drawn, not text, is added."""
         text = self.lines[0].text
         if self.begins_item and self.item is not None and self.item.has_drawn_label:
             text = f"{BULLET_SIGN} {text}"
@@ -82,13 +82,13 @@ class LineBlock:
 
     @property
     def item(self) -> ItemTag | None:
-        """The item of a list that it stands in, as the file says."""
+        """The item of a list that contains it, according to the file's tags."""
         tag = self.lines[0].tag
         return tag if isinstance(tag, ItemTag) else None
 
     @property
     def broken_words(self) -> tuple[BrokenWord, ...]:
-        """The words that a hyphen breaks at the end of a line, which `text` has put together."""
+        """The words that are hyphenated at the end of a line, which `text` has joined."""
         pairs = itertools.pairwise(line.text for line in self.lines)
         return tuple(broken for line, following in pairs if (broken := broken_word(line, following)) is not None)
 
@@ -104,7 +104,7 @@ class LineBlock:
 
     @property
     def prose(self) -> bool:
-        """Running text, as opposed to labels, titles and table cells; half of its words or more are no numbers."""
+        """Whether it is running text rather than labels, titles or cells; at least half of its words are no numbers."""
         words = [word.text for line in self.lines for word in line.words]
         if len(words) < 12 or len(words) / len(self.lines) < 4.5:
             return False
@@ -113,7 +113,7 @@ class LineBlock:
 
 
 def block_of(lines: Sequence[Line]) -> LineBlock:
-    """A block around these lines."""
+    """A block of these lines."""
     return LineBlock(tuple(lines), hull(line.box for line in lines))
 
 
@@ -134,7 +134,7 @@ def group_lines(lines: Sequence[Line]) -> list[LineBlock]:
 
 
 def _with_items(blocks: Sequence[LineBlock], lines: Sequence[Line]) -> list[LineBlock]:
-    """The blocks, of which the first of each item of a list that begins on the page begins it."""
+    """The blocks; the first one of each list item that begins on the page is marked as its beginning."""
     order = {id(word): at for at, word in enumerate(word for line in lines for word in line.words)}
     firsts: dict[int, LineBlock] = {}
     for block in blocks:
@@ -168,7 +168,7 @@ def _leads(leader: Line, line: Line) -> bool:
 
 
 def _ends_a_column(leader: Line, text: Line, other: Line) -> bool:
-    """Whether the leader is an equation's number: a line above or below shows that a column ends where it stands."""
+    """Whether the leader is an equation's number: if a line above or below shows that a column ends there."""
     close = abs(other.baseline - leader.baseline) < 4 * leader.size
     return close and other.box[0] < leader.box[0] - 4 * leader.size and leader.box[0] < other.box[2] < text.box[0]
 
@@ -221,7 +221,7 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
         hanging = bool(BULLET.match(parts[-1][0].text))
         if references:
-            # Such as a paragraph above an indented list, all of whose lines stand where entries would begin.
+            # As in a paragraph above an indented list, all of whose lines begin where entries would begin.
             goes_on = at_left[i] and _runs_on(previous, right) and _is_in_lower_case(line.words[0].text)
             new = at_left[i + 1] and not hanging and not goes_on
         else:
@@ -240,10 +240,10 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
 
 
 def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool:
-    """Whether these are entries, such as references, whose first line stands out to the left.
+    """Whether these are entries, such as references, whose first line begins further left.
 
-    Fewer than half of the lines after the first stand there, and most of them not below a full line that does, as the
-    lines of a paragraph below a list do.
+    Fewer than half of the lines after the first begin there, and most of them are not below a full line that does,
+    unlike the lines of a paragraph below a list.
     """
     runs_on = sum(
         upper and lower and _runs_on(line, right)
@@ -253,12 +253,12 @@ def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool
 
 
 def _is_in_lower_case(text: str) -> bool:
-    """Whether a text is a word that begins with no capital letter."""
+    """Whether a text begins with a word without a capital letter."""
     return not text[:1].isupper() and _WORD.fullmatch(text) is not None
 
 
 def _runs_on(line: Line, right: float) -> bool:
-    """Whether the line is full, and ends no sentence."""
+    """Whether the line is full and does not end a sentence."""
     return line.box[2] > right - 2 * line.size and not line.text.endswith(_SENTENCE_ENDS)
 
 
@@ -274,7 +274,7 @@ def usual_size(lines: Sequence[Line]) -> float:
 
 
 def lines_to_rows(lines: Sequence[Line]) -> list[list[Line]]:
-    """Lines that share a baseline, left to right; rows from top to bottom."""
+    """Rows of lines that share a baseline, left to right; rows from top to bottom."""
     rows: list[list[Line]] = []
     bottom = 0.0
     for line in sorted(lines, key=lambda line: line.box[1] + line.box[3]):

@@ -9,9 +9,9 @@ from quoteweave.core.text.references.mentions import caption_label
 from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK
 from quoteweave.documents.layout.page import PageElement
 
-# Points between a picture and its caption.
+# The largest distance, in points, between a picture and its caption.
 CAPTION_REACH = 60.0
-# Points between a table and a note to it, and of how much smaller a font than running text notes may be set.
+# The largest distance, in points, of a note from its table; the font size of notes, as a share of running text's.
 NOTE_REACH = 14.0
 SMALL = 0.88
 
@@ -22,7 +22,7 @@ def find_captions(elements: Sequence[PageElement], layouts: Sequence[Layout]) ->
         i for i, element in enumerate(elements) if element.found_as in ("figure", "chart", "table") and not element.part
     ]
     texts = [i for i, layout in enumerate(layouts) if layout == "caption"]
-    # Tables are captioned above and figures below, unless more of the captions find a place the other way.
+    # Tables have captions above and figures below, unless more captions can be matched the other way.
     sides = ({"table": True}, {"table": False}, {"table": True, "figure": True}, {"table": False, "figure": True})
     paired = max((_pairs(elements, images, texts, above) for above in sides), key=len)
     found = {i: elements[t].text for i, t in paired.items()}
@@ -42,7 +42,7 @@ def find_captions(elements: Sequence[PageElement], layouts: Sequence[Layout]) ->
 def _pairs(
     elements: Sequence[PageElement], images: Sequence[int], texts: Sequence[int], above: Mapping[str, bool]
 ) -> dict[int, int]:
-    """Images with their captions, the closest first; `above` says of which kinds captions stand above."""
+    """Images with their captions, the closest first; `above` says for each kind whether captions are above."""
     distances = sorted(
         (_distance(elements[i], elements[t], above.get(_captioned_kind(elements[t]), False)), i, t)
         for i in images
@@ -61,7 +61,7 @@ def _captioned_kind(caption: PageElement) -> str:
 
 
 def _distance(image: PageElement, caption: PageElement, above: bool) -> float:
-    """Points between them, with a handicap for the unusual side; infinite when one is not over the other."""
+    """Points between them, with a handicap for the unusual side; infinite if neither is above the other."""
     a, b = image.box, caption.box
     across = min(a[2], b[2]) - max(a[0], b[0])
     if across < 0.4 * min(a[2] - a[0], b[2] - b[0]):
@@ -72,7 +72,7 @@ def _distance(image: PageElement, caption: PageElement, above: bool) -> float:
 
 
 def _notes(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> set[int]:
-    """Notes to pictures and tables by ordinal: they belong to what stands above them, and caption nothing below."""
+    """Notes to pictures and tables by ordinal: they belong to what is above them, and are no captions below."""
     sizes = [element.size for element in elements if element.prose]
     small = SMALL * statistics.median(sizes) if sizes else 0.0
     above = [element.box for element in elements if element.found_as in ("figure", "chart", "table")]
@@ -84,7 +84,7 @@ def _notes(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> set[in
         like = NOTE_MARK.match(element.text) or (0 < element.size <= small and layouts[i] != "title")
         if NOTE.match(element.text) or (like and any(_just_below(element.box, box) for box in above)):
             notes.add(i)
-            above.append(element.box)  # a note may follow another
+            above.append(element.box)  # a note may follow another note
     return notes
 
 
@@ -109,7 +109,7 @@ def _title_above(
 
 
 def _is_heading(element: PageElement) -> bool:
-    """A title or subtitle: short, and not a sentence of the running text."""
+    """Whether it is a title or subtitle: short, and not a sentence of the running text."""
     return element.lines <= 3 and not (element.prose and element.text.rstrip().endswith((".", ":", "?", "!")))
 
 

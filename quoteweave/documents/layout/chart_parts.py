@@ -1,4 +1,4 @@
-"""Finds the parts of a chart that stand apart on a page: bars on one base line, labels of its axes, and its legend."""
+"""Finds the parts of a chart that are apart on a page: bars on one base line, labels of its axes, and its legend."""
 
 import itertools
 import statistics
@@ -15,44 +15,45 @@ from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 
-# Points by which edges may differ that are one line, or thicknesses that are one.
+# How far, in points, edges that are one line, or equal thicknesses, may differ.
 SAME = 1.6
-# Bars of one family: how many at least, points of thickness and of the longest one, and blank between in thicknesses.
+# Bars of a family: least number, least thickness and length of the longest in points, largest gap in thicknesses.
 MIN_BARS = 3
 MIN_THICKNESS, MIN_LENGTH = 4.0, 22.0
 MAX_BLANK = 6.0
-# The longest bar is so many times as long as the shortest: rows of shaded cells and bullets are all alike.
+# The least ratio of the longest bar to the shortest: rows of shaded cells and bullets are all alike.
 SPREAD = 1.15
-# By how much of a step, or points, the steps between bars or labels of an axis may differ.
+# How much the steps between bars or labels of an axis may differ: as a share of a step, or in points.
 UNEVEN, UNEVEN_POINTS = 0.1, 2.0
 
-# Labels of an axis: how many at least, and words of each; points between them and what is drawn; share of its side.
+# Labels of an axis: their least number, most words of each, points between them and the drawing, share of its side.
 AXIS_LABELS = 3
 AXIS_LABEL_WORDS = 3
 BELOW_GAP, BESIDE_GAP, BAR_LABEL_GAP = 20.0, 60.0, 120.0
 AXIS_SHARE = 0.5
-# Words of a cell beside bars that stand in a table, and points between it and the longest of them.
+# The most words of a table cell beside bars, and the most points between it and the longest of them.
 CELL_WORDS, LABEL_BLANK = 4, 12.0
 
-# Swatches of a legend: sides in points, share of one colour, blank before the words in font sizes, and words.
+# Swatches of a legend: sides in points, share of one colour, blank before the words in font sizes, and number of words.
 SWATCH_SIDES = (3.0, 32.0)
 SWATCH_HEIGHT = (0.3, 1.7)
 MIN_OF_COLOUR = 0.5
 SWATCH_BLANK = 1.3
 LEGEND_WORDS = 8
-# In heights of a swatch and in font sizes: rows and columns of one legend are this close.
+# The largest distance between rows, in heights of a swatch, and between columns, in font sizes, of one legend.
 LEGEND_PITCH, LEGEND_STEP = 3.0, 8.0
-# A frame around a legend is no larger, in square points.
+# The largest frame around a legend, in square points.
 MAX_FRAME = 30_000.0
-# Points between a chart and its legend beside it, and above or below it; pixels, one in four, of each colour in it.
+# The most points between a chart and its legend beside it, and above or below it; least number of pixels, of one in
+# four, of each colour in the chart.
 LEGEND_BESIDE, LEGEND_ABOVE = 120.0, 50.0
 MIN_SAMPLES = 15
-# Swatches with words beside them, of a page and in a frame, and legends that are looked at: each is compared with each.
+# The most swatches with words beside them, on a page and in a frame, and the most legends: each is compared with each.
 MAX_SWATCHES, MAX_IN_FRAME, MAX_LEGENDS = 200, 30, 20
 
 
 def bars_on_one_base(boxes: Sequence[Box]) -> Iterator[list[Box]]:
-    """The boxes that stand on one line as the bars of a chart do: alike in thickness, evenly apart, unlike in length.
+    """Groups of boxes on one line like the bars of a chart: equally thick, evenly spaced, different in length.
 
     Columns stand on their lower edges, horizontal bars on their left ones.
     """
@@ -86,14 +87,14 @@ def _like_bars(bars: Sequence[Box], start: int) -> bool:
 
 
 def _evenly_apart(places: Sequence[float]) -> bool:
-    """Whether the steps from place to place are alike."""
+    """Whether the steps between successive positions are alike."""
     steps = [b - a for a, b in itertools.pairwise(places)]
     usual = statistics.median(steps)
     return all(abs(step - usual) <= max(UNEVEN_POINTS, UNEVEN * usual) for step in steps)
 
 
 def are_cells(bars: Sequence[Box], lines: SpatialIndex[Line]) -> bool:
-    """Whether horizontal bars stand in the rows of a table: each has a cell behind them all, or two before it."""
+    """Whether horizontal bars are in the rows of a table: each has a cell after all of them, or two before it."""
     if _are_columns(bars):
         return False
     x1, _, x2, _ = hull(bars)
@@ -115,9 +116,9 @@ def _is_level(label: Box, bar: Box) -> bool:
 
 
 def axis_labels(box: Box, labels: SpatialIndex[Line]) -> list[Box]:
-    """The labels evenly apart in a row right below a drawing, and the numbers so in a column left of it.
+    """The evenly spaced labels in a row directly below a drawing, and evenly spaced numbers in a column left of it.
 
-    None of them is there where they do not go along half of its side at least.
+    Neither is returned unless it extends along at least half of the drawing's side.
     """
     near = [line for line in labels.intersecting(box, BESIDE_GAP) if line.upright]
     few = [line for line in near if len(line.words) <= AXIS_LABEL_WORDS]
@@ -137,7 +138,7 @@ def _level(label: Box, box: Box, along: int) -> bool:
 
 
 def _axis(lines: Sequence[Line], box: Box, along: int, edge: int) -> list[Box]:
-    """The labels that stand in one row (`along` 0) or column (1), by one `edge` of theirs; none if they are no axis."""
+    """The labels in one row (`along` 0) or column (1), aligned at one `edge`; none if they are no axis."""
     boxes = [line.box for line in lines]
     first = min(boxes, key=lambda one: abs(one[edge] - box[3 if along == 0 else edge]), default=None)
     if first is None:
@@ -149,7 +150,7 @@ def _axis(lines: Sequence[Line], box: Box, along: int, edge: int) -> list[Box]:
 
 
 def labels_of_bars(bars: Sequence[Box], labels: SpatialIndex[Line]) -> list[Box]:
-    """The labels left of horizontal bars, one on the level of each; none where a bar has none."""
+    """The labels left of horizontal bars, one on the level of each; none if any bar has none."""
     if not bars or _are_columns(bars):
         return []
     found = []
@@ -175,9 +176,9 @@ class Legend:
 def find_legends(
     picture: Raster, clusters: Sequence[Box], specks: Sequence[Box], lines: Sequence[Line]
 ) -> tuple[list[Legend], bool]:
-    """The swatches of two colours or more that stand under or beside each other, each with a few words beside it.
+    """The groups of swatches of at least two colours below or beside each other, each with a few words beside it.
 
-    Also whether there are more on the page than are looked at.
+    Also returns whether there are more on the page than are examined.
     """
     labels = SpatialIndex([line for line in lines if line.upright and len(line.words) <= LEGEND_WORDS])
     swatches = list(islice((one for speck in specks for one in _swatches(picture, speck, labels)), MAX_SWATCHES + 1))
@@ -203,13 +204,13 @@ def _swatches(picture: Raster, box: Box, labels: SpatialIndex[Line]) -> Iterator
     else:
         parts = []
     for part in parts:
-        # Without words it is in no legend: dots of a chart are like swatches, and may be hundreds.
+        # Without words it belongs to no legend: dots of a chart look like swatches, and there may be hundreds.
         if _label(part, labels) is not None and (swatch := _swatch(picture, part)) is not None:
             yield swatch
 
 
 def drawn_in(picture: Raster, box: Box) -> list[Box]:
-    """What is drawn apart from each other in a box, on the commonest colour of its edge."""
+    """The separate drawings in a box, on the commonest colour of its edge."""
     import cv2
 
     ink = drawn_on_ground(picture.cut(box, margin=1))
@@ -231,13 +232,13 @@ def _has_size_of_swatch(box: Box) -> bool:
 
 
 def _swatch(picture: Raster, speck: Box) -> Rectangle | None:
-    """A speck that is of one colour: a square or a dot, or a stroke with a mark on it."""
+    """A speck of one colour: a square or a dot, or a stroke with a mark on it."""
     pixels = picture.cut(speck).astype(np.int16)
     height, width = pixels.shape[:2]
     colour = np.median(pixels[height // 3 : -(height // 3) or None, width // 3 : -(width // 3) or None], axis=(0, 1))
     around = picture.cut(speck, margin=2).astype(np.int16)
     rim = np.median(np.concatenate([around[0], around[-1], around[:, 0], around[:, -1]]), axis=0)
-    # What is drawn around a hole, such as the letter "o", has the ground's colour in its middle.
+    # A shape around a hole, such as the letter "o", has the background's colour in its middle.
     if np.abs(colour - rim).max() <= LIKE or (np.abs(pixels - colour).max(axis=2) <= LIKE).mean() < MIN_OF_COLOUR:
         return None
     red, green, blue = (int(channel) for channel in colour)
@@ -263,7 +264,7 @@ def _legends(swatches: Sequence[Rectangle], labels: SpatialIndex[Line]) -> list[
 
 
 def _label(swatch: Box, labels: SpatialIndex[Line]) -> Line | None:
-    """The words right of a swatch, or left of it where none are right of it."""
+    """The words right of a swatch, or left of it if there are none on the right."""
     height = swatch[3] - swatch[1]
     near = [
         line
@@ -277,7 +278,7 @@ def _label(swatch: Box, labels: SpatialIndex[Line]) -> Line | None:
 
 
 def _one_legend(a: tuple[Rectangle, Line], b: tuple[Rectangle, Line]) -> bool:
-    """Whether two entries are of one legend: swatches alike, in one column or one row, and close."""
+    """Whether two entries belong to one legend: their swatches are alike, in one column or one row, and close."""
     (one, beside), (other, words) = a, b
     x, y = one.box, other.box
     if any(abs((x[side + 2] - x[side]) - (y[side + 2] - y[side])) > SAME for side in (0, 1)):
@@ -291,7 +292,7 @@ def _one_legend(a: tuple[Rectangle, Line], b: tuple[Rectangle, Line]) -> bool:
 
 
 def chart_of(legend: Legend, pictures: Sequence[Box], picture: Raster) -> Box | None:
-    """The nearest drawing beside, above or below which a legend stands, and that shows all its colours."""
+    """The nearest drawing that has a legend beside, above or below it, and that shows all its colours."""
     own = [box for box in pictures if inside(legend.box, box) > 0.5 and area(box) > 2 * area(legend.box)]
     if own:
         return None
@@ -300,7 +301,7 @@ def chart_of(legend: Legend, pictures: Sequence[Box], picture: Raster) -> Box | 
 
 
 def _gap(legend: Box, box: Box) -> float | None:
-    """Points between a legend and a larger drawing; None where it is too far off or at a corner."""
+    """Points between a legend and a larger drawing; None if it is too far away or at a corner."""
     if area(box) < area(legend) or inside(legend, box) > 0.5 or area(intersection(legend, box)) > 0.2 * area(legend):
         return None
     across = max(legend[0] - box[2], box[0] - legend[2])

@@ -16,13 +16,13 @@ from quoteweave.documents.sources.raw_page import Raster
 if TYPE_CHECKING:
     from cv2.typing import MatLike
 
-# Points. A rule is a thin line at least this long.
+# The least length, and the largest thickness, of a rule in points.
 RULE_LENGTH = 24.0
 RULE_THICKNESS = 3.0
-# Rules that lie within this many points of a longer one are part of it.
+# Rules within this many points of a longer one are part of it.
 SAME = 2.0
 MAX_RULES = 3000
-# Share of a coarse pixel that is inked where a shade lies.
+# The least share of a coarse pixel that is inked in a shaded area.
 SOLID = 0.9
 
 
@@ -31,8 +31,8 @@ def find_rules(
 ) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
     """Horizontal and vertical rules, in points.
 
-    `ink` is 255 where a pixel is of no background; `words` (n, 4) are the boxes of all words; `threshold` is the least
-    contrast of a rule to what lies on both sides of it, 0 to 255; `dark` whether light is drawn on a dark ground.
+    `ink` is 255 where a pixel is not background; `words` (n, 4) are the boxes of all words; `threshold` is the least
+    contrast of a rule with both sides, 0 to 255; `dark` says whether light is drawn on a dark background.
     """
     import cv2
 
@@ -51,7 +51,7 @@ def find_rules(
 
 
 def _even_out(solid: npt.NDArray[np.uint8], words: npt.NDArray[np.float64]) -> None:
-    """Fill each word with its background, as seen to its left and right; `words` are in pixels."""
+    """Fill each word with the background to its left and right; `words` are in pixels."""
     limits = np.array(solid.shape[::-1] * 2) - 1
     edges = np.clip(np.rint(words + np.array([-1, -1, 1, 1])).astype(int), 0, limits)
     for left, top, right, bottom in edges.tolist():
@@ -60,7 +60,7 @@ def _even_out(solid: npt.NDArray[np.uint8], words: npt.NDArray[np.float64]) -> N
 
 
 def _thin(shade: "MatLike", scale: float, threshold: int, *, wide: bool, dark: bool) -> "MatLike":
-    """255 where a pixel stands out from what lies on both sides of it, across the direction of a rule."""
+    """A mask that is 255 where a pixel differs from both sides of it, across the direction of a rule."""
     import cv2
 
     reach = int(RULE_THICKNESS * scale) + 2 | 1
@@ -70,7 +70,7 @@ def _thin(shade: "MatLike", scale: float, threshold: int, *, wide: bool, dark: b
 
 
 def _bridged(thin: "MatLike", ink: "MatLike", scale: float, *, wide: bool) -> "MatLike":
-    """A rule is not thin where another crosses it: there, ink counts."""
+    """The mask with gaps closed where another rule crosses: a rule is not thin there, so ink counts."""
     import cv2
 
     gap = int(RULE_THICKNESS * scale) + 1 | 1
@@ -105,12 +105,12 @@ def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
     """Keep the parts of the mask that are as long as a rule."""
     import cv2
 
-    length = max(3, int(RULE_LENGTH * scale) | 1)  # OpenCV shifts what it opens with an even length
+    length = max(3, int(RULE_LENGTH * scale) | 1)  # OpenCV shifts the result for an even length
     return cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((1, length) if wide else (length, 1), dtype=np.uint8))
 
 
 def _distinct(rules: Sequence[Box]) -> list[Box]:
-    """Drop rules that lie on a longer one."""
+    """Drop rules that are on a longer one."""
     kept: list[Box] = []
     for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MAX_RULES]:
         grown = (x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME)
@@ -120,11 +120,11 @@ def _distinct(rules: Sequence[Box]) -> list[Box]:
 
 
 def outer_contours(mask: "MatLike") -> list["MatLike"]:
-    """The outlines of the connected areas that are not 0, in pixels."""
+    """The outlines of connected areas that are not 0, in pixels."""
     import cv2
 
     outlines, levels = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
-    # The fourth number is the outline around this one: holes have one, areas none.
+    # The fourth number is the enclosing outline, which holes have and areas do not.
     return [outline for outline, level in zip(outlines, levels[0], strict=True) if level[3] < 0] if outlines else []
 
 
@@ -146,22 +146,22 @@ def contour_box(shape: "MatLike", scale: float) -> Box:
     return (x / scale, y / scale, (x + width) / scale, (y + height) / scale)
 
 
-# Points: ink closer than the gap belongs together; a smaller side is a bullet's or an icon's.
+# In points: the largest gap within a cluster of ink, and the least side of a drawing larger than a bullet or an icon.
 GAP = 10.0
 MIN_SIDE = 22.0
-# A page with more clusters than this is a pattern; the largest are kept.
+# A page with more clusters than this is a pattern; only the largest are kept.
 MAX_CLUSTERS = 300
-# Points of the shorter side of a small drawing, such as a letter or the dot of a chart; what is smaller may be dust.
+# The least shorter side, in points, of a small drawing such as a letter or a chart's dot; smaller ones may be dust.
 MIN_SPECK = 3.0
 # How far a colour channel must be from the background's to count as ink: above JPEG noise, below a pale table header.
 INK = 28
-# Points of the shorter side of a bar, and share of its ink that lies in areas of that size.
+# The least shorter side of a bar, in points, and the least share of its ink in areas of that size.
 MIN_BAR, IN_AREAS = 4.0, 0.7
-# Share of a coarse pixel that must be inked.
+# The least share of a coarse pixel that must be inked.
 DENSITY = 0.08
-# A second background is at least this share of the page; pixels skipped when colours are counted.
+# The least share of the page of a second background. STEP: how many pixels are skipped when colours are counted.
 MIN_BAND = 0.04
-# Share of the page's rim that the background of a page takes at least.
+# The least share of the page's edge that has the page's background.
 MIN_RIM = 0.1
 STEP = 4
 
@@ -170,19 +170,19 @@ Mask = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class PageGraphics:
-    """The ink of a page that is not text. All boxes in points."""
+    """The ink of a page that is not text. All boxes are in points."""
 
     horizontal: tuple[Box, ...]  # rules
     vertical: tuple[Box, ...]
-    clusters: tuple[Box, ...]  # what is drawn: figures, charts, shaded boxes
-    specks: tuple[Box, ...] = ()  # what is drawn and small: dots of a chart, letters drawn as outlines, bullets
-    bars: tuple[tuple[Box, ...], ...] = ()  # those of clusters that are bars on one base line
-    left_out: int = 0  # smallest clusters of more than are looked at
-    specks_left_out: int = 0  # smallest specks of more than are looked at, dust excluded
+    clusters: tuple[Box, ...]  # drawings: figures, charts, shaded boxes
+    specks: tuple[Box, ...] = ()  # small drawings: dots of a chart, letters drawn as outlines, bullets
+    bars: tuple[tuple[Box, ...], ...] = ()  # families of clusters that are bars on one base line
+    left_out: int = 0  # how many of the smallest clusters are not examined
+    specks_left_out: int = 0  # how many of the smallest specks are not examined, excluding dust
 
 
 def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
-    """Find the rules, then mask the text and cluster what is left."""
+    """Find the rules, then mask the text and cluster the rest."""
     words = np.array([word.box for line in lines for word in line.words], dtype=np.float64).reshape(-1, 4)
     ink, dark = _ink(picture)
     horizontal, vertical = find_rules(picture, ink, words, threshold=INK, dark=dark)
@@ -204,7 +204,7 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
 
 
 def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
-    """Whether most ink of a box is in areas, as that of bars is, and not in strokes, as that of letters is."""
+    """Whether most ink of a box is in areas, as in bars, rather than in strokes, as in letters."""
     import cv2
 
     x1, y1, x2, y2 = (round(edge * scale) for edge in box)
@@ -223,7 +223,7 @@ def _outside(rules: Sequence[Box], lines: SpatialIndex[Line]) -> tuple[Box, ...]
 def _ink(picture: Raster) -> tuple["MatLike", bool]:
     """A mask that is 255 where a pixel is not background; and whether the background is dark.
 
-    Backgrounds are the commonest colour of those along the page's edges, and flat bands along these.
+    Backgrounds are the commonest colour along the page's edges, and flat bands along these edges.
     """
     import cv2
 
@@ -232,7 +232,7 @@ def _ink(picture: Raster) -> tuple["MatLike", bool]:
     codes = red << 10 | green << 5 | blue
     counts = np.bincount(codes.ravel())
     large = np.flatnonzero(counts > MIN_BAND * codes.size)
-    # What lies in the middle of a page is drawn on it, however large.
+    # Anything in the middle of a page is drawn on it, however large.
     edges = np.bincount(np.concatenate([codes[0], codes[-1], codes[:, 0], codes[:, -1]]), minlength=counts.size)
     rim = 2 * sum(codes.shape)
     common = sorted(large, key=lambda code: (edges[code] < MIN_RIM * rim, -int(counts[code]))) or [counts.argmax()]
@@ -260,7 +260,7 @@ def _like(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> Mask:
 
 
 def _touching_the_edge(flat: Mask) -> "MatLike":
-    """Large areas of one colour that reach the page's edge: the bands and margins that slides are decorated with."""
+    """Large areas of one colour that reach the page's edge: bands and margins with which slides are decorated."""
     import cv2
 
     solid = cv2.morphologyEx(flat, cv2.MORPH_OPEN, np.ones((5, 5), dtype=np.uint8))
@@ -273,7 +273,7 @@ def _touching_the_edge(flat: Mask) -> "MatLike":
 
 
 def _erase(ink: "MatLike", words: npt.NDArray[np.float64], scale: float) -> None:
-    """Clear the words, and a point around each."""
+    """Erase the words, and a point around each."""
     low = np.maximum(0, (words[:, :2] - 1) * scale).astype(int)
     high = np.maximum(0, (words[:, 2:] + 1) * scale + 1).astype(int)
     for (x1, y1), (x2, y2) in zip(low.tolist(), high.tolist(), strict=True):
@@ -289,11 +289,11 @@ def _remove_lone_rules(drawn: Mask, scale: float) -> None:
 
 
 def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
-    """The boxes of clusters of ink, the largest first: those large enough for a figure, and smaller ones."""
+    """The boxes of clusters of ink, the largest first: those large enough for a figure, and the smaller ones."""
     import cv2
 
     reach = max(1, round(GAP / 2 * scale))
-    # A border as wide as the ink is spread: each cluster's box is that of its spread ink, less that much all round.
+    # A border as wide as the dilation, because each cluster's box is that of its dilated ink, shrunk again.
     padded = cv2.copyMakeBorder(drawn, reach, reach, reach, reach, cv2.BORDER_CONSTANT, value=0)
     spread = cv2.dilate(padded, np.ones((2 * reach + 1, 2 * reach + 1), dtype=np.uint8))
     margin = 2 * reach / scale

@@ -1,6 +1,6 @@
-"""Puts what form fields and notes show among the lines of a page, as if it were printed there.
+"""Inserts the content of form fields and notes among the lines of a page, as if it were printed there.
 
-A value is part of the line that it stands in. A box that can be ticked belongs to the words beside it.
+A value is part of the line in which it stands. A tick box belongs to the words beside it.
 """
 
 from collections import defaultdict
@@ -16,16 +16,16 @@ from quoteweave.documents.sources.tags import FIRST_FIELD, ItemTag
 from quoteweave.documents.sources.text_layer import FROM_THE_RIGHT
 
 SIGNS = frozenset("☐☑○◉")
-"""What boxes are read as."""
-# In font sizes: how far from a box the words behind it, and those before it, begin at most.
+"""The characters that represent boxes."""
+# The largest distance of words after a box, and of words before it, in font sizes.
 MAX_BEHIND, MAX_BEFORE = 4.0, 20.0
-# In heights of a word: within this distance, the same word is the same.
+# A repeated word within this distance, in heights of a word, is the same word.
 SAME_PLACE = 0.5
 _LABEL_ENDS = (":", "?")
 
 
 def with_fields(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]:
-    """The lines of a page with those of its fields, joined where they stand in one line."""
+    """The lines of a page with those of its fields, joined if they are in one line."""
     if not fields:
         return lines
     printed = SpatialIndex(lines)
@@ -39,7 +39,7 @@ def with_fields(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]
 
 
 class _Groups:
-    """Parts that are of one line, none of two cells or items by the tags of the file."""
+    """Groups of parts that form one line; no group has parts of two cells or items by the file's tags."""
 
     def __init__(self, parts: Sequence[Line]) -> None:
         self._parts = parts
@@ -66,7 +66,7 @@ class _Groups:
 
 
 def without_words_in(lines: Sequence[Line], fields: Sequence[Line]) -> Sequence[Line]:
-    """The lines that OCR read, without what it read where a field stands whose text is known."""
+    """The lines that OCR read, without those where a field with known text is."""
     if not fields:
         return lines
     known = SpatialIndex(fields)
@@ -84,7 +84,7 @@ def _stands_in(word: Word, fields: SpatialIndex[Line]) -> bool:
 
 
 def _without_printed(field: Line, printed: SpatialIndex[Line]) -> Line | None:
-    """A line of a field without words that are printed there too; None where all are."""
+    """A line of a field without words that are also printed there; None if all are."""
     near = [word for line in printed.intersecting(field.box) for word in line.words]
     words = [word for word in field.words if not any(_is_same(word, other) for other in near)]
     return replace(field, words=tuple(words), box=hull(word.box for word in words)) if words else None
@@ -105,12 +105,12 @@ def _in_row(one: Line, other: Line) -> bool:
 
 
 def _gap(one: Line, other: Line) -> float:
-    """Points of white between two lines that are level."""
+    """The blank in points between two lines on the same level."""
     return max(other.box[0] - one.box[2], one.box[0] - other.box[2])
 
 
 def _adjacent(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
-    """Values, which come after the first `count` parts, with parts that are no further away than words of one line."""
+    """Pairs of a value (after the first `count` parts) and a part no further away than words of one line."""
     places = SpatialIndex([replace(part, words=()) for part in parts])
     numbers = {id(part): at for at, part in enumerate(places.items)}
     for at in range(count, len(parts)):
@@ -123,7 +123,7 @@ def _adjacent(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
 
 
 class _Rows:
-    """The parts of a page, each with those in its row; in arrays, as a row may have thousands."""
+    """The parts of a page, each with those in its row; stored in arrays, because a row may have thousands."""
 
     def __init__(self, parts: Sequence[Line]) -> None:
         self._left, self._top, self._right, self._bottom = np.array([part.box for part in parts]).T
@@ -132,7 +132,7 @@ class _Rows:
         self._orders = {False: self._left.argsort(kind="stable"), True: (-self._left).argsort(kind="stable")}
 
     def beside(self, at: int) -> tuple[list[int], int | None]:
-        """Of the others in the row of a part, the last two before it and the next one, in the order of reading."""
+        """Among the other parts in the row of a part, the last two before it and the next one, in reading order."""
         overlaps = np.minimum(self._bottom, self._bottom[at]) - np.maximum(self._top, self._top[at])
         heights = self._bottom - self._top
         is_level = (overlaps > 0.5 * np.minimum(heights, heights[at])) & self._upright & self._upright[at]
@@ -146,9 +146,9 @@ class _Rows:
 
 
 def _labels(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
-    """Boxes and values, which come after the first `count` parts, with the words in their row that they belong to.
+    """Pairs of a box or value (after the first `count` parts) and the words in its row to which it belongs.
 
-    Words with several of them behind them name the row of a table.
+    If several of them follow the same words, these name the row of a table.
     """
     rows = _Rows(parts)
     for at in (at for at in range(count, len(parts)) if _is_field(parts[at])):
@@ -163,7 +163,7 @@ def _labels(parts: Sequence[Line], count: int) -> Iterator[tuple[int, int]]:
 
 
 def _names(parts: Sequence[Line], before: Sequence[int], field: int, count: int) -> bool:
-    """Whether the last of the parts that stand before a field, in their order, is its label, and no column's words."""
+    """Whether the last of the parts before a field, in order, is its label rather than the words of a column."""
     *others, last = before
     label = parts[last]
     if last >= count or _gap(label, parts[field]) > MAX_BEFORE * label.size:
@@ -173,15 +173,15 @@ def _names(parts: Sequence[Line], before: Sequence[int], field: int, count: int)
 
 
 def _is_nearer(after: Line, sign: Line, before: Line | None) -> bool:
-    """Whether words behind a box are near it, and no further away than those before it."""
+    """Whether the words after a box are near it, and no further away than those before it."""
     gap = _gap(sign, after)
     return gap < MAX_BEHIND * after.size and (before is None or gap <= _gap(sign, before))
 
 
 def _joined(parts: Sequence[Line]) -> Line:
-    """Parts of one line as a line, in the style of the longest printed part; its words in the order of reading.
+    """The parts of one line as a line in the style of the longest printed part, with its words in reading order.
 
-    It keeps the tag of a field only if it ends with its value, and so is the field with its label.
+    It keeps a field's tag only if it ends with the field's value, so that it is the field with its label.
     """
     main = max(parts, key=lambda part: (not _is_sign(part), not _is_field(part), len(part.text)))
     from_the_right = bool(FROM_THE_RIGHT.search(main.text))

@@ -23,21 +23,21 @@ from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, count_letters
 from quoteweave.documents.sources.raw_page import Raster
 
-# Points between a drawing and a label above or below it, and beside it; share of the page between two panels.
+# The most points between a drawing and a label above or below it, and beside it; PANEL_GAP is a share of the page.
 LABEL_GAP = 11.0
 ROW_LABEL_GAP = 28.0
-# Points between an axis and its title, which is centred below it and has few words.
+# The most points between an axis and its title, which is centred below it, and the most words of the title.
 AXIS_TITLE_GAP, AXIS_TITLE_WORDS = 16.5, 4
-# A line of at least so many labels, most with a digit, with gaps between them as wide as the line is high, is an axis.
+# A line of at least so many labels, most with a digit, with gaps at least as wide as the line is high, is an axis.
 AXIS_LABELS = 3
 PANEL_GAP = 0.1
-# A cluster that covers more of the page than this is its background, unless it holds next to no text.
+# A cluster that covers more of the page than this is its background, unless it contains next to no text.
 BACKGROUND = 0.85
 MIN_AREA = 1200.0
-# On a slide, shares of its width and height within which a drawing and labels belong together; more are no slide's.
+# Shares of a slide's width and height within which drawings and labels belong together; the most labels of a slide.
 SLIDE_REACH = (0.03, 0.05)
 MAX_LABELS = 1000
-# Shares of a figure that a panel takes: one that takes less is an icon, one that takes more is the figure.
+# The share of a figure that a panel takes: a smaller part is an icon, a larger one is the figure itself.
 MIN_PANEL, MAX_PANEL = 0.1, 0.8
 
 
@@ -48,7 +48,7 @@ class Figure:
     box: Box
     layout: Literal["figure", "chart"]
     lines: tuple[Line, ...]
-    panels: tuple[Box, ...] = ()  # drawings that it is made of, where these are large enough to be asked about
+    panels: tuple[Box, ...] = ()  # the drawings that it consists of, if they are large enough to be asked about
 
     @property
     def text(self) -> str:
@@ -56,9 +56,9 @@ class Figure:
         return text_by_rows(self.lines)
 
     def panels_with_labels(self) -> tuple[Box, ...]:
-        """The panels, each extended by the lines that it is nearest to; empty where they would overlap or be the whole.
+        """The panels, each extended by the lines nearest to it; empty if they would overlap or be the whole figure.
 
-        Together they hold every line.
+        Together they contain every line.
         """
         parts = {panel: [panel] for panel in self.panels}
         for line in self.lines:
@@ -72,21 +72,21 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The text of a page, by its possible relation to the drawings."""
+    """The text of a page, by its possible relations to the drawings."""
 
-    lines: SpatialIndex[Line]  # all of it
+    lines: SpatialIndex[Line]  # all lines
     prose: SpatialIndex[LineBlock]
     captions: SpatialIndex[LineBlock]
-    walls: SpatialIndex[Line]  # prose and captions: they part drawings
-    labels: SpatialIndex[Line]  # the rest: it may belong to drawings
+    walls: SpatialIndex[Line]  # prose and captions, which separate drawings
+    labels: SpatialIndex[Line]  # the rest, which may belong to drawings
 
 
 @dataclass(frozen=True, slots=True)
 class ChartParts:
-    """What of the charts of a page stands apart from their drawings."""
+    """The parts of a page's charts that are apart from their drawings."""
 
     picture: Raster
-    bars: Sequence[Sequence[Box]]  # families of them, each of which is one cluster
+    bars: Sequence[Sequence[Box]]  # families of bars, each of which is one cluster
     legends: Sequence[Legend]
 
 
@@ -100,7 +100,7 @@ def find_figures(
 ) -> list[Figure]:
     """Return the clusters that are figures, extended by nearby labels and specks; adjacent panels become one figure.
 
-    Shaded boxes of running text and page backgrounds are no figures: their lines are left to be read as text.
+    Shaded boxes of running text and page backgrounds are not figures: their lines are read as text.
     """
     text = _sorted_out(lines)
     small = SpatialIndex([_Part(box, True) for box in specks if not text.walls.intersecting(box)])
@@ -113,7 +113,7 @@ def find_figures(
         panels = _merged(_with_legends(panels, parts, text), _overlap)
     gap = PANEL_GAP * page_size[0]
     pictures = _merged(panels, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
-    # Where labels make the most of a picture, what is drawn is one of its panels.
+    # If labels make up most of a picture, the drawing is one of its panels.
     panels += [box for box, whole in grown.items() if area(box) < 0.5 * area(whole)]
     if page_size[0] > page_size[1]:
         pictures = _infographics(pictures, text, page_size)
@@ -134,13 +134,13 @@ def _sorted_out(lines: Sequence[Line]) -> _Text:
 
 
 def _parted_at_caption(block: LineBlock) -> list[LineBlock]:
-    """A caption that stands right below the labels of an axis is a block of its own."""
+    """The blocks with a caption directly below the labels of an axis separated from these."""
     at = next((row for row, line in enumerate(block.lines) if caption_label(line.text) is not None), 0)
     return [block_of(block.lines[:at]), block_of(block.lines[at:])] if at and not block.prose else [block]
 
 
 def _is_narrow_column(block: LineBlock) -> bool:
-    """Whether this is narrow running text beside a chart: few words a line, but more than axis labels have."""
+    """Whether this is narrow running text beside a chart: few words per line, but more than axis labels have."""
     return len(block.lines) > 3 and sum(len(line.words) for line in block.lines) >= 3.2 * len(block.lines)
 
 
@@ -150,12 +150,12 @@ def _is_background(box: Box, text: _Text, page_size: tuple[float, float]) -> boo
 
 
 def _is_prose(box: Box, text: _Text) -> bool:
-    """Whether the box is a shaded or framed box of running text, and not a drawing that text flows around."""
+    """Whether the box is a shaded or framed box of running text rather than a drawing that text flows around."""
     return sum(area(intersection(held, box)) for held in _prose_in(box, text)) >= 0.25 * area(box)
 
 
 def _prose_in(box: Box, text: _Text) -> Iterator[Box]:
-    """Boxes around those lines of each paragraph that stand in the box."""
+    """Boxes around the lines of each paragraph that are inside the box."""
     for block in text.prose.intersecting(box):
         own = [line.box for line in block.lines if inside(line.box, box) > 0.5]
         if own:
@@ -163,7 +163,7 @@ def _prose_in(box: Box, text: _Text) -> Iterator[Box]:
 
 
 def _with_legends(panels: Sequence[Box], parts: ChartParts, text: _Text) -> list[Box]:
-    """The panels, those with a legend beside them extended by it, where nothing else stands between."""
+    """The panels, extended by a legend beside them if nothing else is between."""
     extended = list(panels)
     for legend in parts.legends:
         box = chart_of(legend, extended, parts.picture)
@@ -194,7 +194,7 @@ def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]", 
 
 
 def _stands_by(speck: Box, box: Box) -> bool:
-    """Whether a speck (a dot, or letters drawn as outlines) is beside the box, or right above or below it."""
+    """Whether a speck (a dot, or letters drawn as outlines) is beside the box, or directly above or below it."""
     level = min(speck[3], box[3]) - max(speck[1], box[1])
     across = min(speck[2], box[2]) - max(speck[0], box[0])
     apart = max(speck[1] - box[3], box[1] - speck[3])
@@ -205,7 +205,7 @@ def _belongs(line: Line, box: Box) -> bool:
     if inside(line.box, box) > 0.3:
         return True
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for word in line.words)
-    # An axis has as many labels as it has.
+    # The number of labels of an axis is not limited.
     if len(line.words) > 8 and numbers < 0.6 * len(line.words) and not _is_axis(line):
         return False
     level = min(line.box[3], box[3]) - max(line.box[1], box[1])
@@ -219,7 +219,7 @@ def _belongs(line: Line, box: Box) -> bool:
 
 
 def _is_axis(line: Line) -> bool:
-    """Whether the words of a line are labels that stand far apart, most with a number: "Feb 01   Feb 03   Feb 05"."""
+    """Whether a line consists of labels far apart, most with a number, as on an axis: "Feb 01   Feb 03   Feb 05"."""
     labels = [[line.words[0].text]]
     for before, after in itertools.pairwise(line.words):
         if after.box[0] - before.box[2] > line.height:
@@ -230,7 +230,7 @@ def _is_axis(line: Line) -> bool:
 
 
 def _axis_title(box: Box, labels: SpatialIndex[Line]) -> Box | None:
-    """The box of the title of an axis, right below its labels, which are the last row of a box; None for none."""
+    """The box of an axis's title, directly below its labels, which are the last row of a box; None if there is none."""
     below = labels.intersecting(box, AXIS_TITLE_GAP)
     axis = [line for line in below if box[3] - line.height < line.box[3] <= box[3]]
     words = [word.text for line in axis for word in line.words]
@@ -243,7 +243,7 @@ def _axis_title(box: Box, labels: SpatialIndex[Line]) -> Box | None:
 
 
 def _is_axis_title(line: Line, size: float, box: Box) -> bool:
-    """Whether a line has a few words in the middle below an axis, hardly larger than its labels' `size`; no heading."""
+    """Whether a line, no heading, has a few words centred below an axis, hardly larger than its labels' `size`."""
     off_centre = abs((line.box[0] + line.box[2]) - (box[0] + box[2])) / 2
     centred = off_centre < 0.05 * (box[2] - box[0]) and len(line.words) <= AXIS_TITLE_WORDS
     heading = line.bold or line.size > 1.1 * size or line.text.isupper() or SECTION_NUMBER.match(line.text)
@@ -251,7 +251,7 @@ def _is_axis_title(line: Line, size: float, box: Box) -> bool:
 
 
 def _merged(boxes: Sequence[Box], together: Callable[[Box, Box], bool]) -> list[Box]:
-    """Unite boxes that belong together until no two of them do."""
+    """Join boxes that belong together until no two of them do."""
     merged: list[Box] = []
     for box in boxes:
         while (other := next((other for other in merged if together(other, box)), None)) is not None:
@@ -266,7 +266,7 @@ def _overlap(a: Box, b: Box) -> bool:
 
 
 def _panels(a: Box, b: Box, text: _Text, gap: float) -> bool:
-    """Side by side or stacked, alike in size, with no text and no two captions between them."""
+    """Whether they are side by side or stacked, similar in size, with no text and no two captions between them."""
     for along, across in ((0, 1), (1, 0)):
         level = min(a[across + 2], b[across + 2]) - max(a[across], b[across])
         shorter, longer = sorted((a[across + 2] - a[across], b[across + 2] - b[across]))
@@ -285,7 +285,7 @@ def _parted(a: Box, b: Box, walls: SpatialIndex[Line], along: int) -> bool:
 
 
 def _captioned_apart(a: Box, b: Box, captions: SpatialIndex[LineBlock]) -> bool:
-    """Whether each box has its own caption right above or below it."""
+    """Whether each box has its own caption directly above or below it."""
     own = [{id(block) for block in captions.intersecting(box, 40) if _captions(block.box, box)} for box in (a, b)]
     return bool(own[0] - own[1]) and bool(own[1] - own[0])
 
@@ -305,7 +305,7 @@ class _Part:
 
 
 def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, float]) -> list[Box]:
-    """On a slide, drawings and the scattered labels around them are one picture."""
+    """On a slide, join drawings and the scattered labels around them to one picture."""
     short = [line for line in text.labels.items if len(line.words) <= 6]
     loose = [line for line in short if not any(inside(line.box, box) > 0.5 for box in pictures)]
     if len(loose) > MAX_LABELS:
@@ -319,13 +319,13 @@ def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, 
 
 
 def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[list[_Part]]:
-    """Groups in which each part stands within `reach` points along x and y of another."""
+    """Groups in which each part is within `reach` points along x and y of another."""
     near = SpatialIndex(parts)
     waiting = {id(part): part for part in parts}
     groups: list[list[_Part]] = []
     while waiting:
         members = [waiting.popitem()[1]]
-        for part in members:  # which grows on the way
+        for part in members:  # the list grows meanwhile
             x1, y1, x2, y2 = part.box
             close = near.intersecting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
             members += [found for other in close if (found := waiting.pop(id(other), None))]
@@ -336,7 +336,7 @@ def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[
 def _figure(box: Box, lines: SpatialIndex[Line], panels: Sequence[Box]) -> Figure:
     own = tuple(line for line in lines.intersecting(box) if inside(line.box, box) > 0.6)
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in own for word in line.words)
-    # Axes and bars carry numbers; a photograph or a diagram has few.
+    # Axes and bars have numbers; a photograph or a diagram has few.
     chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in own)
     inner = [panel for panel in panels if inside(panel, box) > 0.9 and MIN_PANEL < area(panel) / area(box) < MAX_PANEL]
     return Figure(
@@ -345,5 +345,5 @@ def _figure(box: Box, lines: SpatialIndex[Line], panels: Sequence[Box]) -> Figur
 
 
 def _distance(a: Box, b: Box) -> float:
-    """Points between two boxes; 0 where they meet."""
+    """Points between two boxes; 0 if they touch."""
     return math.hypot(max(a[0] - b[2], b[0] - a[2], 0.0), max(a[1] - b[3], b[1] - a[3], 0.0))

@@ -1,4 +1,4 @@
-"""The headings that each page stands under, by bookmarks or else by the table of contents."""
+"""Determines the headings for each page, from bookmarks or else from the table of contents."""
 
 import itertools
 from collections import Counter, defaultdict
@@ -15,13 +15,13 @@ from quoteweave.core.text.references.mentions import (
 from quoteweave.documents.layout.page import PageContent
 from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_title
 
-# Pages among which those of contents stand.
+# How many of the first pages may have the table of contents.
 FIRST_PAGES = 15
-# Share of entries that must lead to a page of the document.
+# The least share of entries that must lead to a page of the document.
 MIN_KNOWN = 0.75
-# Figures whose labels end in numbers look like contents; tables are what most pages of contents are read as.
+# Figures whose labels end in numbers look like contents. Tables are allowed: most pages of contents are read as tables.
 NOT_CONTENTS = (IMAGE_LAYOUTS - {"table"}) | {"header", "footer", "caption"}
-# Dots that lead to a page number, each of which ends a line; possessive, and begun once, so that it takes linear time.
+# Dots leading to a page number, which ends a line; possessive, and begun only once, so that it takes linear time.
 LEADERS = lazy_regex(r"(?<![.·…_])(?<![.·…_] )(?:[.·…_] ?){4,}+\s*+(\d{1,4})(?!\S)")
 ENTRY = lazy_regex(r"(.*?)[\s.·…_|](\d{1,4})")
 NUMBERED = lazy_regex(r"\d{1,2}((?:\.\d{1,2})+)")
@@ -37,7 +37,7 @@ def page_headings(
         begin[bookmark.page].append(bookmark)
     headings, under = [], list[Bookmark]()
     for number in range(len(pages)):
-        # What ends here may do so in the middle of the page.
+        # A section that ends on this page may do so in its middle.
         here = [*under, *begin[number]]
         for bookmark in begin[number]:
             while under and under[-1].level >= bookmark.level:
@@ -71,8 +71,8 @@ def _contents(
 
 
 def _pages_meant(times: Mapping[str, int], labelled: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    """The page of each label in a table of contents: of several with one label, as on a cover that has no number of its
-    own or where an appendix is numbered anew, the one that is as far from its number as most pages are."""
+    """The page of each label in a table of contents. If several pages have a label, as when a cover has no number or an
+    appendix is numbered anew, it is the one as far from its number as most pages are."""
     steps = Counter[int]()
     for label, count in times.items():
         for number in labelled.get(label, ()):

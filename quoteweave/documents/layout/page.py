@@ -23,25 +23,25 @@ from quoteweave.documents.sources.lines import Line, Word, translated, with_bull
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
-# Replaces spaces inside a word, which packed words may not hold; one character may stand for several words, as U+FDFA.
+# Replaces spaces inside a word, which packed words may not contain; one character may stand for several words: U+FDFA.
 NO_BREAK_SPACE = "\u00a0"
 
 
 class ReadingOrderWords:
-    """Collects words element by element; a word that is in two elements is kept in the first."""
+    """Collects words element by element; a word in two elements is kept in the first."""
 
     def __init__(self) -> None:
         self._placed: list[PlacedWord] = []
         self._lines = 0
-        self._taken: set[int] = set()  # ids of words, which stay in memory as long as the page's elements
+        self._taken: set[int] = set()  # ids of word objects, which stay in memory as long as the page's elements
 
     def add(self, element: LayoutElement, *, ocr: bool) -> None:
-        """The words of an element, of tables and figures row by row; `ocr` says whether OCR read them."""
+        """Add the words of an element, row by row for tables and figures; `ocr` says whether OCR read them."""
         rows = [element.lines] if isinstance(element, LineBlock) else lines_to_rows(element.lines)
         self.add_lines((line for row in rows for line in row), ocr=ocr)
 
     def add_lines(self, lines: Iterable[Line], *, ocr: bool) -> None:
-        """The words of lines, in the order in which these are given."""
+        """Add the words of lines, in the given order."""
         for line in lines:
             words = [word for word in line.words if id(word) not in self._taken]
             self._taken.update(map(id, words))
@@ -49,7 +49,7 @@ class ReadingOrderWords:
             self._lines += bool(words)
 
     def packed(self, page: int, as_shown: Callable[[Box], Box] = lambda box: box) -> PageWords:
-        """Pack all words as those of the page with this number, in boxes as it is shown."""
+        """Pack all words as those of the page with this number, with boxes on the page as shown."""
         placed = ((text, as_shown(box), line, ocr) for text, box, line, ocr in self._placed)
         return PageWords(page=page, packed=pack_words(placed))
 
@@ -60,20 +60,20 @@ def words_of_pages(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
 
 
 GARBLED = "has a text layer that looks garbled, and was kept as it is"
-"""Part of the warning of a page of which OCR is off, or reads no more."""
+"""Part of the warning for a page if OCR is off, or reads no more than its text layer."""
 UNSURE = (
     "was read by OCR, which is unsure of its words; other scripts than Latin and Chinese need their own OCR language"
 )
-"""Part of the warning of a page that is in another script, written by hand, or hardly legible."""
+"""Part of the warning for a page that is in another script, handwritten, or hardly legible."""
 UNSEEN = "has words that it does not show, as they are covered or have the colour of their ground, which were read"
-"""Part of the warning of a page with such words."""
+"""Part of the warning for a page with such words."""
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
 SPLIT_FROM_SHARE = 0.48
-# Characters of one text quote; half a page of a paper has twice as many.
+# The most characters of one text quote; half a page of a paper has twice as many.
 MAX_TEXT_CHARACTERS = 1400
-# Characters of a table's first row that stands above each part of the table.
+# The most characters of a table's first row that is repeated above each part of the table.
 MAX_HEAD_CHARACTERS = 200
-# Points that a crop shows around its element.
+# How far, in points, a crop extends beyond its element.
 CROP_MARGIN = 2.0
 FoundLayout = Literal["text", ImageLayout]
 
@@ -92,9 +92,9 @@ class PageElement:
     image: str | None = None  # key of the stored crop
     ocr_text: str | None = None
     part: str = ""  # "part 1 of 2" for a part of a large image
-    begins_item: bool = False  # of a list, as the file says
+    begins_item: bool = False  # whether it begins an item of a list, by the file's tags
     in_item: bool = False  # whether it is part of one
-    broken_words: tuple[BrokenWord, ...] = ()  # by hyphens at the ends of lines, and whole in the text
+    broken_words: tuple[BrokenWord, ...] = ()  # at the ends of lines; whole in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,13 @@ class PageContent:
     number: int
     width: float
     height: float
-    label: str | None  # what the file itself calls the page
+    label: str | None  # the file's own label of the page
     source: TextSource
     elements: tuple[PageElement, ...]
-    warnings: tuple[str, ...] = ()  # what of the page was left out, and why
-    bookmarks: tuple[Bookmark, ...] = ()  # of the first page: those of the whole file
+    warnings: tuple[str, ...] = ()  # which parts of the page were left out, and why
+    bookmarks: tuple[Bookmark, ...] = ()  # on the first page, those of the whole file
     words: PageWords | None = None  # None for a page that could not be read
-    rotation: Rotation | None = None  # as the file says it; None where it is not known
+    rotation: Rotation | None = None  # as stored in the file; None if it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class PageReader:
     ocr: Ocr | None
 
     def read(self, raw: RawPage) -> PageContent:
-        """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
+        """Return the page's elements and words; OCR reads it if its text layer is missing, garbled or a mere stamp."""
         used = used_lines(raw, self.ocr)
         lines, source, raster, size = used.lines, used.source, used.picture, used.page_size
         lines = lines if used.is_garbled else with_bullets(lines)
@@ -150,7 +150,7 @@ class PageReader:
     def _page_elements(
         self, layout_element: LayoutElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None
     ) -> Sequence[PageElement]:
-        """The elements of the page that a layout element becomes; `ocr_lines` are those that OCR read on it."""
+        """The page elements made from a layout element; `ocr_lines` are those that OCR read on it."""
         if isinstance(layout_element, LineBlock):
             return [_text_element(block) for block in split_long_block(layout_element)]
         if page_text.is_shown_whole(layout_element):
@@ -219,7 +219,7 @@ class PageReader:
 
 
 def _doubts(used: UsedLines) -> Iterator[str]:
-    """Why what was read of a page may be wrong, or not what it shows."""
+    """Reasons why the page's text may be wrong, or may not be what it shows."""
     if used.is_garbled:
         yield GARBLED
     elif used.source == "text_layer" and (unseen := count_unseen(used.picture, used.lines)):
@@ -237,7 +237,7 @@ class _PageText:
     page_size: tuple[float, float]
     lines: Sequence[Line]
     words: SpatialIndex[Word]
-    ocr_lines: Sequence[Line] = ()  # those on all pictures of a page with a text layer
+    ocr_lines: Sequence[Line] = ()  # all lines on pictures of a page with a text layer
 
     def box_of(self, element: Figure | Table) -> Box:
         """The box of the element's crop."""
@@ -275,7 +275,7 @@ def _text_element(block: LineBlock) -> PageElement:
 
 
 def split_long_block(block: LineBlock) -> list[LineBlock]:
-    """Split a long block between lines into even parts that are quick to check."""
+    """Split a long block between lines into even parts that can be checked quickly."""
     count = -(-sum(len(line.text) + 1 for line in block.lines) // MAX_TEXT_CHARACTERS)
     if count < 2:
         return [block]
@@ -293,7 +293,7 @@ def _within(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:
 
 
 def _parts(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
-    """The panels of a figure; of a large table, or a large figure whose panels leave words out, what it is cut into."""
+    """The panels of a figure; for a large table, or a large figure whose panels omit words, the parts cut from it."""
     large = area(whole.box) > SPLIT_FROM_SHARE * area((0, 0, *page_size))
     if isinstance(element, Figure) and (panels := element.panels_with_labels() if large else element.panels):
         return [_panel(whole, element, panel, f"part {i} of {len(panels)}") for i, panel in enumerate(panels, 1)]
@@ -306,7 +306,7 @@ def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageEle
 
 
 def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
-    """Cut a large table between rows, which keep their names, and a large figure across its longer side."""
+    """Cut a large table between rows, whose names stay with them, and a large figure across its longer side."""
     box = whole.box
     count = int(area(box) / (SPLIT_FROM_SHARE * page_size[0] * page_size[1])) + 1
     axis = 1 if isinstance(element, Table) or box[3] - box[1] >= box[2] - box[0] else 0
@@ -326,7 +326,7 @@ def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, fl
 
 
 def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
-    """The text of a part of a table, with the table's first row above it if that is a short header."""
+    """The text of a part of a table, preceded by the table's first row if that is a short header."""
     text = Table(cut, cells_of(lines), tuple(lines)).text
     head = table.text.partition("\n")[0]
     names = not any(cell.strip()[:1].isdigit() for cell in head.split("|")[1:])
@@ -334,14 +334,14 @@ def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
 
 
 def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
-    """The position closest to `near`, within half an inch, that cuts no line; `near` itself if there is none."""
+    """The position closest to `near`, within half an inch, at which no line is cut; `near` itself if there is none."""
     places = sorted({line.box[axis + 2] + 0.5 for line in lines} | {near}, key=lambda place: abs(place - near))
     clear = (p for p in places if abs(p - near) < 36 and not any(b.box[axis] < p < b.box[axis + 2] for b in lines))
     return next(clear, near)
 
 
 def encode_image(pixels: Pixels, *, lossy: bool = False) -> bytes:
-    """Encode pixels as PNG, or as JPEG, which takes a tenth of the space for a scanned page."""
+    """Encode pixels as PNG, or as JPEG, which needs a tenth of the space for a scanned page."""
     from PIL import Image
 
     return encoded(Image.fromarray(pixels), "JPEG" if lossy else "PNG", compress_level=1)

@@ -1,8 +1,8 @@
 """Reading order of the boxes on a page by recursive XY-cut along white gutters.
 
-Nagy and Seth, "Hierarchical representation of optically scanned documents" (ICPR 1984). Columns win over rows: a run of
-bands that share a vertical gutter is read column by column, so that a gap that happens to run across two columns does
-not interleave them.
+Nagy and Seth, "Hierarchical representation of optically scanned documents" (ICPR 1984). Columns take precedence over
+rows: a run of bands that share a vertical gutter is read column by column, so that a gap that happens to run across two
+columns does not interleave them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,13 +10,13 @@ from typing import TypeVar
 
 from quoteweave.documents.layout.spatial import Boxed
 
-# Points of white that part two columns, and how deep boxes may overlap and still count as apart.
+# The least blank in points that separates two columns, and how far boxes may overlap and still count as apart.
 GUTTER = 6.0
 TOLERANCE = 2.0
-# A column of labels: its width at most, in widths of the column beside it; the least number of its items that stand
-# beside others of that column; and by how many points the tops of two that stand beside each other differ.
+# A column of labels: its largest width, in widths of the column beside it; the least number of its items that are
+# beside items of that column; and how many points the tops of two items beside each other may differ.
 MAX_LABEL_WIDTH, MIN_LABELS, LEVEL = 0.5, 3, 3.0
-# Columns within bands within columns; no page that people read goes so deep.
+# How deep columns within bands within columns are followed; no readable page needs more.
 DEEPEST = 40
 
 T = TypeVar("T", bound=Boxed)
@@ -41,9 +41,9 @@ def _by_columns(run: Sequence[T], cuts: int) -> list[T]:
 
 
 def _by_labels(columns: Sequence[Sequence[T]]) -> list[T]:
-    """Items of two columns of which the narrow one labels what the other has beside it; empty where it does not.
+    """The items of two columns if the narrow one labels the items beside it in the other; empty if it does not.
 
-    Such are the dates of a CV, the prices of a menu and notes in a margin. A title has nothing beside it.
+    Such labels are the dates of a CV, the prices of a menu and notes in a margin. A title has nothing beside it.
     """
     narrow, wide = sorted(columns, key=_width)[:2]
     stacks = [split_at_gaps(column, axis=1, gap=-TOLERANCE) for column in (narrow, wide)]
@@ -75,11 +75,11 @@ def _is_level(one: Boxed, other: Boxed) -> bool:
 def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
     """Merge successive bands while one gutter runs through all of them."""
     runs: list[list[T]] = []
-    columns: list[Span] = []  # of the last run
+    columns: list[Span] = []  # those of the last run
     for band in bands:
         own = _columns(_span(item) for item in band)
         united = _columns([*columns, *own])
-        # At least one of the two must show the gutter by itself; a title over a paragraph has none.
+        # At least one of the two must show the gutter by itself; a title above a paragraph shows none.
         if runs and len(united) > 1 and max(len(columns), len(own)) > 1:
             runs[-1].extend(band)
             columns = united
@@ -94,7 +94,7 @@ def _span(item: Boxed) -> Span:
 
 
 def _columns(spans: Iterable[Span]) -> list[Span]:
-    """The spans along x, united where no gutter parts them."""
+    """The ranges along x, joined where no gutter separates them."""
     columns: list[Span] = []
     for start, end in sorted(spans):
         if columns and start - columns[-1][1] <= GUTTER:
@@ -105,7 +105,7 @@ def _columns(spans: Iterable[Span]) -> list[Span]:
 
 
 def split_at_gaps(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]:
-    """Cut where no box lies: along y for axis 1, along x for axis 0. Parts come top to bottom, or left to right."""
+    """Split where there is no box: along y for axis 1, along x for axis 0; parts go top to bottom, or left to right."""
     parts: list[list[T]] = []
     end = float("-inf")
     for item in sorted(items, key=lambda item: (item.box[axis], item.box[1 - axis])):

@@ -13,7 +13,7 @@ class Boxed(Protocol):
 
     @property
     def box(self) -> Box:
-        """Points from the top left."""
+        """The box in points from the top left."""
         ...
 
 

@@ -1,10 +1,10 @@
 """Detects text that the text layer lacks: letters in raster images, or drawn as outlines.
 
-Letters are thin, dark on light or light on dark, about as high as their neighbours, and stand in rows with them. What
-looks like that where no word of the text layer stands is text that only OCR can read. The dashes of an axis are too
-low to count, lines too long, and the dots of a plot seldom stand three in a row.
+Letters are thin, dark on light or light on dark, about as high as their neighbours, and in rows with them. Shapes like
+that where the text layer has no word are text that only OCR can read. The dashes of an axis are too low to count, lines
+too long, and there are seldom three dots of a plot in a row.
 
-Counts as well the words of the text layer that the picture lacks: white on white, under a box, or not drawn.
+Also counts the words of the text layer that the picture lacks: white on white, under a box, or not drawn.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,25 +20,25 @@ from quoteweave.documents.sources.raw_page import Pixels, Raster
 if TYPE_CHECKING:
     from cv2.typing import MatLike
 
-# Letters with a neighbour on either side that make a picture worth reading: one word of five letters has three.
+# How many letters with a neighbour on either side make a picture worth reading: one word of five letters has three.
 MIN_LETTERS = 3
-# Letters are looked for in the picture as it is, and in one three times smaller for large titles. In pixels of these:
+# Letters are searched in the picture as it is, and in one three times smaller for large titles. In pixels of these:
 SHRINKINGS = (1, 3)
 STROKE = 9  # wider than any stroke of a letter
 HEIGHTS = (5, 40)
 MIN_INK = 8
-# A letter is at most so many times as wide as high; small letters that run into each other, such as two digits, are
-# wider, and their ink takes such a share of their box, where that of a line or a bar takes less or more.
+# The largest ratio of width to height of a letter, and of small letters that touch, such as two digits; and the range
+# of the share of ink in the box of the latter, which lines and bars are outside of.
 WIDEST, WIDEST_RUN = 2.5, 4.0
 INK_OF_RUNS = (0.25, 0.7)
-# How far the stroke of a letter must be from its ground, 0 to 255.
+# The least difference of a letter's stroke from its background, 0 to 255.
 CONTRAST = 40
-# More shapes than this of a letter's size are a texture or a page of text: it is read.
+# More letter-sized shapes than this are a texture or a page of text, which is read.
 MAX_SHAPES = 3000
-# The text layer has lost the spaces where more than this share of its letters stand in words longer than any is.
+# The text layer has lost its spaces if more than this share of its letters are in words longer than any real word.
 RUN_TOGETHER = 0.3
 MAX_WORD_LETTERS = 22
-# Difference of colour, 0 to 255, within which the place of a word is of one colour; the palest words differ by more.
+# The largest difference of colour, 0 to 255, in a word's place that counts as one colour; the palest words differ more.
 MAX_DIFFERENCE = 8
 
 Shapes = npt.NDArray[np.int32]
@@ -47,7 +47,7 @@ Shapes = npt.NDArray[np.int32]
 def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
     """Whether the image has letters outside the boxes of `words`, which are relative to the image.
 
-    Words that have run together count as unread: OCR finds the spaces between them.
+    Words that have run together count as unread, because OCR finds the spaces between them.
     """
     return _run_together(words) or any(_letters(picture, words, by) >= MIN_LETTERS for by in SHRINKINGS)
 
@@ -86,7 +86,7 @@ def _erase(strokes: "MatLike", boxes: Sequence[Box], scale: float) -> None:
 
 
 def _of_letter_size(strokes: "MatLike") -> Shapes:
-    """(n, 4): left, top, width and height of each connected shape that could be a letter, or some that touch."""
+    """(n, 4): left, top, width and height of each connected shape that could be a letter, or several that touch."""
     import cv2
 
     stats = cv2.connectedComponentsWithStats(strokes, connectivity=8)[2][1:].astype(np.int32)
@@ -113,14 +113,14 @@ def _in_rows(shapes: Shapes) -> int:
 
 
 def count_unseen(picture: Raster, lines: Iterable[Line]) -> int:
-    """Count the words with letters or digits in whose place the picture is of one colour."""
+    """Count the words with letters or digits in whose place the picture has only one colour."""
     return sum(_is_unseen(picture, word) for line in lines for word in line.words)
 
 
 def _is_unseen(picture: Raster, word: Word) -> bool:
     x1, y1, x2, y2 = word.box
     middle = (y1 + y2) / 2
-    # One row of pixels shows almost every word, and takes a tenth of the time.
+    # One row of pixels suffices for almost every word, and takes a tenth of the time.
     row = picture.cut((x1, middle, x2, middle))[0, :, 1]
     if int(row.max()) - int(row.min()) > MAX_DIFFERENCE:
         return False

@@ -1,4 +1,4 @@
-"""Which lines of a page are used: those of its text layer, or of OCR, which turns a scan that lies on its side."""
+"""Determines the lines of a page: those of its text layer, or of OCR, which also reads scans that lie on their side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,28 +15,28 @@ from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 # A page with fewer characters than this in its text layer is read by OCR.
 MIN_LETTERS = 20
-# One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
+# A page with fewer than this may have a stamp over a scan, such as a library's or a court's.
 STAMP_LETTERS = 200
-# A row of a scan's ink: share of the page's width, and points; and how many of them are text, and no ornaments.
+# A row of a scan's ink: its share of the page's width, its height in points; how many rows are text, not ornaments.
 ROW_WIDTH = 0.3
 ROW_HEIGHT = 5.0
 MIN_ROWS = 4
-# Difference of colour, 0 to 255, within which a page counts as blank; faint pencil differs by more.
+# The largest difference of colour, 0 to 255, in a page that counts as blank; faint pencil differs more.
 MAX_BLANK_DIFFERENCE = 8
-# Points around words within which the page may have another colour.
+# How far around words, in points, the page may have another colour.
 WORD_MARGIN = 2.0
-# OCR's mean sureness, by letters, from which on it has read words; of lines that stand on their head it is some 0.7.
+# OCR has read words if its mean certainty, by letters, is at least this; for upside-down lines it is some 0.7.
 SURE = 0.85
-# OCR is said to be unsure of a page with so many letters. In letters that are as wide as high: the least of a line.
+# OCR is reported as unsure of a page with so many letters. A line's density counts letters that are as wide as high.
 MIN_UNSURE_LETTERS, MIN_DENSITY = 5, 0.4
-# A page is taken for turned only if so many letters were read; of the longest lines, so many are tried turned, and the
-# page is turned if they read so much better.
+# A page is only taken for turned if so many letters were read. Of the longest lines, so many are tried turned, and the
+# page is turned if they can be read better by this factor.
 MIN_TURNED_LETTERS, TRIED, BETTER = 10, 5, 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class UsedLines:
-    """The lines of a page that are used, where they are from, and the picture on which they are upright."""
+    """The lines of a page that are used, their source, and the picture on which they are upright."""
 
     lines: Sequence[Line]
     source: TextSource
@@ -44,13 +44,13 @@ class UsedLines:
     is_scan: bool
     """Whether the page also becomes an image quote."""
     is_read: bool
-    """Whether OCR read it, though its lines may not be used."""
+    """Whether OCR read it, even if its lines are not used."""
     is_garbled: bool = False
-    """Whether they are a garbled text layer."""
+    """Whether the lines are a garbled text layer."""
     turns: int = 0
     """Quarter turns, counter-clockwise, from the page as shown to the picture and the lines."""
     is_unsure: bool = False
-    """Whether OCR read them, and is not sure of what it read."""
+    """Whether OCR read the lines, and is not sure of them."""
 
     @property
     def page_size(self) -> tuple[float, float]:
@@ -58,7 +58,7 @@ class UsedLines:
         return self.picture.size
 
     def box_as_shown(self, box: Box) -> Box:
-        """The box on the page as shown of one on the picture."""
+        """The box on the page as shown for a box on the picture."""
         width, height = self.page_size
         for _ in range(-self.turns % 4):
             x1, y1, x2, y2 = box
@@ -67,23 +67,23 @@ class UsedLines:
 
 
 def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
-    """The lines of the text layer, or of OCR where there is no text layer, a garbled one or a mere stamp."""
+    """The lines of the text layer, or of OCR if there is no text layer, a garbled one or a mere stamp."""
     raster, own = raw.picture.turned(raw.turns), count_letters(raw.lines)
     garbled = raw.is_misread or is_garbled(raw.lines)
     if ocr is not None and not garbled and may_be_garbled(raw.lines):
         garbled = not _has_words_of(raw.lines, ocr.read(raster))
     lines = with_fields(raw.lines, raw.fields)
     count = count_letters(lines)
-    # A scan may have a form laid over it.
+    # A form may be laid over a scan.
     stamped = count >= MIN_LETTERS and own < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
     scanned = count < MIN_LETTERS or stamped or garbled
     is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
     if is_read and ocr is not None:
         ocr_lines, upright, turns = _read_upright(raster, ocr)
-        # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
+        # Codes and sequences, and languages unlike those of Europe, may look garbled without being so.
         least = own + count if stamped else count if count < MIN_LETTERS else 0.5 * count
         better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
-        # The few words of a title page are right, and small ones escape OCR.
+        # The few words of a title page are right, and OCR misses small ones.
         if better or not lines or (count < MIN_LETTERS and garbled):
             source: TextSource = "ocr" if ocr_lines else "none"
             used = ocr_lines if turns else with_fields(without_words_in(ocr_lines, raw.fields), raw.fields)
@@ -110,13 +110,13 @@ def _read_upright(picture: Raster, ocr: Ocr) -> tuple[Sequence[Line], Raster, in
 
 
 def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
-    """Quarter turns after which the lines are upright, by how OCR reads some of them so."""
+    """Quarter turns after which the lines are upright, judged by how well OCR reads some of them so."""
     letters = count_letters(lines)
     if letters < MIN_TURNED_LETTERS:
         return 0
     on_side = 2 * count_letters(line for line in lines if not line.upright) > letters
     if _certain_letters(lines) >= SURE * letters:
-        return 1 if on_side else 0  # OCR turns each line that is higher than wide by itself, always in this direction
+        return 1 if on_side else 0  # OCR itself turns each line that is higher than wide, always in this direction
     turns = 3 if on_side else 2
     tried = sorted(lines, key=lambda line: -len(line.text))[:TRIED]
     cuts = (Raster(picture.cut(line.box, margin=WORD_MARGIN), picture.scale) for line in tried)
@@ -126,13 +126,13 @@ def _turns(picture: Raster, lines: Sequence[Line], ocr: Ocr) -> int:
 
 
 def _has_words_of(lines: Sequence[Line], read: Sequence[Line]) -> bool:
-    """Whether OCR read one word of the text layer in four at least, or nothing that it is sure of."""
+    """Whether OCR read at least one in four words of the text layer, or nothing of which it is sure."""
     words, found = ({w.text.casefold() for one in own for w in one.words if len(w.text) > 2} for own in (lines, read))
     return 4 * len(words & found) >= len(words) or _certain_letters(read) < SURE * max(1, count_letters(read))
 
 
 def _read_share(lines: Sequence[Line]) -> float:
-    """The share of the lines' length that OCR is sure of; a long line of few letters is in a script that it lacks."""
+    """The share of the lines' length of which OCR is sure; a long line of few letters is in a script that it lacks."""
     lengths = [max(line.box[2] - line.box[0], line.box[3] - line.box[1]) for line in lines]
     letters = [sum(len(word.text) for word in line.words) for line in lines]
     read = (
@@ -144,19 +144,19 @@ def _read_share(lines: Sequence[Line]) -> float:
 
 
 def _certain_letters(lines: Sequence[Line]) -> float:
-    """The number of letters, each counted by how sure OCR is of it."""
+    """The number of letters, each weighted by how sure OCR is of it."""
     return sum(line.sureness * len(word.text) for line in lines for word in line.words)
 
 
 def _shows_scan(raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> bool:
-    """Whether a picture fills most of the page, or rows of ink stand on it where lines of text would."""
+    """Whether a picture fills most of the page, or there are rows of ink where lines of text would be."""
     drawn = find_graphics(raster, lines)
     rows = [box for box in drawn.specks if box[2] - box[0] > ROW_WIDTH * page_size[0] and box[3] - box[1] > ROW_HEIGHT]
     return len(rows) >= MIN_ROWS or any(area(box) > 0.6 * page_size[0] * page_size[1] for box in drawn.clusters)
 
 
 def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
-    """Whether the page is of one colour where no word of its text layer stands, so that OCR has nothing to read."""
+    """Whether the page has only one colour outside the words of its text layer, so that OCR has nothing to read."""
     rest = np.ones(raster.pixels.shape[:2], dtype=bool)
     for x1, y1, x2, y2 in (word.box for line in lines for word in line.words):
         left, top = (max(0, int((edge - WORD_MARGIN) * raster.scale)) for edge in (x1, y1))

@@ -1,1 +1,1 @@
-"""Formats without pages of their own (HTML, Markdown, plain text) are set on virtual pages."""
+"""Sets formats without pages of their own (HTML, Markdown, plain text) on virtual pages."""

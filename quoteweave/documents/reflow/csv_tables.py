@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 DELIMITERS = ",;\t|"
-# Characters from the start of a file by which its delimiter is told.
+# From how many characters at the start of a file its delimiter is detected.
 _SAMPLE = 8_192
 MAX_ABOVE = 30
-"""Rows above a table that are told from it, at most."""
+"""The most rows above a table that are recognised as such."""
 _ROWS_READ = 200
-# The first line by which a file tells Excel its delimiter.
+# A first line that gives Excel the delimiter.
 _STATED = lazy_regex(r"sep=(.)\n")
 Quoting = Literal[0, 3]
-"""Whether cells may be quoted, or marks are characters like any: `csv.QUOTE_MINIMAL` or `csv.QUOTE_NONE`."""
+"""`csv.QUOTE_MINIMAL` if cells may be quoted, or `csv.QUOTE_NONE` if quotation marks are ordinary characters."""
 
 
 def parse_csv(path: Path) -> ParsedDocument:
@@ -33,7 +33,7 @@ def parse_csv(path: Path) -> ParsedDocument:
 
     Rows above a head, such as the account and the period of a statement, become lines of text.
 
-    Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds a cell of more than 131,072
+    Raises DocumentError when the file cannot be read, is larger than 64 MB, or has a cell of more than 131,072
     characters or more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
@@ -55,7 +55,7 @@ class _Table:
     """A table, with the rows above it."""
 
     def __init__(self, above: Sequence[Sequence[str]]) -> None:
-        self.longer = 0  # rows with cells that stand below none of the head
+        self.longer = 0  # the number of rows with cells beyond the columns of the head
         self._above = above
         self._head: Sequence[str] = ()
         self._lines: list[str] = []
@@ -67,7 +67,7 @@ class _Table:
             self._lines.append(" | ".join(row))
 
     def is_other_head(self, row: Sequence[str]) -> bool:
-        """Whether a row is no row of this table: it has more cells, or one of its head."""
+        """Whether a row is not of this table: it has more cells than the head, or one of the head's cells."""
         return sum(map(bool, row)) > sum(map(bool, self._head)) or not set(self._head).isdisjoint(filter(None, row))
 
     def blocks(self) -> Iterator[FlowBlock]:
@@ -78,7 +78,7 @@ class _Table:
 
 
 def _tables(rows: Iterator[list[str]]) -> list[_Table]:
-    """The tables of a file: what stands below empty rows is another one where it surely has a head of its own."""
+    """The tables of a file: rows below an empty row are another table if they certainly have a head of their own."""
     start = list(islice(rows, _ROWS_READ))
     first = list(filter(None, start))
     if not first:
@@ -99,10 +99,10 @@ def _tables(rows: Iterator[list[str]]) -> list[_Table]:
 
 
 def _with_quoting(text: str, delimiter: str) -> tuple[str, Quoting, tuple[str, ...]]:
-    """The text as the rows are read from it, how, and a warning where no way of quoting fits all of it.
+    """The text from which to read rows, the way of quoting, and a warning if no way fits all of the text.
 
-    Programs write a mark within a quoted cell twice, or after a backslash, or quote nothing: a cell that begins with a
-    mark would then hold all cells up to the next one.
+    Programs double a quotation mark within a quoted cell, or write a backslash before it, or quote nothing. Read in the
+    wrong way, a cell that begins with a mark would contain all cells up to the next mark.
     """
     wrong = _wrong_line(text, delimiter)
     if wrong is None:
@@ -117,7 +117,7 @@ def _with_quoting(text: str, delimiter: str) -> tuple[str, Quoting, tuple[str, .
 
 
 def _wrong_line(text: str, delimiter: str) -> int | None:
-    """The first line of the first row whose marks are not closed, or close before the end of a cell."""
+    """The first line of the first row with a quotation mark that is not closed, or closed before the end of a cell."""
     reader, line = _reader(text, delimiter, strict=True), 1
     try:
         for _ in reader:
@@ -128,7 +128,7 @@ def _wrong_line(text: str, delimiter: str) -> int | None:
 
 
 def _rows_of_equal_width(text: str, delimiter: str, quoting: Quoting) -> int:
-    """How many rows have as many cells as most, of those that have several; -1 where they cannot be read."""
+    """The number of rows with the most frequent number of cells, if above one; -1 if the rows cannot be read."""
     try:
         counts = Counter(map(len, _reader(text, delimiter, quoting)))
     except csv.Error:
@@ -137,7 +137,7 @@ def _rows_of_equal_width(text: str, delimiter: str, quoting: Quoting) -> int:
 
 
 def _delimiter(sample: str) -> str:
-    """What stands between the cells; a comma where that is not sure, as of a table with one column."""
+    """The character between cells; a comma if that is uncertain, as for a table with one column."""
     try:
         return csv.Sniffer().sniff(sample, DELIMITERS).delimiter
     except csv.Error:
@@ -145,10 +145,10 @@ def _delimiter(sample: str) -> str:
 
 
 def _head_of(rows: Sequence[Sequence[str]], *, narrowest: int = 3) -> int | None:
-    """The row that surely is the head of the table: below rows of half its columns at most, from the first one on.
+    """The row that is certainly the head of the table: each row above has at most half of its columns, from the first.
 
-    None where none is: the first rows of a table without one may lack cells, too. Above a table that is narrower than
-    `narrowest` columns, no rows are told from it.
+    None if there is none: the first rows of a table without a head may lack cells, too. In a table with fewer than
+    `narrowest` columns, only the first row can be the head.
     """
     counts = Counter(sum(map(bool, row)) for row in rows)
     columns = max(counts, key=lambda count: (counts[count], count), default=0)
@@ -159,7 +159,7 @@ def _head_of(rows: Sequence[Sequence[str]], *, narrowest: int = 3) -> int | None
 
 
 def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a row has no digit, and stands above a column of which each cell has."""
+    """Whether a row has no digits, and is above a column whose cells all have digits."""
     columns = ([other[at] for other in below if at < len(other) and other[at]] for at in range(len(row)))
     return not any(map(_has_digit, row)) and any(cells and all(map(_has_digit, cells)) for cells in columns)
 
@@ -174,7 +174,7 @@ def _is_above(row: Sequence[str], columns: int) -> bool:
 
 
 def _rows(text: str, delimiter: str, quoting: Quoting) -> Iterator[list[str]]:
-    """The cells of each row, without what stands between cells of tables; none of a row without words."""
+    """The cells of each row, without the characters that separate cells of tables; empty for a row without words."""
     for row in _reader(text, delimiter, quoting):
         cells = [" ".join(cell.replace("|", "/").split()) for cell in row]
         yield cells if any(cells) else []

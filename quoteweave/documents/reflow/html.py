@@ -1,9 +1,9 @@
 """Parses HTML into quotes.
 
 The page is read once, as a stream of tags and text, so that neither deep nesting nor huge elements cost more than their
-length. Nothing is fetched, no entity is resolved beyond HTML's own, and scripts, styles, navigation and
-form controls are left out; so is what browsers hide, but words in it are told. Lines of links that the page begins or
-ends with are headers and footers, which are kept and not searched.
+length. Nothing is downloaded, no entity is resolved beyond HTML's own, and scripts, styles, navigation and form
+controls are left out; so is what browsers hide, but words in it are reported. Lines of links at the beginning or end of
+the page are headers and footers, which are stored but not searched.
 """
 
 import html
@@ -23,14 +23,14 @@ from quoteweave.documents.reflow.text_files import read_text, without_unstorable
 
 MAX_MEGABYTES = 32
 MIN_FIGURE_PIXELS = 32
-"""Pixels: what is narrower or lower is an icon or a rule, not evidence."""
+"""Pictures with fewer pixels in width or height are icons or rules, not evidence."""
 
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE)
 _SPACE = lazy_regex(r"\s+")
 _WORD = lazy_regex(r"[^\W_]")
-# Share of the letters of a line of links that stand in links: "Next: Ports, Previous: Grain, Up: Index".
+# The least share of letters inside links in a line of links: "Next: Ports, Previous: Grain, Up: Index".
 _LINKED = 0.6
-# What links to a heading show behind it.
+# Links to a heading itself, shown after it.
 _PERMALINKS = frozenset({"¶", "#", "§", "🔗", "\uf0c1"})
 _DISPLAY_MATH = lazy_regex(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
 
@@ -46,9 +46,9 @@ _INLINE_NAMES = (
 )
 _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
-# Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
+# Left-out elements that a reader would miss; a drawing (svg) only if it contains words.
 _MISSED = frozenset({"iframe", "object", "video", "audio", "canvas", "select", "textarea"})
-# What a reader would miss, and nothing stands in.
+# Elements that a reader would miss and that contain nothing.
 _EMPTY = frozenset({"embed", "frame"})
 _SVG_WORDS = frozenset({"text", "foreignobject"})
 _OTHER_NAMES = (
@@ -56,16 +56,16 @@ _OTHER_NAMES = (
     "footer form frameset head header hgroup hr html keygen legend link listing main marquee meta noembed noframes "
     "optgroup option p param plaintext rtc search section slot summary tbody tfoot thead tr track xmp"
 )
-# What takes what follows for its own, and does not show it as text, until it is closed.
+# Elements that take everything after them as their own content, which is not shown as text, until they are closed.
 SWALLOWING = frozenset({*_DROPPED - {"input", "rp", "rt"}, "title", "plaintext"})
-# Fields in which what was entered can be read, and buttons, whose value is what stands on them.
+# Fields whose entered value can be read, and buttons, whose value is their label.
 _FIELDS = frozenset(
     {"", "text", "search", "email", "url", "tel", "number", "date", "time", "month", "datetime-local"}
     | {"submit", "button", "reset"}
 )
-# Of what is dropped, what is told where words stand in it. Some are seen without scripts, or when a script shows them.
+# Left-out elements that are reported if they contain words. Some are seen without scripts, or once a script shows them.
 _TOLD_WITH_WORDS = frozenset({"button", "noscript", "template"})
-# Text in these is none.
+# The content of these is not text.
 _CODE = frozenset({"script", "style"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
@@ -106,7 +106,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
 
 
 def _without_sections(text: str) -> str:
-    """XHTML without its CDATA sections, whose text browsers show and HTML's parser takes for a comment."""
+    """XHTML without its CDATA sections, whose text browsers show but HTML's parser takes for a comment."""
     first, *sections = text.split("<![CDATA[")
     parts = [first]
     for section in sections:
@@ -133,9 +133,9 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
 
 
 def _mark_link_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
-    """Make headers and footers of the lines of links that a page begins or ends with: "Next: Ports, Up: Index".
+    """Make headers and footers of the lines of links at the beginning or end of a page: "Next: Ports, Up: Index".
 
-    A page of nothing but links keeps them as what it says.
+    A page with nothing but links keeps them as its content.
     """
     bars = [block.is_links or (block.layout == "title" and block.level == 1) for block in blocks]
     if all(bars):
@@ -167,17 +167,17 @@ class _Reader:
         self._outline = outline
         self._pictures = pictures
         self._text: list[str] = []
-        self._links = 0  # that the paragraph has
-        self._linked = 0  # letters and digits of the paragraph within them
+        self._links = 0  # number of links in the paragraph
+        self._linked = 0  # number of letters and digits of the paragraph inside them
         self._is_link = False
-        self._link_start: int | None = None  # where the text of a link within the page begins
-        self._role: str | None = None  # the open element that says what its text is
-        self._dropped: str | None = None  # the open element that is left out with all it holds
+        self._link_start: int | None = None  # position at which the text of a link within the page begins
+        self._role: str | None = None  # the open element that determines the role of its text
+        self._dropped: str | None = None  # the open element that is left out with everything in it
         self._dropped_depth = 0
-        self._told = False  # whether it was said that words stand in what is left out
-        self._if_words: str | None = None  # what to call the open element that is left out if words stand in it
-        self._is_code = False  # whether the text within what is left out is a script or a style sheet
-        self._rubies = 0  # that are open
+        self._told = False  # whether it was reported that what is left out contains words
+        self._if_words: str | None = None  # how to report the open element that is left out, if it contains words
+        self._is_code = False  # whether the text in what is left out is a script or a style sheet
+        self._rubies = 0  # number of open rubies
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         is_hidden = "hidden" in attributes or _HIDING.search(attributes.get("style", "")) is not None
@@ -211,7 +211,7 @@ class _Reader:
         return tag in _DROPPED and not (tag == "button" and self._role in _HEADINGS)
 
     def _words_within(self, tag: str) -> str | None:
-        """What to say is left out, where `tag` begins within what is dropped and shows that words stand there."""
+        """How to report what is left out, if `tag` begins in it and shows that it contains words."""
         if self._dropped == "svg":
             return "svg" if tag in _SVG_WORDS else None
         is_more = tag == "ruby" or tag not in _INLINE.union(("rp", "rt"))
@@ -284,11 +284,11 @@ class _Reader:
             self._outline.open_row()
         elif self._outline.innermost == "table" and tag in _CELLS:
             columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
-            rows = _MAX_SPAN if attributes.get("rowspan", "").strip() == "0" else rows  # to the end of its group
+            rows = _MAX_SPAN if attributes.get("rowspan", "").strip() == "0" else rows  # to the group's end
             self._outline.open_cell(Cell(columns, rows, is_header=tag == "th"))
 
     def _tell_marks(self, attributes: Mapping[str, str]) -> None:
-        """Tell of words that the style of a list or item sets before its items."""
+        """Report words that the style of a list or item puts before its items."""
         written = _MARKED.search(attributes.get("style", ""))
         if written and self._pictures and writes_words(written[1]):
             self._pictures.leave_out("CSS content")
@@ -302,7 +302,7 @@ class _Reader:
             self._outline.close_cell()
 
     def _end_link(self) -> None:
-        """Leave out the sign by which a heading can be linked to, "Ports¶": it belongs to no word."""
+        """Remove the sign for a link to a heading, "Ports¶", which belongs to no word."""
         if self._link_start is not None and "".join(self._text[self._link_start :]).strip() in _PERMALINKS:
             del self._text[self._link_start :]
         self._is_link, self._link_start = False, None
@@ -315,7 +315,7 @@ class _Reader:
             caption = alt or title or None
             size = (picture.width, picture.height)
             self._outline.add_figure(FlowBlock(layout="figure", caption=caption, image=picture.key, size=size))
-        elif alt:  # stands in the text in place of the picture, as in browsers
+        elif alt:  # replaces the picture in the text, as in browsers
             follows_word = bool(self._text) and self._text[-1][-1:].isalnum()
             self._text.append(f" {alt}" if follows_word else alt)
 
@@ -348,7 +348,7 @@ class _Reader:
 
 
 def _is_filled(tag: str, attributes: Mapping[str, str]) -> bool:
-    """Whether it is a field or button of a form that shows words, or a box that is ticked."""
+    """Whether it is a field or button of a form that shows words, or a ticked box."""
     if tag == "input" and "checked" in attributes:
         return True
     is_field = tag == "input" and attributes.get("type", "").strip().lower() in _FIELDS
@@ -356,7 +356,7 @@ def _is_filled(tag: str, attributes: Mapping[str, str]) -> bool:
 
 
 def _display_math(text: str) -> str | None:
-    """The TeX of a paragraph that is one displayed formula."""
+    """The TeX of a paragraph that consists of one displayed formula."""
     match = _DISPLAY_MATH.fullmatch(text)
     return (match.group(1) or match.group(2)).strip() or None if match else None
 
@@ -379,13 +379,13 @@ def _numbering(attributes: Mapping[str, str]) -> Numbering:
 
 
 def _number_style(attributes: Mapping[str, str]) -> NumberStyle | None:
-    """How a list or an item says that numbers are written, in its own attributes; style sheets are not read."""
+    """How a list or an item specifies numbers in its own attributes; style sheets are not read."""
     named = _STYLED.search(attributes.get("style", "").lower())
     return _STYLES.get(named.group(1) if named else attributes.get("type", "").strip())
 
 
 def _integer(value: str) -> int | None:
-    """A whole number, which may be negative."""
+    """A whole number, which may be negative; None for anything else."""
     value = value.strip()
     number = _number(value.removeprefix("-"))
     return -number if number is not None and value.startswith("-") else number

@@ -1,4 +1,4 @@
-"""Gathers the content of an HTML page into blocks: its tables, figures and lists among its paragraphs."""
+"""Collects the content of an HTML page in blocks: its tables, figures and lists, and its paragraphs."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from quoteweave.core.errors import DocumentError
 from quoteweave.core.text.references.numerals import letters_of_number, roman_numeral
 from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
 
-# Columns that the cells of a table may span beyond their first.
+# How many columns cells of a table may span beyond their first, in total.
 MAX_SPANNED = 10_000
 
 
@@ -23,7 +23,7 @@ class Cell:
     paragraphs: list[str] = field(default_factory=list)
 
     def texts(self, columns: int) -> Iterator[str]:
-        """The cell's text in each of the columns: a header is repeated in all, other text is in the first only."""
+        """The cell's text in each of the columns: a header is repeated in all, other text is only in the first."""
         text = " ".join(" ".join(self.paragraphs).split())
         return (text if self.is_header or number == 0 else "" for number in range(columns))
 
@@ -47,7 +47,7 @@ def expand_spans(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = 
 
 
 class _Row:
-    """A row while it is filled, and what reaches into it from above, or out of it to rows below, by column."""
+    """A row being filled, with the cells that extend into it from above, or from it to rows below, by column."""
 
     def __init__(self, above: dict[int, tuple[str, int]]) -> None:
         self.texts: list[str] = []
@@ -60,7 +60,7 @@ class _Row:
         self._put(text, rows_below)
 
     def fill(self) -> None:
-        """Put in what reaches from above into the next columns."""
+        """Put in the cells that extend from above into the next columns."""
         while len(self.texts) in self._above:
             text, rows = self._above[len(self.texts)]
             self._put(text, rows - 1)
@@ -76,7 +76,7 @@ _MAX_INDENT = 8
 # A paragraph of at most so many characters and words may be the title of its item.
 _MAX_HEADING = 120
 _MAX_HEADING_WORDS = 16
-# Characters of a term with its definition from which on it becomes a quote of its own.
+# A term with its definition becomes a quote of its own if it has at least so many characters.
 _LONG_ENTRY = 300
 
 
@@ -88,16 +88,16 @@ class OpenContainer:
         self.blocks = blocks
         self.captions: list[str] = []
         self.rows: list[list[Cell]] = []
-        self.group_starts: set[int] = set()  # of its rows, the first of each head, body and foot
-        self.arranges_page = False  # of a table: it holds no data
-        self.table: OpenContainer | None = self if tag == "table" else None  # the innermost, of those around it too
-        self.before_cells = 0  # how many blocks stand before its first cell
+        self.group_starts: set[int] = set()  # the rows that begin a head, body or foot
+        self.arranges_page = False  # for a table: it arranges the page, and has no data
+        self.table: OpenContainer | None = self if tag == "table" else None  # the innermost around it or itself
+        self.before_cells = 0  # how many blocks are before its first cell
 
     def result(self) -> list[FlowBlock]:
-        """The resulting blocks: a data table becomes one block and its pictures; else they are the collected blocks."""
+        """The resulting blocks: a data table becomes one block and its pictures; otherwise, the collected blocks."""
         if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
             table, own = self._table(), self.blocks[self.before_cells :]
-            if table.text:  # where all cells are empty, words may stand beside them
+            if table.text:  # if all cells are empty, there may be words beside them
                 return [*self.blocks[: self.before_cells], table, *(one for one in own if one.layout == "figure")]
         return self._captioned(" ".join(self.captions))
 
@@ -106,7 +106,7 @@ class OpenContainer:
         return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None)
 
     def _captioned(self, caption: str) -> list[FlowBlock]:
-        """Give the caption to the pictures and tables; a picture's former caption becomes its text."""
+        """Give the caption to the pictures and tables; a picture's earlier caption becomes its text."""
         if not caption:
             return self.blocks
         if not any(block.layout in ("figure", "table") for block in self.blocks):
@@ -123,7 +123,7 @@ class _Item:
     paragraphs: int = 0
     characters: int = 0
     first: str = ""
-    titled: bool = False  # a title stands in it, which says what follows
+    titled: bool = False  # whether it contains a title for what follows
 
     def add(self, text: str) -> None:
         """Count a paragraph, or another block of its own."""
@@ -139,7 +139,7 @@ class _Item:
 
     @property
     def heading(self) -> str | None:
-        """Its first paragraph where that reads like a title."""
+        """Its first paragraph, if that reads like a title."""
         short = len(self.first.split()) <= _MAX_HEADING_WORDS and len(self.first) <= _MAX_HEADING
         return self.first.rstrip(" :") or None if short and not self.first.endswith((".", ",", ";")) else None
 
@@ -154,13 +154,13 @@ class _Item:
 
 
 NumberStyle = Literal["1", "a", "A", "i", "I"]
-"""How a number is written, as HTML's `type` names it: 1, a, A, i or I."""
+"""The style of a number, as in HTML's `type`: 1, a, A, i or I."""
 
 _MAX_ROMAN = 3999
 
 
 def written_number(number: int, style: NumberStyle) -> str:
-    """Write an item's number as a browser does: in digits where letters or Roman numerals cannot say it."""
+    """Write an item's number as a browser does, in digits if letters or Roman numerals cannot express it."""
     lower = style.lower()
     if number < 1 or lower == "1" or (lower == "i" and number > _MAX_ROMAN):
         return str(number)
@@ -170,7 +170,7 @@ def written_number(number: int, style: NumberStyle) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """How an `ol` says that its items are numbered; without a first number, so that they end or begin at 1."""
+    """How an `ol` numbers its items; without a first number, reversed ones end at 1 and others begin there."""
 
     first: int | None = None
     is_reversed: bool = False
@@ -181,13 +181,13 @@ class Numbering:
 class _List:
     """An open list: how its items are numbered, if they are, its next number, and its last item."""
 
-    place: int  # among the lists of the page, in the order in which they begin
+    place: int  # its position among the page's lists, in the order in which they begin
     numbering: Numbering | None
     number: int
     item: _Item | None
 
     def marker(self, own_number: int | None, style: NumberStyle | None) -> str:
-        """The marker of the next item, which may have a number and a style of its own."""
+        """The marker of the next item, which may have its own number and style."""
         if self.numbering is None:
             return "- "
         number = self.number if own_number is None else own_number
@@ -198,8 +198,8 @@ class _List:
 class BlockCollector:
     """The blocks of a page so far, with the tables, figures and lists that are still open.
 
-    A reversed list counts down from the number of its items, which is known once the page has been read: `list_lengths`
-    are then those of a second reading.
+    A reversed list counts down from the number of its items, which is only known once the page has been read: the page
+    is then read again with the `list_lengths` of the first reading.
     """
 
     def __init__(self, name: str, list_lengths: Sequence[int] = ()) -> None:
@@ -209,11 +209,11 @@ class BlockCollector:
         self._known_lengths = list_lengths
         self._name = name
         self._frames = [OpenContainer("page", self.blocks)]
-        self._outer_lists: list[list[_List]] = []  # of each open frame, the lists that it stands in
+        self._outer_lists: list[list[_List]] = []  # the lists around each open frame
         self._lists: list[_List] = []
         self._marker = ""
-        self._lines: list[tuple[_Item | None, str]] = []  # of the open lists, since the last other block
-        self._figures: list[FlowBlock] = []  # to follow the text that they stand in
+        self._lines: list[tuple[_Item | None, str]] = []  # lines of the open lists since the last other block
+        self._figures: list[FlowBlock] = []  # pictures, which follow the text in which they are
         self._count = 0
 
     @property
@@ -222,7 +222,7 @@ class BlockCollector:
         return self._frames[-1].tag
 
     def open_frame(self, tag: str, *, arranges_page: bool = False) -> None:
-        """A table or figure begins. What is nested more than 50 deep gathers nothing of its own."""
+        """Begin a table or figure. If it is nested more than 50 deep, it collects nothing of its own."""
         self._end_lines()
         frame = OpenContainer(tag, self._frames[-1].blocks if len(self._frames) > _MAX_FRAMES else [])
         frame.arranges_page, frame.table = arranges_page, frame.table or self._frames[-1].table
@@ -231,7 +231,7 @@ class BlockCollector:
         self._lists = []
 
     def close_frame(self) -> None:
-        """The innermost table or figure ends."""
+        """End the innermost table or figure."""
         self._end_lines()
         frame = self._frames.pop()
         self._lists = self._outer_lists.pop()
@@ -242,36 +242,36 @@ class BlockCollector:
             self._emit(FlowBlock(layout="caption", text=" ".join(frame.captions)))
 
     def close(self) -> None:
-        """The page ends, and with it all that is still open."""
+        """End the page, and with it everything that is still open."""
         while len(self._frames) > 1:
             self.close_frame()
         self._end_lines()
 
     def mark_arranging(self) -> None:
-        """The innermost table holds headings or tables, so it arranges the page."""
+        """Mark the innermost table as arranging the page, because it contains headings or tables."""
         if (table := self._frames[-1].table) is not None:
             table.arranges_page = True
 
     def open_row_group(self) -> None:
-        """A head, body or foot of the innermost table begins; no cell above reaches into it."""
+        """Begin a head, body or foot of the innermost table; no cell above extends into it."""
         self._frames[-1].group_starts.add(len(self._frames[-1].rows))
 
     def open_row(self) -> None:
-        """A row of the innermost frame begins."""
+        """Begin a row of the innermost frame."""
         self._frames[-1].rows.append([])
 
     def open_cell(self, cell: Cell) -> None:
-        """A cell of the last row begins."""
+        """Begin a cell of the last row."""
         if not self._frames[-1].rows:
             self.open_row()
         self._frames[-1].rows[-1].append(cell)
 
     def close_cell(self) -> None:
-        """What follows belongs to no list of the cell."""
+        """End a cell; what follows belongs to no list in it."""
         self._end_lines()
 
     def open_list(self, numbering: Numbering | None) -> None:
-        """A list begins; its items are numbered as `numbering` says, or not at all."""
+        """Begin a list, whose items are numbered according to `numbering`, or not at all."""
         place, first = len(self.list_lengths), numbering.first if numbering is not None else None
         if first is None and numbering is not None and numbering.is_reversed and place < len(self._known_lengths):
             first = self._known_lengths[place]
@@ -280,7 +280,7 @@ class BlockCollector:
         self._lists.append(_List(place, numbering, 1 if first is None else first, around))
 
     def close_list(self) -> None:
-        """The innermost list ends; the outermost one is a block, with all the lists inside it."""
+        """End the innermost list; the outermost one becomes a block, with all the lists inside it."""
         if self._lists:
             self._lists.pop()
         if not self._lists:
@@ -289,9 +289,9 @@ class BlockCollector:
     def open_item(
         self, tag: Literal["li", "dt", "dd"], own_number: int | None = None, style: NumberStyle | None = None
     ) -> None:
-        """An item of the innermost list begins; a definition (`dd`) belongs to the term (`dt`) before it.
+        """Begin an item of the innermost list; a definition (`dd`) belongs to the term (`dt`) before it.
 
-        In a list with numbers it has its own, if it has one, and those after it go on from there.
+        In a numbered list, an item may have its own number, from which the items after it continue.
         """
         if not self._lists:
             self._marker = "- " if tag == "li" else ""
@@ -306,26 +306,26 @@ class BlockCollector:
             inner.item = _Item(around, term=tag == "dt")
 
     def add_caption(self, text: str) -> None:
-        """The caption of the innermost table or figure."""
+        """Set the caption of the innermost table or figure."""
         if self.innermost == "page":
             self.add(FlowBlock(layout="caption", text=text))
         else:
             self._frames[-1].captions.append(text)
 
     def add_figure(self, figure: FlowBlock) -> None:
-        """A picture; it follows the paragraph or list that it stands in."""
+        """Add a picture; it follows the paragraph or list in which it is."""
         self._figures.append(figure)
 
     def add_paragraph(self, text: str, *, is_links: bool = False) -> None:
-        """A paragraph, which may be a line of links; within a list, a part of its item."""
+        """Add a paragraph, which may be a line of links; within a list, it is part of its item."""
         if self._lists:
             item, line = self._lists[-1].item, text.replace("\n", " ")
             written = "  " * min(len(self._lists) - 1, _MAX_INDENT) + self._marker + line
             if item is not None:
                 if item.term and item.paragraphs == 1 and self._lines and self._lines[-1][0] is item:
-                    term = self._lines.pop()[1]  # "- cache: Pages in memory."
+                    term = self._lines.pop()[1]  # as in "- cache: Pages in memory."
                     written = f"{term}{'' if term.endswith((':', '?', '!', '.')) else ':'} {line}"
-                    self._marker = "- "  # the next paragraph has as many blanks
+                    self._marker = "- "  # the next paragraph is indented as far
                 item.add(line)
             self._lines.append((item, written))
             self._marker = " " * len(self._marker)
@@ -344,7 +344,7 @@ class BlockCollector:
         self._emit(block if section is None else block.model_copy(update={"heading": section.heading}))
 
     def end_paragraph(self) -> None:
-        """Pictures that stood in the paragraph follow it; those of a list follow the list."""
+        """End a paragraph: its pictures follow it, those of a list follow the list."""
         if not self._lists:
             self._emit_figures()
 
@@ -353,13 +353,13 @@ class BlockCollector:
         self._emit_figures()
 
     def _emit_list(self) -> None:
-        """Items with several paragraphs become blocks of their own, under their headings; the others are lists."""
+        """Add the list: items with several paragraphs become blocks with their headings, the others are lists."""
         lines, self._lines = self._lines, []
         for section, group in groupby(lines, key=lambda line: line[0].section() if line[0] is not None else None):
             texts = [line for _, line in group]
             heading = section.heading if section is not None else None
             if heading is not None and section is not None and len(texts) > 1 and texts[0].endswith(section.first):
-                texts[0] += "\n"  # a title ends where it ends, with or without a full stop
+                texts[0] += "\n"  # a title ends here, with or without a full stop
             self._emit(FlowBlock(layout="list", text="\n".join(texts), heading=heading))
 
     def _emit_figures(self) -> None:

@@ -1,4 +1,4 @@
-"""What of an HTML page is not read without an element's saying so: what is never closed, what CSS and scripts write."""
+"""Detects losses in an HTML page that no element reports: what is never closed, and what CSS and scripts write."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,15 +6,15 @@ from itertools import islice
 
 from quoteweave.core.lazy_regex import lazy_regex
 
-# Of what is dropped, what must be closed; scripts, which may hold such tags as text, are looked at by themselves.
+# Left-out elements that must be closed; scripts, which may contain such tags as text, are examined separately.
 _CLOSED_NAMES = (
     "style nav noscript template iframe object video audio canvas svg map select button textarea datalist annotation"
 )
-# Rules of style sheets that write words, of which it is looked up whether they apply to the page.
+# The most rules of style sheets that write words for which it is checked whether they apply to the page.
 MAX_RULES = 1000
-# Conditions that a rule stands in.
+# The most conditions around a rule.
 MAX_AROUND = 10
-# What CSS writes before or after an element, and what of it are no words: characters by their number.
+# What CSS writes before or after an element, and the parts of it that are no words: characters by their number.
 _WRITTEN = lazy_regex(r"(?<![\w-])(?:content|(?P<marks>list-style(?:-type)?))\s*:([^;]*)")
 _HAS_LETTERS = lazy_regex(r"[^\W_]")
 _NUMBERED = lazy_regex(r"\\[0-9a-f]{1,6}\s?", re.IGNORECASE)
@@ -23,19 +23,19 @@ _PLACE = lazy_regex(r"::?(?:before|after|marker)\b")
 _CONDITION = lazy_regex(r"\[[^\]]*\]|:[\w-]+(?:\([^)]*\))?")
 _NAME = lazy_regex(r"([.#]?)([\w-]+)")
 _FORMULA = lazy_regex(r"<script\s[^>]{0,300}?type\s{0,9}=\s{0,9}[\"']?math/")
-# Where these were put into the page as text already.
+# Present if formulas were already put into the page as text.
 _SET = lazy_regex(r"class\s{0,9}=\s{0,9}[\"']?mathjax")
 
-# What a script writes into the page as it is read, and what of it shows no words: scripts, tags and their escapes.
+# What a script writes into the page as it is read, and the parts of it without words: scripts, tags and their escapes.
 _SCRIPT = lazy_regex(r"<script[^>]*>(.*?)</script", re.DOTALL)
 _WRITE = lazy_regex(r"\bdocument\.write(?:ln)?\s*\(")
 _SHOWS_NONE = lazy_regex(r"<script.*?<\\?/script\s*>|<[^>]*>|\bunescape\b", re.DOTALL)
-# Characters of it that are looked at.
+# How many characters of it are examined.
 MAX_WRITTEN = 2000
 
 
 def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
-    """Name each thing that a reader of the page may see and that is not read; `encoded` is the text in UTF-8."""
+    """Name each thing that a reader of the page may see but that is not read; `encoded` is the text in UTF-8."""
     lower = text.lower()
     unclosed = _unclosed(lower) or (["comment or tag"] if _is_cut_off(encoded) else [])
     yield from (f"unclosed {what}" for what in unclosed)
@@ -59,7 +59,7 @@ def _unclosed(lower: str) -> list[str]:
 
 
 def _written_by_css(lower: str) -> tuple[str, Iterator[tuple[str, ...]]]:
-    """The page without its style sheets, and of their rules that write words each with what it stands in."""
+    """The page without its style sheets, and each rule that writes words with the conditions around it."""
     first, *styles = lower.split("<style")
     sheets = (style.partition("</style")[0].partition(">")[2] for style in styles)
     page = first + "".join(style.partition("</style")[2] for style in styles)
@@ -74,19 +74,19 @@ def _writing_rules(sheet: str) -> Iterator[tuple[str, ...]]:
         around += opened
         written = _WRITTEN.search(rule)
         if written and writes_words(written[2]):
-            # What begins the items of a list needs no "::marker" to be written.
+            # Marks before the items of a list need no "::marker" in the rule.
             placed = [each.replace(",", "::marker,") + "::marker" for each in around[-1:] if written["marks"]]
             yield (*around[-MAX_AROUND:], *placed)
         del around[-1:]
 
 
 def writes_words(value: str) -> bool:
-    """Whether a value of CSS holds a string with words, or takes one from elsewhere."""
+    """Whether a value of CSS contains a string with words, or takes one from elsewhere."""
     return _HAS_WORDS.search(_NUMBERED.sub("", value)) is not None
 
 
 def _applies(rule: Sequence[str], page: str) -> bool:
-    """Whether a rule writes on a screen, and all names of one of its selectors occur in the page."""
+    """Whether a rule applies to a screen, and all names of one of its selectors occur in the page."""
     if any("@media" in each and "print" in each for each in rule[:-1]):
         return False
     for selector in rule[-1].rpartition(";")[2].split(",") if rule else ():
@@ -110,7 +110,7 @@ _END = "end-of-page"
 
 
 def _is_cut_off(encoded: bytes) -> bool:
-    """Whether the end of the page lies within a comment or a tag that is not closed, which show nothing."""
+    """Whether the page ends within a comment or a tag that is not closed, so that the end is not shown."""
     from lxml import etree
 
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=_End())

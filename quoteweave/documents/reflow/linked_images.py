@@ -1,8 +1,7 @@
 """Images that a document links to: found beside it, checked, and stored.
 
-Links are not trusted: only files below the document's own folder and embedded images (`data:` URLs) are read, never
-the network; and an image's size is read from its header before
-it is decoded.
+Links are not trusted: only files below the document's own folder and embedded images (`data:` URLs) are read, never the
+network; and an image's size is read from its header before it is decoded.
 """
 
 import hashlib
@@ -31,7 +30,7 @@ from quoteweave.core.records import Record
 if TYPE_CHECKING:
     from PIL import Image
 
-# A picture that is converted is in memory twice, so that fewer pixels fit than elsewhere.
+# A picture that is converted is in memory twice, so that fewer pixels are allowed than elsewhere.
 MAX_MEGAPIXELS = 64
 MAX_PICTURES = 1000
 LISTED_WARNINGS = 20
@@ -49,9 +48,9 @@ class StoredImage(Record):
 
 
 def store_image(data: bytes, images: ImageStore) -> StoredImage:
-    """Check and store an image: PNG, JPEG and WebP as they are, GIF, BMP and TIFF as PNG.
+    """Check and store an image: PNG, JPEG and WebP unchanged, GIF, BMP and TIFF as PNG.
 
-    Raises DocumentError when it is none of these, is damaged, or has more than 64 megapixels.
+    Raises DocumentError if it is none of these, is damaged, or has more than 64 megapixels.
     """
     try:
         with opened(data, formats=(*_STORED_AS_THEY_ARE, *_CONVERTED), megapixels=MAX_MEGAPIXELS) as picture:
@@ -79,7 +78,7 @@ class LinkedImages:
         self._left_out: Counter[str] = Counter()
 
     def leave_out(self, what: str) -> None:
-        """Count something that shows a reader more than the text says, and is not read: an `iframe`, a `video`…"""
+        """Count something that shows more than the text and is not read: an `iframe`, a `video`…"""
         self._left_out[what] += 1
 
     def at_address(self, address: str) -> StoredImage | None:
@@ -88,7 +87,7 @@ class LinkedImages:
 
     def at_one_of(self, addresses: Sequence[str]) -> StoredImage | None:
         """The image at the first address that works; None, and a warning about the first, if none does."""
-        if len(addresses) == 1:  # to try it beforehand would read it twice
+        if len(addresses) == 1:  # trying it beforehand would read it twice
             return self.at_address(addresses[0])
         return self.at_address(next((address for address in addresses if self._can_be_had(address)), addresses[0]))
 
@@ -98,7 +97,7 @@ class LinkedImages:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each picture that could not be had, one for all after the twentieth, and one for the rest."""
+        """A sentence for each picture that is missing, one for all after the twentieth, and one for everything else."""
         counts = ", ".join(f"{count} {what}" for what, count in sorted(self._left_out.items()))
         rest = (f"What these elements show was not read: {counts}.",) if counts else ()
         more = len(self._refusals) - LISTED_WARNINGS
@@ -139,7 +138,7 @@ class LinkedImages:
 
     def _path(self, relative: str) -> bytes:
         try:
-            # Resolving follows `..` and links, so that one check finds every way out of the folder.
+            # Resolving follows `..` and links, so that one check detects every path out of the folder.
             path = (self._folder / relative).resolve()
             if not path.is_relative_to(self._folder.resolve()):
                 raise DocumentError("it lies outside the document's folder")
@@ -151,16 +150,16 @@ class LinkedImages:
             data = path.read_bytes()
         except PermissionError as error:
             raise DocumentError("it may not be read; allow reading it, and add the document again") from error
-        except (OSError, ValueError, RuntimeError) as error:  # such as a NUL in its name, or links in a circle
+        except (OSError, ValueError, RuntimeError) as error:  # for example a NUL in its name, or circular links
             raise DocumentError(f"it cannot be read ({getattr(error, 'strerror', None) or error})") from error
         self.files[relative] = hashlib.sha256(data).hexdigest()
         return data
 
 
 def file_hash(path: Path) -> str | None:
-    """SHA-256 of a file that a document shows, in hexadecimal; None where it cannot be read."""
+    """SHA-256 of a file that a document shows, in hexadecimal; None if it cannot be read."""
     try:
-        # Not a pipe, which would be waited for for ever; and nothing that is too large to be shown.
+        # Neither a pipe, which would block for ever, nor a file that is too large to be shown.
         if path.is_file() and path.stat().st_size <= MAX_MEGABYTES * 10**6:
             return file_sha256(path)
     except (OSError, ValueError):

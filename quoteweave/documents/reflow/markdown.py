@@ -1,7 +1,7 @@
 """Parses Markdown: CommonMark with tables, strikethrough, displayed formulas (`$$…$$`) and front matter.
 
 markdown-it-py converts it to HTML, which `html` parses, including the HTML that Markdown may contain. A tag that is
-never closed, and would swallow what follows or is none of HTML's ("<your name>"), is text.
+never closed and would swallow what follows, or that HTML does not have ("<your name>"), is text.
 """
 
 import re
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-# About a second a megabyte.
+# Parsing takes about a second per megabyte.
 MAX_MEGABYTES = 16
 _MAX_NESTING = 60
-# By how many levels at most a list, with its item, is deeper than what it stands in.
+# By how many levels at most a list, with its item, is deeper than what contains it.
 _DEEPEST_STEP = 2
 _CONTAINERS = frozenset({"blockquote_open", "list_item_open"})
 _MAX_FORMULA_LINES = 100
 
 _FRONT_MATTER = lazy_regex(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-# What stands at the left edge of YAML: names with values, items, comments, and ends of lists and mappings.
+# What may begin a line of YAML: names with values, items, comments, and ends of lists and mappings.
 _YAML = lazy_regex(r"(?:[^\s:#\-][^:\n]*:(?:[ \t].*)?|-(?:[ \t].*)?|#.*|[\]}].*|[ \t].*|)")
 _TITLE = lazy_regex(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
-# How lines begin that are lines where they are read, too: with labels ("**Present:** Ada"), or as items with letters,
-# which are no list in CommonMark.
+# Beginnings of lines whose breaks are kept: labels ("**Present:** Ada"), and items with letters, which CommonMark does
+# not read as a list.
 _LABEL = lazy_regex(r"[*_]{0,3}[A-ZÀ-Þ][^:\n|]{0,50}:(?:[*_]{1,3})?(?:\s|$)")
 _LETTERED = lazy_regex(r"\(?[a-z]\)\s")
 _FOLDED_TITLE = lazy_regex(r"^title:[ \t]*[>|][-+\d]*[ \t]*\n((?:[ \t]+\S.*\n|[ \t]*\n)+)", re.MULTILINE)
-# Words on a line of front matter from which on it is prose.
+# A line of front matter with at least so many words is prose.
 _PROSE_WORDS = 8
 _OPENED, _CLOSED = lazy_regex(r"<([A-Za-z][\w.:-]*)(?:[\s/][^<>]*)?>"), lazy_regex(r"</([A-Za-z][\w.:-]*)")
 _MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
@@ -63,9 +63,9 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
 
 
 def _without_front_matter(text: str) -> tuple[str, str, tuple[str, ...]]:
-    """The title that the front matter (YAML between lines of three dashes) names, the text after it, and a warning.
+    """The title named in the front matter (YAML between lines of three dashes), the text after it, and a warning.
 
-    Text between two such lines that is no YAML stands between two rules.
+    Text between two such lines that is not YAML is ordinary text between two rules.
     """
     matter = _FRONT_MATTER.match(text)
     if matter is None or not all(_YAML.fullmatch(line) for line in matter.group(1).split("\n")):
@@ -79,7 +79,7 @@ def _without_front_matter(text: str) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _html(text: str) -> tuple[str, tuple[str, ...]]:
-    """Markdown as HTML, and warnings. Formulas become `math` elements that carry their TeX."""
+    """Markdown as HTML, and warnings. Formulas become `math` elements with their TeX."""
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING + _DEEPEST_STEP}).enable(
@@ -106,10 +106,10 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _keep_lines(token: "Token") -> None:
-    """Keep breaks before lines with labels and items with letters, where CommonMark makes spaces of them."""
+    """Keep the breaks before lines with labels and items with letters, which CommonMark would turn into spaces."""
     lines = token.content.split("\n")
     breaks = [child for child in token.children or () if child.type in ("softbreak", "hardbreak")]
-    if len(breaks) != len(lines) - 1:  # one within code or HTML
+    if len(breaks) != len(lines) - 1:  # a break within code or HTML
         return
     labelled = _LABEL.match(lines[0]) is not None
     for own, line in zip(breaks, map(str.lstrip, lines[1:]), strict=True):
@@ -118,14 +118,14 @@ def _keep_lines(token: "Token") -> None:
 
 
 def _shown(tag: re.Match[str], closed: Container[str]) -> str:
-    """A tag as it is, or as text."""
+    """A tag unchanged, or as text."""
     name = tag.group(1).lower()
     is_text = name in SWALLOWING or name not in KNOWN_NAMES
     return escape(tag.group()) if is_text and name not in closed and not tag.group().endswith("/>") else tag.group()
 
 
 def _leave_out(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
-    """A rule for markdown-it, which by itself leaves out the rest of the document behind a list nested too deeply."""
+    """A rule for markdown-it, which would otherwise omit the rest of the document after a list nested too deeply."""
     if silent or state.level < _MAX_NESTING:
         return False
     after = (line for line in range(first, last) if not state.isEmpty(line) and state.sCount[line] < state.blkIndent)
@@ -134,14 +134,14 @@ def _leave_out(state: "StateBlock", first: int, last: int, silent: bool) -> bool
 
 
 def _reference(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
-    """A rule for markdown-it, which by itself takes a footnote of one word ("[^1]: Ibid.") for a link's address."""
+    """A rule for markdown-it, which would otherwise take a footnote of one word ("[^1]: Ibid.") for an address."""
     from markdown_it.rules_block import reference
 
     return not _line(state, first).startswith("[^") and reference(state, first, last, silent)
 
 
 def _table(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
-    """A rule for markdown-it, which by itself leaves out the cells of a row beyond those of the table's head."""
+    """A rule for markdown-it, which would otherwise omit the cells of a row beyond those of the table's head."""
     from markdown_it.rules_block.table import escapedSplit, table
 
     before = len(state.tokens)
@@ -168,7 +168,7 @@ def _math_block(state: "StateBlock", first: int, last: int, silent: bool) -> boo
     if state.is_code_block(first) or not _line(state, first).startswith("$$"):
         return False
     lines = [_line(state, first)[2:]]
-    # The bound keeps a file with many unclosed openings from taking quadratic time.
+    # The limit prevents quadratic time for a file with many unclosed openings.
     for number in range(first + 1, min(last, first + _MAX_FORMULA_LINES)):
         if lines[-1].endswith("$$") or state.sCount[number] < state.blkIndent:
             break

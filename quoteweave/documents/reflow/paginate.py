@@ -1,7 +1,7 @@
 """Paginates documents that have no pages of their own (Markdown, HTML, CSV, plain text).
 
-So their quotes have a page and a box like all others. A page is A4 (595 by 842 points) with one column of text lines
-14 points high; a block takes a band of lines as tall as its text would be, and stands on one page whole. The same
+This gives their quotes a page and a box like all others. A page is A4 (595 by 842 points) with one column of text lines
+14 points high; a block takes a band of lines as tall as its text would be, and is on one page as a whole. The same
 blocks always give the same pages.
 """
 
@@ -20,10 +20,10 @@ from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument,
 LINE_CHARS = 90
 """Characters on a line of a virtual page; wide characters (Chinese, Japanese, Korean) count two."""
 
-# Written so that every pattern runs in linear time whatever the text.
+# Written so that every pattern takes linear time for any text.
 _LINE_END = lazy_regex(r"\n")
 _SENTENCE_END = lazy_regex(
-    r"""(?<=[.!?…])["'”’)\]»]{0,3}\s++(?![a-z])"""  # "etc. and" goes on in lower case: no end
+    r"""(?<=[.!?…])["'”’)\]»]{0,3}\s++(?![a-z])"""  # text after "etc." or the like goes on in lower case: no end
     r"""|(?<=[。！？｡])["”’」』）】]{0,3}\s*+(?![。！？｡])"""
 )
 _WORD_END = lazy_regex(r"\s+")
@@ -33,14 +33,14 @@ _WIDE = lazy_regex(
 )
 
 PROSE_BREAKS = (_SENTENCE_END, _LINE_END, _WORD_END)
-"""Breaks for prose: at a sentence's end, else at a line's, else between words, else anywhere."""
+"""Breaks for prose: at the end of a sentence, else of a line, else between words, else anywhere."""
 
 LINE_BREAKS = (_LINE_END, _SENTENCE_END, _WORD_END)
-"""Breaks for lists and tables: at a line's end, else as for prose."""
+"""Breaks for lists and tables: at the end of a line, else as for prose."""
 
 
 class TextLimit(NamedTuple):
-    """The most that one piece may hold: characters, and lines of a virtual page (at least 2 of each)."""
+    """The most that one piece may contain: characters, and lines of a virtual page (at least 2 of each)."""
 
     chars: int
     lines: int
@@ -49,8 +49,8 @@ class TextLimit(NamedTuple):
 def split_text(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> list[str]:
     """Split the text into pieces within the limit, in order, stripped; none are empty.
 
-    No character but white space is lost. Pieces are as few as filling each in turn makes them; a finer kind of place is
-    used only for a stretch that has none of the coarser. Linear in the length of the text.
+    Only white space is lost. There are as few pieces as filling each in turn gives; a finer kind of place is only used
+    for a stretch without the coarser kind. The time is linear in the length of the text.
     """
     pieces = (piece.strip("\n").rstrip() for piece in _packed(_fragments(text, places, limit), limit))
     return [piece for piece in pieces if piece.strip()]
@@ -62,14 +62,14 @@ def line_count(text: str) -> int:
 
 
 def width(text: str) -> int:
-    """Columns that a line of text takes: 1 a character, 2 for a wide one."""
+    """Columns that a line of text takes: 1 per character, 2 for a wide one."""
     if text.isascii():
         return len(text)
     return len(text) + sum(match.end() - match.start() for match in _WIDE.finditer(text))
 
 
 def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> Iterator[str]:
-    """The text cut at the coarsest places that make every fragment fit."""
+    """The text, cut at the coarsest places that make every fragment fit."""
     if _fits(len(text), _columns(text), limit):
         yield text
     elif places:
@@ -80,7 +80,7 @@ def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -
                 yield from _fragments(text[start:end], places[1:], limit)
                 start = end
     else:
-        # Half the limit, so that wide characters alone fit too.
+        # Half the limit, so that even wide characters fit.
         step = min(limit.chars, (limit.lines - 1) * LINE_CHARS) // 2
         for start in range(0, len(text), step):
             yield text[start : start + step]
@@ -101,7 +101,7 @@ def _packed(fragments: Iterator[str], limit: TextLimit) -> Iterator[str]:
 
 
 def _columns(text: str) -> int:
-    """An upper bound of a text's size in columns that is additive when texts are joined."""
+    """An upper bound of a text's width in columns that is additive when texts are joined."""
     return width(text) + LINE_CHARS * text.count("\n")
 
 
@@ -121,7 +121,7 @@ MAX_QUOTES = 200_000
 FIGURE_HEIGHT = 320.0
 POINTS_PER_PIXEL = 0.75
 
-# A caption stands above or below its table or figure, on the same page.
+# A caption is above or below its table or figure, on the same page.
 CAPTION_LINES = line_count("字" * MAX_CAPTION)
 TEXT_LIMIT = TextLimit(MAX_CHARS, PAGE_LINES)
 TABLE_LIMIT = TextLimit(LINE_CHARS * PAGE_LINES, PAGE_LINES - CAPTION_LINES)
@@ -149,8 +149,8 @@ def paginate_blocks(
 ) -> ParsedDocument:
     """Place the blocks as quotes on virtual pages, in order and without overlaps. There is always at least one page.
 
-    Long blocks become several quotes: prose is cut at sentence ends and lists at items to 1,200 characters at most,
-    tables between rows to a page at most, each part under the table's first row.
+    Long blocks become several quotes: prose is cut at sentence ends and lists at items, to at most 1,200 characters,
+    tables between rows, to at most a page, each part with the table's first row above it.
     Raises DocumentError, naming the file, when there are more than 200,000 quotes.
     """
     quotes: list[Quote] = []
@@ -175,7 +175,7 @@ def paginate_blocks(
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text on one line, with an ellipsis where it is cut to the limit (in characters)."""
+    """The text on one line, with an ellipsis if it is cut to the limit (in characters)."""
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1].rstrip() + "…"
 
@@ -209,7 +209,7 @@ def _parts(block: FlowBlock) -> Iterator[FlowBlock]:
 
 
 def _whole(block: FlowBlock, caption: str | None, text: str) -> Iterator[FlowBlock]:
-    """Repeat in full, as blocks after a picture or table, a caption or text that was shortened."""
+    """Repeat in full a caption or text that was shortened, as blocks after the picture or table."""
     if block.caption and caption != " ".join(block.caption.split()):
         yield from _parts(FlowBlock(layout="caption", text=block.caption))
     if block.layout == "figure" and text != " ".join(block.text.split()):
@@ -217,7 +217,7 @@ def _whole(block: FlowBlock, caption: str | None, text: str) -> Iterator[FlowBlo
 
 
 def _table_parts(text: str) -> list[str]:
-    """The rows of a table, a page of them at a time, each part under the first row where that row is short."""
+    """The rows of a table, a page at a time, each part with the first row above it if that row is short."""
     parts = split_text(text, LINE_BREAKS, TABLE_LIMIT)
     head, _, rows = text.partition("\n")
     if len(parts) < 2 or width(head) > 2 * LINE_CHARS:
@@ -227,7 +227,7 @@ def _table_parts(text: str) -> list[str]:
 
 
 def _extent(block: FlowBlock) -> tuple[float, float]:
-    """Width and height of a block on its page, in points; a picture has 96 pixels an inch, or more to fit."""
+    """Width and height of a block on its page, in points; a picture has 96 pixels per inch, or more to fit."""
     lines = line_count(block.caption) if block.caption else 0
     if block.size is None:
         return COLUMN_WIDTH, LINE_HEIGHT * (lines + line_count(block.text))

@@ -1,7 +1,7 @@
-"""Reads reStructuredText as plain text: without its marks, and without what its directives take from elsewhere.
+"""Reads reStructuredText as plain text: without its markup, and without what its directives take from elsewhere.
 
-docutils leaves out what stands below directives that it does not know, and most files have those of Sphinx. Here all
-text stays but what `LEFT_OUT` and `RAW_LEFT_OUT` tell of, and what is for programs.
+docutils omits what is below directives that it does not know, and most files have those of Sphinx. Here all text is
+kept except what `LEFT_OUT` and `RAW_LEFT_OUT` report, and what is for programs.
 """
 
 import re
@@ -32,8 +32,8 @@ _FOOTNOTE = lazy_regex(r"[ \t]*\.\. +(?=\[)")
 _COMMENT = lazy_regex(r"(?P<indent>[ \t]*)\.\.(?:[ \t].*)?")
 _FIELD = lazy_regex(r"(?P<indent>[ \t]*):(?P<name>[^:`\s][^:`]*):(?:[ \t]+(?P<said>.*))?")
 _UP_TO_TEXT = lazy_regex(r"[ \t]*(?:(?:[-*+•]|\(?(?:\d+|[A-Za-z#])[.)])[ \t]+)?")
-# Marks count only as docutils takes them: outside words, and right at the text that they enclose. A mark that is
-# itself quoted ('"*"') opens nothing.
+# Markup only counts where docutils recognises it: outside words, and directly at the text that it encloses. Markup that
+# is itself quoted ('"*"') opens nothing.
 _QUOTED = "|".join(rf"(?<={re.escape(left)})[*`]{{1,2}}{re.escape(right)}" for left, right in ('""', "''", "()", "[]"))
 _INLINE = lazy_regex(
     rf"(?<![\w!#$%&)*+,.;=>?@\\\]^`|}}~])(?!{_QUOTED})(?:"
@@ -61,17 +61,17 @@ def parse_restructured_text(path: Path) -> ParsedDocument:
 
 
 class _Reader:
-    """Reads lines without marks of directives, their options, comments and what is not for readers."""
+    """Reads lines without markup of directives, their options, comments and what is not for readers."""
 
     def __init__(self) -> None:
-        self.left_out = dict[str, None]()  # what is to be told of it, in the order of the file
-        self._skipped: int | None = None  # how far the directive or comment is indented whose body is left out
+        self.left_out = dict[str, None]()  # what is reported as left out, in the order of the file
+        self._skipped: int | None = None  # indentation of the directive or comment whose body is left out
         self._is_empty_comment = False
-        self._literal: int | None = None  # how far the text is indented below which a literal block stands
-        self._directive, self._indent = "", 0  # whose options may follow
+        self._literal: int | None = None  # indentation of the text that is followed by a literal block
+        self._directive, self._indent = "", 0  # the directive whose options may follow, and its indentation
 
     def lines(self, text: str) -> Iterator[tuple[bool, str]]:
-        """Each line, and whether it is of a literal block, in which nothing is a mark."""
+        """Each line, and whether it belongs to a literal block, in which nothing is markup."""
         for line in iter_lines_of(text):
             indent = len(line) - len(line.lstrip())
             if self._is_skipped(line, indent):
@@ -91,7 +91,7 @@ class _Reader:
         if self._skipped is None:
             return False
         is_blank = not line.strip()
-        # An empty comment has no body: it parts what stands below it from what stands above.
+        # An empty comment has no body: it separates what is below it from what is above.
         ends = self._is_empty_comment if is_blank else indent <= self._skipped
         self._is_empty_comment = False
         if ends:
@@ -135,7 +135,7 @@ class _Reader:
 
 
 def _said(mark: "re.Match[str]") -> str:
-    """What a mark shows, with an address that it leads to."""
+    """The text that the markup shows, with an address to which it leads."""
     shown = mark["literal"] or (mark["text"] or "").strip() or mark["strong"] or mark["emphasis"]
     address = mark["target"] if mark["target"] and mark["link"] and _ADDRESS.match(mark["target"]) else ""
     return f"{shown} ({address})" if address else shown

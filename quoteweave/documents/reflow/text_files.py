@@ -1,4 +1,4 @@
-"""Reads text files within limits of size, in the encoding they are in; plain text becomes quotes."""
+"""Reads text files within size limits, in their encoding; plain text becomes quotes."""
 
 import codecs
 import itertools
@@ -13,11 +13,11 @@ from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-# Only encodings of web pages: Python has codecs that are not text encodings.
+# Only encodings of web pages, because Python also has codecs that are not text encodings.
 _DECLARABLE = lazy_regex(
     r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_(?:jp|kr)\w*|hz|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
 )
-# Encodings whose bytes are all those of ASCII, and what switches from ASCII in them.
+# Encodings whose bytes are all ASCII, and the sequences that switch from ASCII in them.
 _SHIFTED = lazy_regex(r"iso2022_(?:jp|kr)\w*|hz")
 _SHIFTS = re.compile(rb"\x1b\$|\x1b\([JI]|\x0e|~\{")
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B]")
@@ -27,10 +27,9 @@ _UNSTORABLE = lazy_regex("[\x00\ud800-\udfff]")
 def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file with `\\n` line ends, and a warning if the encoding was guessed.
 
-    The encoding is the byte order mark's (UTF-8, UTF-16); else ISO-2022-JP or a like one, by what switches to it; else
-    UTF-8 where the bytes are valid; else what the first group of `declared` finds in the first 1,024 bytes; else
-    Windows-1252, with a warning.
-    Raises DocumentError when the file cannot be read or is larger than `megabytes`.
+    The encoding is that of the byte order mark (UTF-8, UTF-16); else ISO-2022-JP or a similar one, if the text switches
+    to it; else UTF-8 if the bytes are valid; else what the first group of `declared` finds in the first 1,024 bytes;
+    else Windows-1252, with a warning. Raises DocumentError if the file cannot be read or is larger than `megabytes`.
     """
     try:
         size = path.stat().st_size
@@ -46,7 +45,7 @@ def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None 
 
 
 def without_unstorable(text: str) -> str:
-    """The text without NULs, and with a replacement character for each lone surrogate: neither can be stored."""
+    """The text without NULs, and with a replacement character for each lone surrogate, as neither can be stored."""
     return _UNSTORABLE.sub(lambda match: "" if match.group() == "\x00" else "\ufffd", text)
 
 
@@ -69,7 +68,7 @@ def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple
 
 
 def _shifted(data: bytes, stated: str | None) -> str | None:
-    """The encoding of data that is ASCII except for what switches from it, which as UTF-8 would be valid, and wrong."""
+    """The encoding of data that is ASCII except for switches to another set; as UTF-8 it would be valid but wrong."""
     if not data.isascii():
         return None
     if stated and _SHIFTED.fullmatch(stated):
@@ -86,7 +85,7 @@ def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _known(label: str) -> str | None:
-    """Python's name of a declared encoding that is one of text; Latin-1 and ASCII mean Windows-1252 on the web."""
+    """Python's name of a declared text encoding; Latin-1 and ASCII mean Windows-1252 on the web."""
     try:
         name = codecs.lookup(label).name
     except (LookupError, ValueError):
@@ -97,9 +96,9 @@ def _known(label: str) -> str | None:
 
 
 MAX_MEGABYTES = 64
-# Characters from the start of a file by which it is told whether capitals distinguish anything in it.
+# From how many characters at the start of a file it is determined whether capitals distinguish anything in it.
 _SAMPLE = 100_000
-# A heading in capitals: words and what joins them, and, besides, brackets with what is not in capitals.
+# A heading in capitals: words and characters that join them, and brackets, whose content need not be in capitals.
 _CAPITALS = lazy_regex(r"(?=.{3,80}\Z)[\w&'’\"“”(][\w \t&'’\"“”(),.:/–—-]*[\w)'’\"“”?!]")
 _MAX_TITLE, _MAX_UNDERLINED = 80, 200
 _UNDERLINED = lazy_regex(
@@ -108,15 +107,15 @@ _UNDERLINED = lazy_regex(
 )
 _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
-# A term and, behind two spaces or more, what is said of it; no item's number, line of code, or row of three columns.
+# A term and, after two spaces or more, its explanation; no item's number, line of code, or row of three columns.
 _TWO_COLUMNS = lazy_regex(
     r"[ ]*(?!\d{1,3}[.)]?[ ])(?P<term>[^\s;{}]+(?:[ ][^\s;{}]+){0,3})[ ]{2,}(?P<said>(?![#;%]|//|/\*)\S+(?:[ ]\S+)*)"
 )
 _MIN_TERMS = 2
 _BORDER, _BORDER_PART, _MIN_ROWS = lazy_regex(r"[ ]*=+(?:[ ]+=+)+[ ]*"), lazy_regex(r"=+"), 3
-# Fewer may be addresses, or shouts.
+# If there are fewer headings, they may be addresses, or shouted words.
 _MIN_HEADED = 3
-# What a line opens with that says one thing of another: "Serves: 10".
+# The beginning of a line that gives the value of something: "Serves: 10".
 _LABEL = lazy_regex(r"[^:\n]{1,60}:(?:\s|\Z)")
 
 
@@ -149,7 +148,7 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
         if not rest and not is_last and (heads or (number == 0 and not mark and _is_title(first))):
             yield FlowBlock(layout="title", text=paragraph, level=level)
             continue
-        # Who a document is by, and when it is from, often stands right below its title.
+        # The author and date of a document are often directly below its title.
         parted = heads and rest and (level == 1 or head_paragraphs) and not _is_heading(rest.partition("\n")[0])
         if parted:
             yield FlowBlock(layout="title", text=first, level=level)
@@ -158,9 +157,9 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
 
 
 def _body(paragraph: str) -> Iterator[FlowBlock]:
-    """A paragraph; if it has two columns, of terms and what is said of each, a list of these, below its lines before.
+    """A paragraph; if it has two columns, of terms and explanations, the lines before them and a list of these.
 
-    A column begins at the same place on two lines or more; what is below it alone goes on with the line above.
+    A column begins at the same position on at least two lines; a line with only the second continues the one above.
     """
     if table := _bordered_table(paragraph):
         yield FlowBlock(layout="table", text=table)
@@ -187,16 +186,16 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
 
 
 def _bordered_table(paragraph: str) -> str:
-    """A table whose columns stand below the parts of its borders ("==== ====="), in rows of cells; "" for no table.
+    """A table in rows of cells, whose columns are below the parts of its borders ("==== ====="); "" if it is no table.
 
-    A line without a first cell goes on with the row above; a line of "-" underlines a head of several columns.
+    A line without a first cell continues the row above; a line of "-" underlines a head of several columns.
     """
     first, *lines = paragraph.expandtabs().split("\n")
     if _BORDER.fullmatch(first) is None or len(lines) < _MIN_ROWS or _BORDER.fullmatch(lines[-1]) is None:
         return ""
     starts = [part.start() for part in _BORDER_PART.finditer(first)]
     spans = [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
-    rows = list[list[list[str]]]()  # of each cell, what stands on its lines
+    rows = list[list[list[str]]]()  # for each cell, the texts of its lines
     goes_on = False
     for line in lines:
         is_rule = not line.strip(" -") or _BORDER.fullmatch(line) is not None
@@ -222,10 +221,10 @@ def _has_more_small_letters(text: str) -> bool:
 
 
 def _split_underlined(paragraph: str) -> tuple[str, str, str]:
-    """Split off the heading with a line of marks below it, or above too, that a paragraph begins with.
+    """Split off the heading at the beginning of a paragraph that has a line of marks below it, and possibly above it.
 
-    Returns the heading, its marks as they tell its level ("=", or "==" with a line above), and the rest; without such
-    a heading, two empty texts and the paragraph.
+    Returns the heading, its marks, which determine its level ("=", or "==" with a line above), and the rest; without
+    such a heading, two empty texts and the paragraph.
     """
     found = _UNDERLINED.match(paragraph)
     if found is None or found["above"] not in (None, found["mark"]):
@@ -238,7 +237,7 @@ def _split_underlined(paragraph: str) -> tuple[str, str, str]:
 
 
 def _is_heading(line: str) -> bool:
-    """Whether a line is short, in capitals but for what is in brackets, and neither a sentence nor a value's name."""
+    """Whether a line is short, in capitals except in brackets, and neither a sentence nor the name of a value."""
     line = line.strip()
     if _CAPITALS.fullmatch(line) is None or _LABEL.match(line) is not None:
         return False
@@ -247,7 +246,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _is_title(line: str) -> bool:
-    """Whether the line that stands alone at the head of a file may be its title: short, no sentence and no value."""
+    """Whether a single line at the head of a file may be its title: it is short, no sentence and no value."""
     line = line.strip()
     is_short = len(line) <= _MAX_TITLE and line[-1:].isalnum() and (line[:1].isupper() or line[:1].isdecimal())
     return is_short and _WORD.search(line) is not None and _LABEL.match(line) is None

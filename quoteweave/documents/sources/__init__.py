@@ -1,1 +1,1 @@
-"""What a page of a file is made of: its picture, its words with their boxes, its bookmarks."""
+"""Reads the parts of a file's page: its picture, its words with their boxes, its bookmarks."""

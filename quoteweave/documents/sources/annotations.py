@@ -1,7 +1,7 @@
-"""What annotations show on a page: the values of form fields, notes written on it, and stamps.
+"""Reads what annotations show on a page: the values of form fields, notes written on it, and stamps.
 
-pdfium gives the text of a page's content alone. So what annotations show is made content of the page in memory, as for
-printing; then the page is drawn and read as any other, and its picture and its text agree.
+pdfium only gives the text of a page's content. So what annotations show is made content of the page in memory, as for
+printing; then the page is drawn and read like any other, so that its picture and its text agree.
 """
 
 import ctypes
@@ -21,53 +21,53 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
     from pypdfium2.raw import FPDF_TEXTPAGE
 
-# Annotations of one page that are looked at, and options of a list.
+# The most annotations of a page, and the most options of a list, that are examined.
 MAX_ANNOTATIONS = 5000
-# Fields of a form of which values that have no appearance are drawn: pdfium takes a second for twice as many.
+# The most fields of a form whose values are drawn if they have no appearance: twice as many take pdfium a second.
 MAX_FIELDS = 5000
 TICKED, EMPTY = {False: "☑", True: "◉"}, {False: "☐", True: "○"}
-"""What boxes are read as, and round ones, of which one of several can be ticked."""
+"""The characters for boxes, and for round boxes, only one of which can be ticked."""
 _FILES = ("FILEATTACHMENT", "SOUND", "MOVIE", "SCREEN", "RICHMEDIA", "THREED")
-# Flags of a field: each character has a cell of its own; a button is one to push.
+# Flags of a field: each character has its own cell (_COMB); it is a push button (_BUTTON).
 _COMB, _BUTTON = 1 << 24, 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """An annotation that is no link."""
+    """An annotation that is not a link."""
 
     number: int
-    """On its page, from 0."""
+    """Its number on the page, from 0."""
     area: Box
     """Left, bottom, right and top in PDF user space."""
     is_field: bool
     is_shown: bool
-    """Whether it is drawn on the page where it has an appearance."""
+    """Whether it is drawn on the page, if it has an appearance."""
     shows_text: bool
     holds: str
     """The value of a field, or a note."""
     is_file: bool = False
-    """Whether it holds a file or media."""
+    """Whether it has a file or media."""
     sign: str = ""
-    """Of a box that can be ticked, what it is read as."""
+    """The character for a box that can be ticked."""
     is_comb: bool = False
     options: Mapping[str, bool] | None = None
-    """Of a list, its options, and whether they are chosen."""
+    """The options of a list, and whether they are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageAnnotations:
-    """The annotations of a page, and the page with what they show as its content."""
+    """The annotations of a page, and the page with what they show as part of its content."""
 
     page: "PdfPage"
     found: Sequence[Annotation]
     more: int = 0
-    """Those that were not looked at."""
+    """How many annotations were not examined."""
     drawn: Mapping[int, int] = field(default_factory=dict)
-    """The parts of the page's last object, by the numbers of those which they show; empty where nothing is read."""
+    """The part of the page's last object that shows each annotation, by its number; empty if nothing is to be read."""
 
     def keep_alone(self) -> None:
-        """Take everything else from the page, which is not drawn afterwards."""
+        """Remove everything else from the page, which is not drawn afterwards."""
         import pypdfium2.raw as pdfium
 
         for at in range(pdfium.FPDFPage_CountObjects(self.page.raw) - 2, -1, -1):
@@ -76,7 +76,7 @@ class PageAnnotations:
             pdfium.FPDFPageObj_Destroy(other)
 
     def tags(self, text: "FPDF_TEXTPAGE", count: int) -> AnnotationTags:
-        """Of which annotation the first `count` characters of the page are, once it has nothing else."""
+        """The annotation of each of the first `count` characters, once the page has nothing else."""
         import pypdfium2.raw as pdfium
 
         drawn = pdfium.FPDFPage_GetObject(self.page.raw, 0)
@@ -92,10 +92,10 @@ class PageAnnotations:
 def annotations_of(
     document: "PdfDocument", number: int, page: "PdfPage", count_fields: Callable[[], int]
 ) -> PageAnnotations:
-    """The annotations of a page; `page` is closed where the one with what they show takes its place.
+    """The annotations of a page; if a page with what they show replaces `page`, the latter is closed.
 
-    A field has no appearance where the program that filled it in leaves that to the reader: pdfium makes it, unless
-    `count_fields` gives so many fields that this takes too long.
+    A field has no appearance if the program that filled it in leaves that to the reader: pdfium then makes one, unless
+    `count_fields` returns so many fields that this takes too long.
     """
     import pypdfium2.raw as pdfium
 
@@ -107,7 +107,7 @@ def annotations_of(
     if is_form and not document.formenv and count_fields() <= MAX_FIELDS:
         page.close()
         log = logging.getLogger("pypdfium2")
-        if not log.hasHandlers():  # else it prints that it does not run forms in XFA
+        if not log.hasHandlers():  # otherwise it prints that it does not run forms in XFA
             log.addHandler(logging.NullHandler())
         document.init_forms()
         page = document[number]
@@ -121,7 +121,7 @@ def annotations_of(
 
 
 def _leave_out_more(page: "PdfPage") -> int:
-    """Take the annotations beyond the limit from a page, so that nobody draws them; gives their number."""
+    """Remove the annotations beyond the limit from a page, so that they are not drawn; return their number."""
     import pypdfium2.raw as pdfium
 
     count = int(pdfium.FPDFPage_GetAnnotCount(page.raw))
@@ -139,7 +139,7 @@ def _look_at(document: "PdfDocument", page: "PdfPage") -> list[Annotation]:
 
 
 def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
-    """An annotation; None for links, for pop-ups, whose text is that of another one, and for buttons to push."""
+    """An annotation; None for links, for pop-ups, whose text is that of another annotation, and for push buttons."""
     import pypdfium2.raw as pdfium
 
     raw = pdfium.FPDFPage_GetAnnot(page, number)
@@ -164,7 +164,7 @@ def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
 
 
 def _field(raw: Any, form: Any, found: Annotation) -> Annotation | None:
-    """An annotation as the field that it is part of; without a form, by what it says itself. None for a button."""
+    """The annotation with the data of its field; without a form, with its own data. None for a push button."""
     import pypdfium2.raw as pdfium
 
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, raw) if form else -1
@@ -191,7 +191,7 @@ def _field(raw: Any, form: Any, found: Annotation) -> Annotation | None:
 
 
 def _is_button(raw: Any) -> bool:
-    """Whether an annotation says itself that it is a button to push, whose words are no value."""
+    """Whether an annotation itself says that it is a push button, whose words are no value."""
     import pypdfium2.raw as pdfium
 
     flags = ctypes.c_float()
@@ -213,17 +213,17 @@ def _options(raw: Any, form: Any) -> Mapping[str, bool]:
 
 
 def _string(annotation: Any, key: str) -> str:
-    """A string or name of an annotation; empty where it has none."""
+    """A string or name of an annotation; empty if it has none."""
     import pypdfium2.raw as pdfium
 
     return _utf16(pdfium.FPDFAnnot_GetStringValue, annotation, key.encode())
 
 
 def _utf16(get: Callable[..., int], *arguments: Any) -> str:
-    """The string that a function of pdfium gives."""
+    """The string that a function of pdfium returns."""
     import pypdfium2.raw as pdfium
 
-    # Two bytes a character, and two for the end.
+    # Two bytes per character, and two for the end.
     count = get(*arguments, None, 0)
     buffer = (pdfium.FPDF_WCHAR * (count // 2))()
     get(*arguments, buffer, count)
@@ -238,9 +238,9 @@ def _shows_text(annotation: Any) -> bool:
 
 
 def _make_appearances(page: "PdfPage") -> None:
-    """Have pdfium make what highlights look like that have no appearance, as it does when it draws them.
+    """Have pdfium make an appearance for highlights and the like that have none, which it does when it draws them.
 
-    The page is drawn beside the picture, where nothing of it takes time.
+    The page is drawn outside of the bitmap, so that drawing takes no time.
     """
     import pypdfium2.raw as pdfium
 
@@ -250,9 +250,9 @@ def _make_appearances(page: "PdfPage") -> None:
 
 
 def _objects_of_each(page: "PdfPage") -> Mapping[int, int]:
-    """The number of objects that annotations draw, by their numbers; of those alone that draw any.
+    """The number of objects that each annotation draws, by its number; only for annotations that draw any.
 
-    Hides the others: of what is only printed pdfium would make content, and some that lack theirs would crash it.
+    The others are hidden: pdfium would make content of what is only printed, and crash on some without content.
     """
     import pypdfium2.raw as pdfium
 
@@ -271,7 +271,7 @@ def _objects_of_each(page: "PdfPage") -> Mapping[int, int]:
 
 
 def _drawn(form: Any, counts: Mapping[int, int]) -> Mapping[int, int]:
-    """The part of a form that each annotation has become, in their order; empty where they are others."""
+    """The part of a form that each annotation has become, in their order; empty if they do not match."""
     import pypdfium2.raw as pdfium
 
     of_parts = [
@@ -297,12 +297,11 @@ def lines_and_unread(
     size: tuple[float, float],
     inherits_value: Callable[[int], bool],
 ) -> tuple[list[Line], int]:
-    """The lines of what annotations show, and the number of those that hold text which is not read.
+    """The lines of what annotations show, and the number of annotations with text that is not read.
 
-    `lines` are those of a page with nothing but what they show, each with the tag of its annotation; `place` gives
-    where an area stands among them, on a page of that `size`. `inherits_value` says of a field that tells no value by
-    itself whether it has one elsewhere in the file. What is cut off at the edge of an annotation is left out, as it is
-    not shown.
+    `lines` are those of a page with nothing else, each with the tag of its annotation; `place` maps an area to its box
+    among them, on a page of that `size`. `inherits_value` tells whether a field without a value of its own has one
+    elsewhere in the file. Text that is cut off at the edge of an annotation is left out, because it is not shown.
     """
     of_each = defaultdict[int, list[Line]](list)
     for line in lines:
@@ -324,13 +323,13 @@ def lines_and_unread(
 
 
 def _is_on_page(box: Box, size: tuple[float, float]) -> bool:
-    """Whether a box has an area, no larger than the page, and its middle on it."""
+    """Whether a box has an area no larger than the page, and its middle on the page."""
     sides = zip(box[:2], box[2:], size, strict=True)
     return all(0 < end - start <= side and 0 <= start + end <= 2 * side for start, end, side in sides)
 
 
 def _within(line: Line, box: Box) -> list[Line]:
-    """The line with those of its words whose middle is in a box; none without any."""
+    """The line with those of its words whose middle is in a box; no line without any."""
     x1, y1, x2, y2 = box
     middles = ((word.box[0] + word.box[2], word.box[1] + word.box[3]) for word in line.words)
     shown = [2 * x1 <= x <= 2 * x2 and 2 * y1 <= y <= 2 * y2 for x, y in middles]
@@ -339,7 +338,7 @@ def _within(line: Line, box: Box) -> list[Line]:
 
 
 def _is_unread(one: Annotation, lines: Sequence[Line], inherits_value: Callable[[int], bool]) -> bool:
-    """Whether an annotation holds text that is not among its lines, or less of it; of a list, any will do."""
+    """Whether an annotation has text that its lines lack, wholly or partly; for a list, any option suffices."""
     if one.is_file:
         return False
     held, read = _letters(one.holds), _letters("".join(line.text for line in lines))
@@ -355,14 +354,14 @@ def _letters(text: str) -> str:
 
 
 def _with_choice(line: Line, options: Mapping[str, bool]) -> Line:
-    """A line of a list, with whether it is chosen before it."""
+    """A line of a list, preceded by whether it is chosen."""
     x, y1, _, y2 = line.box
     sign = (TICKED if options.get(line.text) else EMPTY)[False]
     return replace(line, words=(Word(sign, (x, y1, x, y2)), *line.words))
 
 
 def _comb(lines: Sequence[Line], value: str) -> Line:
-    """The line of a field whose characters stand apart, in the words of its value, if it has these characters."""
+    """The line of a field with separate characters, in the words of its value if it has these characters."""
     letters = [(letter, word.box) for line in lines for word in line.words for letter in word.text]
     words = value.split()
     boxes = [box for _, box in letters]

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-# The longest manuals have some ten thousand.
+# The longest manuals have some ten thousand bookmarks.
 MAX_BOOKMARKS = 20_000
-# Processor time in seconds, well within what a page may take; a bookmark takes a tenth of a millisecond.
+# Limit in seconds of processor time, well within what a page may take; a bookmark takes a tenth of a millisecond.
 MAX_SECONDS = 3.0
 MAX_LEVELS = 8
 MAX_ON_PAGE = 50
@@ -31,7 +31,8 @@ class Bookmark:
 def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]]:
     """Return the bookmarks of an open pypdfium2 document in order, and warnings about what was left out.
 
-    One that leads to no page of the document begins where the first within it does, and is not there without any.
+    A bookmark that leads to no page of the document begins where the first one within it does; without one, it is
+    left out.
     """
     walk = _Walk(document)
     found = _with_pages_from_within(list(walk.entries()))
@@ -68,11 +69,11 @@ class _Walk:
         self._document, self._pages = document, len(document)
 
     def entries(self) -> Iterator[_Entry]:
-        """Each bookmark before those within it. A bookmark that comes again, as in a loop, ends its branch."""
+        """Each bookmark before those within it. A bookmark that is repeated, as in a loop, ends its branch."""
         import pypdfium2.raw as pdfium
 
         began, seen, deep = time.process_time(), set[int](), False
-        # The next bookmark of each level that is open.
+        # For each open level, the next bookmark.
         waiting = [pdfium.FPDFBookmark_GetFirstChild(self._document.raw, None)]
         while waiting:
             raw = waiting[-1]
@@ -95,7 +96,7 @@ class _Walk:
             self.left_out.append(f"bookmarks deeper than {MAX_LEVELS} levels were left out")
 
     def _title(self, raw: Any) -> str:
-        """Empty where there is none, or one too long to be a title."""
+        """The title; empty if there is none, or if it is too long to be a title."""
         import pypdfium2.raw as pdfium
 
         size = pdfium.FPDFBookmark_GetTitle(raw, None, 0)
@@ -109,7 +110,7 @@ class _Walk:
         import pypdfium2.raw as pdfium
 
         action = pdfium.FPDFBookmark_GetAction(raw)
-        # What leads to another file names a page of that file.
+        # A bookmark that leads to another file names a page of that file.
         if action and pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_GOTO:
             return None
         destination = pdfium.FPDFBookmark_GetDest(self._document.raw, raw)
@@ -118,9 +119,9 @@ class _Walk:
 
 
 def _with_pages_from_within(entries: list[_Entry]) -> list[Bookmark]:
-    """The entries that have a title, and a page of their own or of the first within them that has one."""
+    """The entries that have a title and a page, which may be that of the first entry within them that has one."""
     found: list[Bookmark] = []
-    # From the last to the first: by level, the page of the first entry seen so far that stands within the next outer.
+    # From the last entry to the first: by level, the page of the first entry so far that is within the next outer one.
     first: dict[int, int] = {}
     for entry in reversed(entries):
         within = first.get(entry.level + 1)

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# How pdfium writes a hyphen at a line's end, and what parts words besides control characters and the space.
+# pdfium's code for a hyphen at a line's end, and what separates words besides control characters and spaces.
 LINE_END_HYPHEN = 2
 SEPARATORS = [0xA0, *range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF]
 SPACE = 32
 BREAKS = [10, 13]
-# Control characters are what pdfium says where a font's map names no letter; some stand for space. In points, what a
-# letter is at least; and the share of a page's characters from which on they are all replaced, as its text is no text.
+# pdfium gives control characters if a font's map has no letter; some stand for a space. The least size of a letter in
+# points; and from which share of a page's characters on they are all replaced, because its text is unusable.
 NO_CONTROLS, MIN_INK, MOSTLY_UNKNOWN = [LINE_END_HYPHEN, 9, 10, 13], 0.1, 0.3
 REPLACEMENT = 0xFFFD
 PRIVATE = (0xE000, 0xF8FF)
-# One character of so many is asked for whether its font says what it is; of a word that is not said, one is asked for.
+# For one in so many characters it is checked whether its font identifies it; for a word without one, one character is.
 ASKED = 4
-# Shares of signs that are letters, of letters that are small, and of small ones that are the most frequent eight of
-# European languages, from which on what fonts do not name is right: TeX's bitmap fonts number letters as ASCII does.
+# The least shares of letters among signs, of small letters among letters, and of the eight most frequent letters of
+# European languages among these, for unidentified characters to count as right: TeX's bitmap fonts use ASCII's numbers.
 FREQUENT, TEXT_SHARES = frozenset(map(ord, "senorita")), (0.6, 0.6, 0.45)
-# Accents that stand alone, and the combining characters that do the same to the letter before them.
+# Accents as separate characters, and the combining characters that add them to the letter before.
 ACCENTS = {
     0xB4: "\u0301",
     0x60: "\u0300",
@@ -47,38 +47,39 @@ ACCENTS = {
     0x2C7: "\u030c",
 }
 DOTLESS = {"\u0131": "i", "\u0237": "j"}
-# In heights of a letter: a gap between letters that parts no words.
+# The largest gap between letters of a word, in heights of a letter.
 LETTER_GAP = 0.3
-# In sides of the larger of two letters, or of most of the page: how far these stand apart in no word.
+# Letters that are further apart than this, in sides of the larger one or of the median letter of the page, are not in
+# one word.
 FAR = 2.0
-# Code points among which those of Hebrew and Arabic are.
+# Ranges of code points that contain Hebrew and Arabic.
 FROM_THE_RIGHT = ((0x590, 0x8FF), (0xFB1D, 0xFEFC))
-# Points between the middles of a letter and of itself drawn again, with a rim or without one; no more than this share
-# of its height, as type may be smaller than a point where a page has other units.
+# How many points the middles of a letter and of its repetition, drawn with or without a rim, may differ; and as a share
+# of its height, because type may be smaller than a point on pages with other units.
 SAME_PLACE, SAME_SHARE = 0.1, 0.02
-# Share of letters before which a break stands within a line, from which on pdfium took the lines for columns; and, in
-# heights of a line, the space between a letter's room and the next one's that parts no words, and that parts lines.
+# From which share of letters preceded by a break within a line pdfium has taken the lines for columns; and, in heights
+# of a line, the largest space between the areas of two letters within a word, and within a line.
 MIN_BROKEN, NO_SPACE, NO_LINE = 0.3, 0.1, 1.6
 
 
 @dataclass(frozen=True)
 class Characters:
-    """Code points (n), boxes as shown (n, 4), and the numbers (n) by which pdfium knows them."""
+    """Code points (n), boxes as shown (n, 4), and the numbers (n) with which pdfium identifies them."""
 
     codes: Ints
     boxes: Floats
     numbers: Ints
     parts: Ints | None = None
-    """Numbers (n) by which those of one cell of a table are equal; None where there are no cells."""
+    """Numbers (n) that are equal for characters of one table cell; None if there are no cells."""
 
     @cached_property
     def spans(self) -> tuple[Ints, Ints, Ints]:
-        """Where words start and end, and the row of the text layer that each stands in."""
+        """The starts and ends of words, and the row of the text layer that contains each."""
         return _spans(self.codes, self.boxes, self.parts)
 
     @cached_property
     def hulls(self) -> tuple[Floats, Floats]:
-        """Of each word its box (n, 4), and its widest and tallest letter (n, 2)."""
+        """The box of each word (n, 4), and its widest and tallest letter (n, 2)."""
         starts, ends, _ = self.spans
         return _hulls(self.boxes, starts, ends)
 
@@ -87,7 +88,7 @@ def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characte
     """The first `count` characters; `shown` (2, 3) maps PDF user space to points from the top left."""
     import pypdfium2.raw as pdfium
 
-    # One call a character is pdfium's only way, so this loop is a large part of the time that a page takes.
+    # pdfium only has one call per character, so this loop takes a large part of the time for a page.
     unicode, char_box = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetCharBox
     edges = (ctypes.c_double * 4)()
     left, right, bottom, top = (ctypes.pointer(ctypes.c_double.from_buffer(edges, 8 * i)) for i in range(4))
@@ -106,16 +107,16 @@ def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characte
 
 
 def count_unknown(characters: Characters) -> tuple[int, int]:
-    """Count the letters that are drawn and of which nothing says what they are, and all characters that are drawn."""
+    """Count the drawn letters that nothing identifies, and all drawn characters."""
     unknown = _is_unknown(characters)
     return int(unknown.sum()), int(np.count_nonzero(unknown | (characters.codes > SPACE)))
 
 
 def count_misread(raw: "FPDF_TEXTPAGE", count: int) -> int:
-    """Count the characters of which the fonts do not say what letters they are, so that others are read.
+    """Count the characters that the fonts do not identify, so that others may be read.
 
-    pdfium gives them by their number in the font, or some program has numbered them in Unicode's private use area. One
-    by itself is a bullet or a sign of a formula, and what reads as text is taken for right.
+    pdfium gives them by their number in the font, or a program has numbered them in Unicode's private use area. A
+    single one is a bullet or a sign in a formula, and characters that read as text are assumed to be right.
     """
     import pypdfium2.raw as pdfium
 
@@ -142,16 +143,16 @@ def _is_text(codes: Ints) -> bool:
 
 
 def _is_unknown(characters: Characters) -> npt.NDArray[np.bool_]:
-    """Which characters (n) are drawn, and of which nothing says what letters they are."""
+    """Which characters (n) are drawn, but not identified by anything."""
     codes, boxes = characters.codes, characters.boxes
     drawn = (boxes[:, 2:] - boxes[:, :2] > MIN_INK).all(axis=1)
     return np.asarray((codes < SPACE) & ~np.isin(codes, NO_CONTROLS) & drawn)
 
 
 def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Characters:
-    """Without breaks within lines, which pdfium sets behind each letter where a page has but few lines.
+    """The characters without breaks within lines, which pdfium puts after each letter on pages with few lines.
 
-    Where a page has little text, and each letter is drawn by itself, it may take the lines for columns of letters.
+    On a page with little text, each letter of which is drawn by itself, it may take the lines for columns of letters.
     """
     codes = characters.codes
     breaks, inked = np.isin(codes, BREAKS), np.flatnonzero(codes > SPACE)
@@ -174,7 +175,7 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Ch
 
 
 def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, shown: Floats) -> Floats:
-    """The boxes (n, 4) as shown of characters with the room that they take on their line; of no size where unknown."""
+    """The boxes (n, 4), as shown, of characters with the space reserved for them; without an area if unknown."""
     import pypdfium2.raw as pdfium
 
     rooms, found = np.zeros((len(numbers), 2, 2)), pdfium.FS_RECTF()
@@ -186,9 +187,9 @@ def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, shown: Floats) -> Floats:
 
 
 def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
-    """Without letters drawn again in their place: a rim around letters is drawn first, and mixed with them by pdfium.
+    """The characters without repeated letters: a rim around letters is drawn first, and pdfium mixes both.
 
-    Where "320" has a rim, it is "332020" in the text layer.
+    For example, "320" with a rim is "332020" in the text layer.
     """
     codes, boxes = characters.codes.copy(), characters.boxes
     inked = np.flatnonzero((codes > SPACE) & np.isfinite(boxes).all(axis=1))
@@ -209,7 +210,7 @@ def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
     heights = boxes[:, 3] - boxes[:, 1]
     end = -1
     for i in sorted(again):
-        if i >= end:  # else it is in the run of spaces that was just looked at
+        if i >= end:  # otherwise it is in the run of spaces that was just examined
             around = _spaces_around(i, codes, boxes, LETTER_GAP * float(heights[i]))
             keep[around] = False
             end = next((at for at in range(i, len(codes)) if codes[at] != SPACE), len(codes))
@@ -218,7 +219,7 @@ def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
 
 
 def _of_one(raw: "FPDF_TEXTPAGE", a: int, b: int) -> bool:
-    """Whether two characters are drawn by one operation, as those of a ligature are."""
+    """Whether two characters are drawn by one operation, like those of a ligature."""
     import pypdfium2.raw as pdfium
 
     one, other = (pdfium.FPDFText_GetTextObject(raw, at) for at in (a, b))
@@ -226,7 +227,7 @@ def _of_one(raw: "FPDF_TEXTPAGE", a: int, b: int) -> bool:
 
 
 def _with_accents(characters: Characters) -> Characters:
-    """TeX draws "é" as an accent and a letter, which text layers list far apart: put them together again."""
+    """Join accents with their letters: TeX draws "é" as an accent and a letter, which text layers list far apart."""
     codes, boxes = characters.codes.copy(), characters.boxes
     keep = np.ones(len(codes), dtype=bool)
     for i in map(int, np.flatnonzero(np.isin(codes, list(ACCENTS)))):
@@ -243,7 +244,7 @@ def _with_accents(characters: Characters) -> Characters:
 
 
 def _letter_under(accent: int, codes: Ints, boxes: Floats) -> int | None:
-    """The letter above, below or under which the accent stands, if there is one."""
+    """The letter to which the accent belongs, by its position, if there is one."""
     x1, y1, x2, y2 = boxes[accent]
     middle = (x1 + x2) / 2
     height = boxes[:, 3] - boxes[:, 1]
@@ -254,7 +255,7 @@ def _letter_under(accent: int, codes: Ints, boxes: Floats) -> int | None:
 
 
 def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice:
-    """The accent's place, with the spaces around it where they part letters that stand closer than `gap` points."""
+    """The accent's position, with the spaces around it if these separate letters closer than `gap` points."""
     first, last = accent, accent
     while first > 0 and codes[first - 1] == SPACE:
         first -= 1
@@ -268,7 +269,7 @@ def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice
 
 
 def _spans(codes: Ints, boxes: Floats, parts: Ints | None) -> tuple[Ints, Ints, Ints]:
-    """Where words start and end, and the row of the text layer of each; no word is in two parts or places."""
+    """The starts and ends of words, and the row of the text layer of each; no word is in two cells or places."""
     hyphens = codes == LINE_END_HYPHEN
     inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
     first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
@@ -284,20 +285,21 @@ def _spans(codes: Ints, boxes: Floats, parts: Ints | None) -> tuple[Ints, Ints, 
 
 
 def _is_elsewhere(codes: Ints, boxes: Floats) -> npt.NDArray[np.bool_]:
-    """Which characters (n - 1) stand far from the one before: pdfium may part no text that runs in another direction.
+    """Which characters (n - 1) are far from the one before: pdfium may not split text that runs in another direction.
 
     Words that are read from the right may have their letters in any order.
     """
     boxes = np.where(np.isfinite(boxes), boxes, np.nan)
     apart = np.maximum(boxes[1:, :2] - boxes[:-1, 2:], boxes[:-1, :2] - boxes[1:, 2:]).max(axis=1)
     sides = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
-    sides = np.fmax(sides, np.median(sides[np.isfinite(sides)]) if np.isfinite(sides).any() else 0.0)  # of a full stop
+    # At least the median, because a full stop is too small to compare with.
+    sides = np.fmax(sides, np.median(sides[np.isfinite(sides)]) if np.isfinite(sides).any() else 0.0)
     from_the_left = ~np.any([(codes >= first) & (codes <= last) for first, last in FROM_THE_RIGHT], axis=0)
     return np.asarray((apart > FAR * np.maximum(sides[1:], sides[:-1])) & from_the_left[1:] & from_the_left[:-1])
 
 
 def _hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:
-    """Of each word its box (n, 4), and its widest and tallest letter (n, 2); letters without a place take no part."""
+    """The box of each word (n, 4), and its widest and tallest letter (n, 2), ignoring letters without a position."""
     boxes = np.where(np.isfinite(boxes), boxes, np.nan)
     sides = np.concatenate([-boxes[:, :2], boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)
     sides = np.concatenate([sides, np.full((1, 6), np.nan)])

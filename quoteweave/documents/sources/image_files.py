@@ -1,4 +1,4 @@
-"""Image files (PNG, JPEG, WebP, TIFF) as documents: one scanned page each, or several in a TIFF."""
+"""Image files (PNG, JPEG, WebP, TIFF) as documents: one scanned page each, or several for a TIFF."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF")
-# A picture that does not say its resolution is taken for a screenshot or photograph of this many pixels an inch.
+# A picture without a stated resolution is assumed to be a screenshot or photograph with this many pixels per inch.
 USUAL_DPI = 144.0
-# OCR reads no better, but much slower, beyond this many pixels on the longer side.
+# With more pixels than this on the longer side, OCR reads no better but much slower.
 MAX_SIDE_PIXELS = 3000
 MAX_FRAMES = 2000
-# Rows that are left of a strip of a large picture; and the EXIF tag that says which side of it is up.
+# How many rows each strip of a large picture is reduced to; and the EXIF tag that says which side is up.
 STRIP = 128
-# What is lighter in every pixel is taken for blank, of 255.
+# A picture in which every pixel is lighter than this, of 255, is assumed to be blank.
 LIGHT = 224
 ORIENTATION = 0x0112
 
@@ -41,7 +41,7 @@ class ImageFrames:
         warnings = [f"it is animated: {more} more pictures were left out"] if more > 0 else []
         if _orientation(self.image) is None:
             warnings.append("what its EXIF data says is damaged; it may lie on its side")
-        # Not what EXIF says: no reader shows a picture before it is turned, so that boxes are never of such a page.
+        # Not the rotation by EXIF: viewers always show the picture turned, so boxes never refer to the unturned page.
         return RawPage(number, drawn, warnings=tuple(warnings), rotation=0)
 
     def draw(self, number: int) -> Raster:
@@ -58,22 +58,22 @@ class ImageFrames:
         if shrink < 1:
             width, height = (max(1, round(side * shrink)) for side in self.image.size)
             image = image.resize((width, height))
-        image.info.pop("exif", None)  # which it may have copied, damaged or not
+        image.info.pop("exif", None)  # it may have been copied, damaged or not
         image.getexif()[ORIENTATION] = _orientation(self.image) or 1
         return _picture(ImageOps.exif_transpose(image), _resolution(self.image) * shrink)
 
 
 def _orientation(image: "Image.Image") -> int | None:
-    """Which side is up, as EXIF says it; 1 where it says nothing, None where it is damaged."""
+    """Which side is up, according to EXIF; 1 if it does not say, None if it is damaged."""
     from PIL import Image
 
     try:
         if "exif" in image.info:
-            Image.Exif().load(image.info["exif"])  # `getexif` raises for damaged data the first time alone
+            Image.Exif().load(image.info["exif"])  # `getexif` raises for damaged data only the first time
         return int(image.getexif().get(ORIENTATION, 1))
     except MemoryError:
         raise
-    except Exception:  # of many kinds
+    except Exception:  # exceptions of many kinds
         return None
 
 
@@ -88,7 +88,7 @@ def open_image_file(path: Path) -> Iterator[ImageFrames]:
         except TooManyPixels as error:
             raise _too_large(path.name, error) from error
         except UnfitPicture as error:
-            # Pillow names the file with its folder, which is not for clients of a server to know.
+            # Pillow's message names the file with its folder, which clients of a server must not learn.
             why = (
                 "it is not a picture, or damaged"
                 if isinstance(error.__cause__, UnidentifiedImageError)
@@ -102,17 +102,17 @@ def open_image_file(path: Path) -> Iterator[ImageFrames]:
 
 
 def _count(image: "Image.Image") -> int:
-    """Frames, `MAX_FRAMES` + 1 at most; further pictures of other formats are animation or previews."""
+    """The number of frames, at most `MAX_FRAMES` + 1; in other formats, further pictures are animations or previews."""
     if image.format != "TIFF":
         return 1
-    # Not `n_frames`: to go through all takes time in the square of their number, which a file can make very large.
+    # Not `n_frames`: counting all takes time quadratic in their number, which a file can make very large.
     for number in range(1, MAX_FRAMES + 1):
         try:
             image.seek(number)
         except EOFError:
             return number
         except Exception:
-            return number + 1  # the last one is damaged, which is told of when it is read
+            return number + 1  # the last one is damaged, which is reported when it is read
     return MAX_FRAMES + 1
 
 
@@ -123,7 +123,7 @@ def _too_large(name: str, why: TooManyPixels) -> DamagedDocument:
 def _reduced(image: "Image.Image") -> "Image.Image":
     """Convert to RGB or RGBA, downsampled by a whole factor if the image is much larger than needed.
 
-    Large pictures are converted in strips: whole, they would need several times the memory that unpacking them takes.
+    Large pictures are converted in strips: as a whole, they would need several times the memory of decoding them.
     """
     from PIL import Image
 
@@ -144,7 +144,7 @@ def _reduced(image: "Image.Image") -> "Image.Image":
 def _extremes(image: "Image.Image") -> tuple[float, float]:
     """The darkest and the lightest value of a picture with more than 8 bits a pixel."""
     extremes = image.getextrema() if _is_deep(image) else (0, 255)
-    return float(extremes[0]), float(extremes[1])  # type: ignore[arg-type]  # of one band
+    return float(extremes[0]), float(extremes[1])  # type: ignore[arg-type]  # it has one band
 
 
 def _is_deep(image: "Image.Image") -> bool:
@@ -152,12 +152,12 @@ def _is_deep(image: "Image.Image") -> bool:
 
 
 def _in_colour(image: "Image.Image", darkest: float, lightest: float) -> "Image.Image":
-    """As RGB, or as RGBA where it has an alpha channel or a transparent colour."""
+    """Convert to RGB, or to RGBA if it has an alpha channel or a transparent colour."""
     import numpy as np
     from PIL import Image
 
     if _is_deep(image):
-        # Pillow would cut off what is above 255, which makes scans with 16 bits white.
+        # Pillow would clip values above 255, which makes scans with 16 bits white.
         values = np.asarray(image, dtype=np.float32) - darkest
         image = Image.fromarray((values * (255 / max(lightest - darkest, 1e-9))).astype(np.uint8))
     return image.convert("RGBA" if image.has_transparency_data else "RGB")
@@ -168,7 +168,7 @@ def _picture(image: "Image.Image", dpi: float) -> Raster:
     from PIL import Image
 
     pixels = np.array(image, dtype=np.uint8)
-    if image.mode == "RGBA":  # upon white, or upon black what shows on that alone: a drawing for dark pages
+    if image.mode == "RGBA":  # on white or, if it only shows on black, like a drawing for dark pages, on black
         pixels, on_black = (
             np.array(Image.alpha_composite(Image.new("RGBA", image.size, ground), image).convert("RGB"))
             for ground in ("white", "black")

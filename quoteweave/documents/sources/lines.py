@@ -10,20 +10,20 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.sources.tags import ItemTag, Tag
 
 BULLET_SIGN = "•"
-"""What stands for bullets that are drawn, or have no character of their own."""
-# A character that a symbol font has for a glyph of its own; U+0085 is white space.
+"""The character for bullets that are drawn, or that have no character of their own."""
+# A character for a glyph of its own in a symbol font; U+0085 is excluded because it is white space.
 _GLYPH = lazy_regex(r"[\x7f-\x84\x86-\x9f\ue000-\uf8ff]")
-# What stands after a bullet, not after a prompt or a sign: a word with a capital, and another word.
+# What follows a bullet, unlike a prompt or a sign: a capitalised word, and another word.
 _SAID = lazy_regex(r"[A-ZÀ-Þ][\w'’-]*[,.:;!?]?\s+[^\W\d_](?![^.!?]*(?:<-|[={}\[\]]))")
-# Points between the left edges of two lines that begin with bullets of one list.
+# How far, in points, the left edges of two lines that begin with bullets of one list may differ.
 SAME_EDGE = 1.5
-# The widest picture in a line, in font sizes.
+# The widest picture within a line, in font sizes.
 MAX_PICTURE = 4
-# In font sizes: the space between two lines of a label that runs up the page is less, and that between two labels more.
+# In font sizes: lines of one label that runs up the page are less than this apart, lines of two labels more.
 NEXT_LINE = 0.8
-# Letters of a text from which on its mix of letters tells whether it is garbled, and from which on it makes one look.
+# From how many letters on the mix of letters shows whether a text is garbled, and from how many on it is suspicious.
 LONG, SHORT = 150, 40
-# A gap wider than this many font sizes ends a line: what follows stands in another column or table cell.
+# A gap wider than this, in font sizes, ends a line: what follows is in another column or table cell.
 COLUMN_GAP = 1.6
 
 
@@ -37,7 +37,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Words on one baseline with no gap as wide as a column's between them."""
+    """Words on one baseline without a gap as wide as that between columns."""
 
     words: tuple[Word, ...]
     box: Box
@@ -46,7 +46,7 @@ class Line:
     font: str = ""  # name of the font, empty for OCR
     bold: bool = False
     upright: bool = True  # False for text that runs up or down the page
-    tag: Tag | None = None  # the cell of a table or the item of a list that the file says it stands in
+    tag: Tag | None = None  # the table cell or list item that contains it, by the file's tags
     sureness: float = 1.0  # how sure OCR is of it, from 0 to 1
 
     @property
@@ -62,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Consecutive words in one font, in the order of the text layer; lines are joined from runs."""
+    """Consecutive words in one font, in the order of the text layer; lines are made by joining runs."""
 
     words: tuple[Word, ...]
     size: float
@@ -95,7 +95,7 @@ def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
 
 
 def _continues(previous: TextRun, run: TextRun) -> bool:
-    # The number or bullet before an item of a list may have no tag.
+    # The number or bullet before a list item may have no tag.
     goes_on = previous.tag == run.tag or (previous.tag is None and isinstance(run.tag, ItemTag))
     if previous.upright != run.upright or not goes_on:
         return False
@@ -105,12 +105,12 @@ def _continues(previous: TextRun, run: TextRun) -> bool:
 
 
 def _near_across(a: Box, b: Box, size: float) -> bool:
-    """Whether a word that runs up or down the page stands in the line of another, or in the next one of its label."""
+    """Whether a word that runs up or down the page is in the line of another, or in the next line of its label."""
     return max(b[0] - a[2], a[0] - b[2]) < NEXT_LINE * size
 
 
 def _adjacent(a: Box, b: Box, size: float) -> bool:
-    """Whether `b` continues the line of `a`, to the right, or to the left as right-to-left text does."""
+    """Whether `b` continues the line of `a`, to the right, or to the left as in right-to-left text."""
     overlap = min(a[3], b[3]) - max(a[1], b[1])
     if overlap < 0.3 * min(a[3] - a[1], b[3] - b[1]):
         return False
@@ -145,8 +145,8 @@ def is_garbled(lines: Sequence[Line]) -> bool:
     """Whether a text layer is garbled: replacement and private-use characters, or an implausible mix of letters.
 
     Fonts without a character map are often read with a shifted alphabet. In European languages the eight letters of
-    "senorita" are some 60 per cent of all, and in a shuffled alphabet some 30. Of a subset numbered from 33 on most are
-    read as signs.
+    "senorita" are some 60 per cent of all letters, and in a shuffled alphabet some 30. A subset that is numbered from
+    33 on is mostly read as signs.
     """
     text = "".join(word.text for line in lines for word in line.words)
     odd = sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" for c in text)
@@ -155,21 +155,21 @@ def is_garbled(lines: Sequence[Line]) -> bool:
 
 
 def may_be_garbled(lines: Sequence[Line]) -> bool:
-    """Whether a text is too short for its mix of letters to tell, and has one that makes one look."""
+    """Whether a text is too short for its mix of letters to show whether it is garbled, and has a suspicious one."""
     return _is_shuffled(lines, SHORT) and not _is_shuffled(lines, LONG)
 
 
 def _is_shuffled(lines: Sequence[Line], least: int) -> bool:
-    """Whether too few of the Latin letters of a text, which are so many at least, are frequent ones."""
+    """Whether a text has at least so many Latin letters, and too few frequent ones among them."""
     latin = [c for line in lines for word in line.words for c in word.text.lower() if "a" <= c <= "z"]
     return len(latin) >= least and sum(c in "senorita" for c in latin) < 0.42 * len(latin)
 
 
 def with_bullets(lines: Sequence[Line]) -> Sequence[Line]:
-    """The lines of a page, in which glyphs without a character, and ">", are bullets where they begin several lines.
+    """The lines of a page, with glyphs without a character, and ">", replaced by bullets if they begin several lines.
 
-    These begin at one left edge. After each ">" a sentence or phrase begins, and none stands right before it: it may be
-    a prompt, or part of a path that a picture parts ("Settings > Camera").
+    These must begin at one left edge. After each ">" a sentence or phrase must begin, and none may be directly before
+    it: otherwise it may be a prompt, or part of a path with a picture in it ("Settings > Camera").
     """
     begin = defaultdict[tuple[str, int], list[int]](list)
     for at, line in enumerate(lines):
@@ -200,14 +200,14 @@ class _Rows:
             places.sort()
 
     def has_text_after(self, line: Line) -> bool:
-        """Whether the first word of a line has others behind it, or a line beside it, which a tab may part from it."""
+        """Whether words follow the first word of a line, on it or, as after a tab, on another line beside it."""
         right, most = line.box[2], MAX_PICTURE * line.size
         return len(line.words) > 1 or any(
             bisect_left(begin, right) < bisect_left(begin, right + most) for begin in _near(self._begin, line)
         )
 
     def begins_sentence(self, line: Line) -> bool:
-        """Whether a sentence or phrase begins behind the first word of a line, and no text stands right before it."""
+        """Whether a sentence or phrase begins after the first word of a line, with no text directly before it."""
         left, most = line.box[0], MAX_PICTURE * line.size
         follows = any(bisect_left(end, left - most) < bisect_left(end, left) for end in _near(self._end, line))
         return not follows and _SAID.match(" ".join(word.text for word in line.words[1:])) is not None

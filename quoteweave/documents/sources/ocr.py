@@ -12,11 +12,11 @@ from quoteweave.core.errors import UsageError, by_setting
 from quoteweave.documents.sources.lines import Line, TextRun, Word, lines_of
 from quoteweave.documents.sources.raw_page import Raster
 
-# The height of a detected line's box over its font size: the detector leaves a margin around the ink.
+# The ratio of the height of a detected line's box to its font size: the detector leaves a margin around the ink.
 BOX_TO_FONT = 1.35
-# Readings less sure than this are more often noise than words.
+# Results with less certainty than this are more often noise than words.
 MIN_CONFIDENCE = 0.5
-# Pictures whose lines a process remembers, as a logo may stand on every page.
+# How many pictures' lines a process caches, because a logo may be on every page.
 MAX_REMEMBERED = 64
 
 
@@ -67,7 +67,7 @@ class RapidOcr:
         return [replace(line, sureness=score) for run, score in runs for line in lines_of([run])]
 
 
-# Of this process, the oldest first; threads change it one at a time, and read pictures meanwhile.
+# Cache of this process, the oldest entry first; one thread changes it at a time, while others read pictures.
 _remembered: dict[tuple[object, ...], list[Line]] = {}
 _remembering = threading.Lock()
 
@@ -84,7 +84,7 @@ def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale
 
 
 def _evenly(words: Sequence[str], box: Box) -> list[Word]:
-    """Spread words over a line's box in proportion to their length, where their own boxes are unknown."""
+    """Spread words over a line's box in proportion to their length, if their own boxes are unknown."""
     axis = 0 if box[2] - box[0] >= box[3] - box[1] else 1
     letter = (box[axis + 2] - box[axis]) / len(" ".join(words))
     placed, start = [], box[axis]
@@ -96,7 +96,7 @@ def _evenly(words: Sequence[str], box: Box) -> list[Word]:
 
 
 def _join_unspaced(text: str, words: list[Word]) -> list[Word]:
-    """Join words without a space between them in the text: RapidOCR gives Chinese and Japanese characters singly."""
+    """Join words without a space between them in the text: RapidOCR returns Chinese and Japanese characters singly."""
     joined: list[Word] = []
     position = 0
     for word in words:
@@ -124,6 +124,6 @@ def _engine(language: str) -> Callable[..., Any]:
 
         return Engine(language)
     except Exception as error:
-        # RapidOCR raises ValueError for unknown languages, and several kinds when a model cannot be downloaded.
+        # RapidOCR raises ValueError for unknown languages, and errors of several kinds if a model cannot be downloaded.
         remedy = by_setting("{} ch needs no download", "ocr_language")
         raise UsageError(f"OCR cannot read language {language!r}: {error}", remedy=remedy) from error

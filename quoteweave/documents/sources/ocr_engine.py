@@ -1,4 +1,4 @@
-"""RapidOCR, set up to read short lines as fast as their length allows."""
+"""RapidOCR, configured to read short lines as fast as their length allows."""
 
 import copy
 from functools import partial
@@ -10,35 +10,35 @@ from rapidocr.ch_ppocr_rec import TextRecInput
 from rapidocr.utils.typings import LangRec
 
 HEIGHT = 48
-# In pixels, of a line that is HEIGHT high: shorter lines are filled up to that, which takes as long as if there were
-# words. WIDTH is PaddleOCR's own, three times as wide as the label of an axis.
+# In pixels, for a line that is HEIGHT high: shorter lines are padded to that width, which takes as long as words would.
+# WIDTH is PaddleOCR's own, three times as wide as the label of an axis.
 SHORT, WIDTH = 80, 320
-# What is read less surely than this with so little room after it is read again with PaddleOCR's.
+# A line read with less certainty, and little padding, is read again with PaddleOCR's width.
 SURE = 0.95
 
 
 class Engine(RapidOCR):
-    """RapidOCR on one thread. Raises ValueError for unknown languages, and others where a model cannot be had."""
+    """RapidOCR on one thread. Raises ValueError for unknown languages, and other errors if a model is not available."""
 
     def __init__(self, language: str) -> None:
         super().__init__(
             params={
                 "Global.log_level": "critical",
                 "Global.use_cls": False,
-                # A page of 11 inches is searched for lines at 100 dpi, and lines are read one by one: on one core both
+                # A page of 11 inches is searched for lines at 100 dpi, and lines are read one by one: on one core, both
                 # save a fifth of the time and a third of the memory, and change one character in a hundred.
                 "Det.limit_side_len": 1120,
                 "Det.limit_type": "max",
                 "Rec.rec_batch_num": 1,
                 "Rec.rec_img_shape": [3, HEIGHT, SHORT],
                 "Rec.lang_type": LangRec(language),
-                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,  # else each layer's memory is new
+                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,  # otherwise each layer allocates anew
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             }
         )
-        # Else what the layers of the largest page took stays with the process: 250 MB, and more with each new size.
-        # Lines are small, and giving their memory back after each would take 6 % longer.
+        # Otherwise the memory for the layers of the largest page stays with the process: 250 MB, and more with each new
+        # size. Lines are small, and releasing their memory after each would take 6 % longer.
         release = RunOptions()
         release.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         detector: Any = self._load_det_model()  # type: ignore[no-untyped-call]  # as it has no annotations
@@ -46,7 +46,7 @@ class Engine(RapidOCR):
         detector.run = partial(detector.run, run_options=release)
 
     def recognize_txt(self, img: list[Any]) -> Any:
-        """Read lines, which are cut out of a picture."""
+        """Read lines, which are cut from a picture."""
         found: Any = super().recognize_txt(img)
         unsure = [
             number
@@ -55,7 +55,7 @@ class Engine(RapidOCR):
         ]
         if not unsure:
             return found
-        wide: Any = copy.copy(self.text_rec)  # with the same model
+        wide: Any = copy.copy(self.text_rec)  # it shares the model
         wide.rec_image_shape = [3, HEIGHT, WIDTH]
         again = wide(TextRecInput(img=[img[number] for number in unsure], return_word_box=self.return_word_box))
         for name in ("txts", "scores", "word_results"):

@@ -1,6 +1,6 @@
-"""PDF files through pdfium: opened, counted, read and drawn page by page. `pdf_objects` alone opens them too.
+"""PDF files through pdfium: opened, counted, read and drawn page by page. Only `pdf_objects` opens them as well.
 
-Coordinates come out as the page is shown, in points.
+Coordinates are those of the page as shown, in points.
 """
 
 import ctypes
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 # A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
 MAX_PIXELS = 16_000_000
 MAX_SIDE = 16_000
-# A hundred dense pages of a book; more would take longer than a page may.
+# As on a hundred dense pages of a book; more would take longer than a page may.
 MAX_CHARACTERS = 500_000
-# Share of a page's characters, such as bullets and signs of formulas, that may be unknown without a word about it.
+# The share of a page's characters, such as bullets and signs in formulas, that may be unknown without a warning.
 FEW_UNKNOWN = 0.02
-# Points of the shorter side of an image that shows something, and how many of a page are looked at.
+# The least shorter side, in points, of an image that shows something, and how many images of a page are examined.
 MIN_IMAGE = 22.0
 MAX_IMAGES = 1000
-# Pixels that are skipped in a first look at an image.
+# How many pixels are skipped in a first look at an image.
 STEP = 16
 
 
@@ -82,24 +82,24 @@ class TextLayer:
 
     lines: list[Line]
     left_out: int
-    """Characters beyond the limit."""
+    """How many characters were left out because of the limit."""
     outside: int
-    """Words that stand outside the page as shown."""
+    """How many words are outside the page as shown."""
     unknown: int = 0
-    """Letters of which nothing says what they are, where they are more than a few."""
+    """How many letters nothing identifies, if they are more than a few."""
     misread: int = 0
-    """Letters that were read as others for this reason, where they are more than a few."""
+    """How many letters may be read as others for this reason, if they are more than a few."""
     is_misread: bool = False
-    """Whether these are so many that the text is none."""
+    """Whether these are so many that the text is unusable."""
     turns: int = 0
-    """Quarter turns, counter-clockwise, from the page as shown to where most text is upright; the lines are so."""
+    """Quarter turns, counter-clockwise, from the page as shown to where most text is upright, as `lines` are."""
 
 
 def read_text_layer(page: "PdfPage", annotations: PageAnnotations | None = None, turns: int | None = None) -> TextLayer:
-    """The text layer of a pdfium page, without what lies outside the page as shown.
+    """The text layer of a pdfium page, without what is outside the page as shown.
 
-    Of a page that has nothing but what `annotations` show, each line has the tag of one. `turns` are the quarter turns
-    of the lines, by default those by which most text is upright.
+    If the page has nothing but what `annotations` show, each line has the tag of one. `turns` are the quarter turns of
+    the lines, by default those after which most text is upright.
     """
     textpage = page.get_textpage()
     try:
@@ -125,7 +125,7 @@ def read_text_layer(page: "PdfPage", annotations: PageAnnotations | None = None,
 def _read_annotations(
     annotations: PageAnnotations, turns: int, inherits_value: Callable[[int], bool]
 ) -> tuple[list[Line], int]:
-    """The lines of what annotations show, turned like those of the page, and the number of those not read."""
+    """The lines of what annotations show, turned like those of the page, and the number of annotations not read."""
     lines, left_out = list[Line](), 0
     page, (shown, size) = annotations.page, _turned(annotations.page, turns)
 
@@ -154,7 +154,7 @@ def count_undecoded(page: "PdfPage", picture: Raster) -> int:
         if min(x2 - x1, y2 - y1) < MIN_IMAGE:
             continue
         cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
-        # To decode an image once more takes time, so that it is done for those alone where nothing is drawn.
+        # Decoding an image again takes time, so it is only done for images where nothing is drawn.
         if all(bool((pixels == cut[0, 0]).all()) for pixels in (cut[::STEP, ::STEP], cut)):
             bitmap = pdfium.FPDFImageObj_GetBitmap(image.raw)
             count += not bitmap
@@ -163,7 +163,7 @@ def count_undecoded(page: "PdfPage", picture: Raster) -> int:
 
 
 def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
-    """As `_to_shown`, after quarter turns counter-clockwise; and the width and height of the page then."""
+    """The map as in `_to_shown`, after quarter turns counter-clockwise; and the page's width and height then."""
     shown, size = _to_shown(page), _size(page)
     for _ in range(turns):
         shown, size = np.stack([shown[1], (0, 0, size[0]) - shown[0]]), (size[1], size[0])
@@ -175,7 +175,7 @@ def _to_shown(page: "PdfPage") -> Floats:
     import pypdfium2.raw as pdfium
 
     width, height = _size(page)
-    # pdfium answers in whole device pixels: a fine grid makes the rounding vanish. Its own arithmetic is in 32 bits.
+    # pdfium returns whole device pixels, so a fine grid avoids rounding; its own arithmetic has 32 bits.
     fine = min(200.0, 1e9 / max(width, height))
     x, y = ctypes.c_int(), ctypes.c_int()
 
@@ -192,29 +192,29 @@ def _to_shown(page: "PdfPage") -> Floats:
 
 DPI = 144.0
 NAMES_LEFT_OUT = "the labels of its pages and its bookmarks were left out: reading it with them crashed twice"
-"""Warning of each page of a file that is read without labels and bookmarks."""
+"""The warning for each page of a file that is read without labels and bookmarks."""
 
 
 class PageFrame(NamedTuple):
-    """A page without what stands on it."""
+    """A page without its content."""
 
     size: tuple[float, float]
     """Width and height in points."""
     label: str | None
-    """The label that the file gives it."""
+    """The label in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PdfPages:
     """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded.
 
-    Read or draw a page once in an open file: what annotations show on it is then content of the page, of which a second
-    reading cannot tell values from printed words, and boxes are drawings.
+    Read or draw a page only once in an open file: afterwards, what annotations show on it is content of the page, so
+    that a second reading cannot distinguish values from printed words, and boxes are drawings.
     """
 
     document: Any  # pypdfium2.PdfDocument
     objects: "Callable[[], PdfObjects | None]"
-    """Its objects as the file has them, found when they are first asked for; None where they cannot be."""
+    """Its objects as they are in the file, loaded when first asked for; None if that is impossible."""
     skip_names: bool = False
     """Whether labels and bookmarks are left out, with a warning."""
 
@@ -252,7 +252,7 @@ class PdfPages:
         return self.document.get_page_label(number).strip() or None
 
     def _names(self, number: int) -> tuple[str | None, tuple[Bookmark, ...], tuple[str, ...]]:
-        """The page's label, with the first page all bookmarks, and warnings about what of them was left out."""
+        """The page's label, with the first page all bookmarks, and warnings about what was left out."""
         if self.skip_names:
             return None, (), (NAMES_LEFT_OUT,)
         bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
@@ -287,7 +287,7 @@ class PdfPages:
         return tuple(warnings)
 
     def _passed_over(self, number: int) -> tuple[str, ...]:
-        """Warnings about what pdfium loses of the page, with the first about pages that it does not know."""
+        """Warnings about what pdfium loses of the page and, with the first page, about pages that it does not know."""
         objects = self.objects()
         if objects is None:
             return ()
@@ -315,7 +315,7 @@ class PdfPages:
         return partial(inherits_value, page.entries if page else {})
 
     def draw(self, number: int) -> Raster:
-        """A page as it is shown; afterwards the open file cannot `read` its form fields."""
+        """Render a page as shown; afterwards the open file cannot `read` its form fields."""
         page = self._annotations(number, self.document[number]).page
         try:
             return render_page(page, DPI)
@@ -329,7 +329,7 @@ def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
         yield f"{page} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out"
     if layer.outside:
         yield f"{page} has words outside the part of it that is shown, which were not read: {layer.outside:,}"
-    if layer.is_misread:  # which is told, unless OCR reads it
+    if layer.is_misread:  # reported elsewhere, unless OCR reads it
         return
     if layer.unknown:
         yield f"{page} has letters that its fonts do not identify, which were left out: {layer.unknown:,}"
@@ -350,7 +350,7 @@ def _undecoded(number: int, page: Any, drawn: Raster) -> tuple[str, ...]:
 
 @contextmanager
 def open_pdf(path: Path, password: str | None, *, skip_names: bool = False) -> Iterator[PdfPages]:
-    """Open a PDF, to be read without labels and bookmarks where `skip_names`.
+    """Open a PDF, to be read without labels and bookmarks if `skip_names`.
 
     Raises EncryptedDocument, or DamagedDocument if it is not a PDF, truncated, without pages or gone.
     """
@@ -363,13 +363,13 @@ def open_pdf(path: Path, password: str | None, *, skip_names: bool = False) -> I
 
 
 def _objects(path: Path, password: str | None) -> AbstractContextManager["PdfObjects | None"]:
-    from quoteweave.documents.sources.pdf_objects.objects import open_objects  # which takes a moment to import
+    from quoteweave.documents.sources.pdf_objects.objects import open_objects  # it takes a moment to import
 
     return open_objects(path, password)
 
 
 def _load(path: Path, password: str | None) -> Any:
-    # pypdfium2 does not tell a file without pages from one that cannot be opened, and then reports an older error.
+    # For a file without pages pypdfium2 reports an older error, as if the file could not be opened.
     import pypdfium2.raw as pdfium
 
     loaded = pdfium.FPDF_LoadDocument(bytes(path), password.encode() if password else None)

@@ -49,7 +49,7 @@ class RawPage:
     lines: Sequence[Line] = ()
     """The lines of the text layer, in the order of the file."""
     label: str | None = None
-    """What the file itself calls the page."""
+    """The page's label in the file."""
     warnings: tuple[str, ...] = ()
     """Which parts of the page were not read, and why."""
     bookmarks: tuple[Bookmark, ...] = ()
@@ -57,9 +57,9 @@ class RawPage:
     rotation: Rotation | None = None
     """The rotation that the file sets, already applied to the picture and all boxes; None where it is not known."""
     is_misread: bool = False
-    """Whether fonts do not say what most letters of the text layer are, and others stand there."""
+    """Whether fonts do not identify most letters of the text layer, so that it has others."""
     turns: int = 0
-    """Quarter turns, counter-clockwise, from the page as shown to where most text is upright; the lines are so."""
+    """Quarter turns, counter-clockwise, from the page as shown to where most text is upright, as `lines` are."""
     fields: Sequence[Line] = ()
     """The lines of what annotations show: values of form fields, notes and stamps."""
 

@@ -1,7 +1,7 @@
-"""Words whose letters are set apart ("S T A D T"), of which pdfium makes a word of each letter, are closed up again.
+"""Joins words with spaced letters ("S T A D T"), of which pdfium makes a word for each letter.
 
-Headings are set so, and in German what is stressed. No space is drawn between the letters, they stand apart alike
-whatever their width, and words are further apart.
+Headings are set so, and emphasis in German. No space is drawn between the letters; the gaps between them are equal
+whatever their widths, and the gaps between words are wider.
 """
 
 from collections.abc import Iterator
@@ -14,16 +14,17 @@ from quoteweave.documents.sources.characters import SPACE, Characters, Floats, I
 if TYPE_CHECKING:
     from pypdfium2.raw import FPDF_TEXTPAGE
 
-# Pieces of a spaced text at least, of which this share are single letters: others are ligatures and kerned pairs.
+# The least number of pieces of a spaced text, the least share of single letters among them (others are ligatures and
+# kerned pairs), and the most letters of a piece.
 MIN_PIECES, MIN_SINGLE, MAX_LETTERS = 4, 0.75, 2
-# In heights of a letter's room: the gap between letters at most, and by how much gaps differ, as by kerning.
+# In heights of a letter's area: the largest gap between letters, and how much gaps may differ, as by kerning.
 MAX_GAP, ALIKE = 0.8, 0.08
-# In gaps between letters: the gap between words at least.
+# The least gap between words, in gaps between letters.
 WORD_GAP = 1.5
 
 
 def closed_up(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Characters:
-    """The characters without the spaces that pdfium sets between the letters of a word.
+    """The characters without the spaces that pdfium inserts between the letters of a word.
 
     `shown` (2, 3) maps PDF user space to points from the top left.
     """
@@ -36,7 +37,7 @@ def closed_up(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Ch
 
 
 def _chains(raw: "FPDF_TEXTPAGE", characters: Characters) -> Iterator[tuple[Ints, Ints]]:
-    """Where the pieces of each text that may be spaced start and end: short ones, between spaces not drawn."""
+    """The starts and ends of the pieces of each text that may be spaced: short, with only inserted spaces between."""
     codes, numbers = characters.codes, characters.numbers
     edges = np.flatnonzero(np.diff(np.concatenate([[False], codes > SPACE, [False]]).astype(np.int8)))
     starts, ends = edges[::2], edges[1::2]
@@ -54,7 +55,7 @@ def _chains(raw: "FPDF_TEXTPAGE", characters: Characters) -> Iterator[tuple[Ints
 
 
 def _spaces_within_words(raw: "FPDF_TEXTPAGE", characters: Characters, starts: Ints, ends: Ints, shown: Floats) -> Ints:
-    """Which characters are spaces between letters of one word, of pieces that start and end there."""
+    """Which characters are spaces between letters of one word, for pieces with these starts and ends."""
     codes, numbers, none = characters.codes, characters.numbers, ends[:0]
     letters = sum(chr(code).isalpha() for code in codes[starts[0] : ends[-1]].tolist())
     firsts, lasts = (rooms_of(raw, numbers[at], shown) for at in (starts, ends - 1))
@@ -70,7 +71,7 @@ def _spaces_within_words(raw: "FPDF_TEXTPAGE", characters: Characters, starts: I
 
 
 def _gaps_around(raw: "FPDF_TEXTPAGE", characters: Characters, start: int, end: int) -> list[float]:
-    """The gaps between a text and the words before and after it on its line, from which no drawn space parts it."""
+    """The gaps between a text and the words before and after it on its line, unless a drawn space separates them."""
     codes, boxes, numbers = characters.codes, characters.boxes, characters.numbers
     pairs = [(at, at - 1, at + 1) for at in (start - 1, end) if 0 < at < len(codes) - 1 and codes[at] == SPACE]
     return [
@@ -81,7 +82,7 @@ def _gaps_around(raw: "FPDF_TEXTPAGE", characters: Characters, start: int, end: 
 
 
 def _is_put_in(raw: "FPDF_TEXTPAGE", number: int) -> bool:
-    """Whether pdfium has put a space in where none is drawn."""
+    """Whether pdfium inserted this space, which is not drawn."""
     import pypdfium2.raw as pdfium
 
     return bool(pdfium.FPDFText_IsGenerated(raw, number) == 1)

@@ -1,4 +1,4 @@
-"""Lines of a text layer, with the tags that fit where they stand: a table's cells below and beside each other."""
+"""Lines of a text layer, with those tags that fit their positions: a table's cells below and beside each other."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,11 +9,11 @@ from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.sources.lines import Line, TextRun, lines_of
 from quoteweave.documents.sources.tags import CellTag, Tag
 
-# Words of one cell; in tables with longer ones, pages are laid out.
+# The most words of a cell; tables with longer cells arrange pages.
 MAX_CELL_WORDS = 150
-# Words of a table, those of a cell counted in each row and column that it spans.
+# The most words of a table, counting those of a cell in each row and column that it spans.
 MAX_TABLE_WORDS = 20_000
-# Points by which cells may reach into each other.
+# How far, in points, cells may overlap.
 TOLERANCE = 2.0
 
 _Cells = Mapping[CellTag, Sequence[Line]]
@@ -22,10 +22,10 @@ _Band = tuple[float, float]
 
 
 def tagged_lines(runs: Iterable[TextRun]) -> list[Line]:
-    """The lines of these runs, their cells in the columns in which they stand.
+    """The lines of these runs, with cells assigned to the columns in which they are.
 
-    Files may name no cell where one is empty, so that the next cell of its row has the number of its column. Cells that
-    stand as no cells do have no tags, as where a page is laid out by a table.
+    Files may omit a cell if it is empty, so that the next cell of its row has the number of its column. Cells whose
+    positions are not those of cells get no tags, as when a table arranges a page.
     """
     runs = list(runs)
     lines = lines_of(runs)
@@ -58,12 +58,12 @@ def _is_table(cells: _Cells, others: Sequence[Line]) -> bool:
         for tag, count in counts.items()
     )
     box = hull(line.box for lines in cells.values() for line in lines)
-    # Such as what is drawn by a form, whose tags are not known: part of some cell.
+    # Such as something drawn by a form, whose tags are unknown: it is part of a cell.
     return sum(repeated) <= MAX_TABLE_WORDS and not any(inside(line.box, box) > 0.5 for line in others)
 
 
 def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
-    """Each cell with the column in which it stands; nothing where cells stand as none of one table do."""
+    """Each cell with the column in which it is; empty if the cells' positions are not those of one table."""
     boxes = {tag: hull(line.box for line in lines) for tag, lines in cells.items()}
     rows: dict[int, list[CellTag]] = defaultdict(list)
     for tag in sorted(boxes, key=lambda tag: (tag.row, tag.column)):
@@ -91,26 +91,26 @@ def _in_columns(cells: _Cells) -> dict[CellTag, CellTag]:
 
 
 def _band(cells: Sequence[_Band]) -> _Band | None:
-    """From the left of a column to its right; None without cells, and where they stand under no common place."""
+    """The range from the left of a column to its right; None without cells, or if they have no range in common."""
     if not cells:
         return None
     ordered = sorted(cells)
     right = ordered[0][1]
     for left, end in ordered:
         if left > right:
-            return None  # cells of two columns, as where each row lacks one
+            return None  # they belong to two columns, as when each row lacks one
         right = max(right, end)
     return ordered[0][0], right
 
 
 def _covers(row: Sequence[CellTag], number: int, reached: set[tuple[int, int]], width: int) -> bool:
-    """Whether the cells of a row, with those that reach into it from above, take all columns."""
+    """Whether the cells of a row, with those that extend into it from above, fill all columns."""
     own = {at for tag in row for at in range(tag.column, min(tag.column + tag.columns, width))}
     return all(at in own or (number, at) in reached for at in range(width))
 
 
 def _moved(row: Sequence[CellTag], boxes: _Boxes, bands: Sequence[_Band]) -> list[CellTag] | None:
-    """The cells of a row in the columns over which they stand; None where that is not certain."""
+    """The cells of a row with the columns above which they are; None if that is uncertain."""
     moved: list[CellTag] = []
     for tag in row:
         left, _, right, _ = boxes[tag]
@@ -131,7 +131,7 @@ def _moved(row: Sequence[CellTag], boxes: _Boxes, bands: Sequence[_Band]) -> lis
 
 
 def _are_apart(bands: Sequence[_Band]) -> bool:
-    """Whether they stand from left to right, or all from right to left."""
+    """Whether they follow each other from left to right, or all from right to left."""
     return any(all(two[0] >= one[1] - TOLERANCE for one, two in pairwise(each)) for each in (bands, bands[::-1]))
 
 

@@ -1,4 +1,4 @@
-"""The tags of a PDF page: the cells of tables and the items of lists that its words stand in, as the file itself says.
+"""The tags of a PDF page: the table cells and list items that contain its words, according to the file itself.
 
 Browsers and word processors write them, for people who listen to documents (ISO 32000-1, 14.8).
 """
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfPage
     from pypdfium2.raw import FPDF_TEXTPAGE
 
-# What lies in the elements of a page, as far as it is looked at, and how deep elements lie in each other.
+# The most elements of a page that are examined, and the largest depth of elements within each other.
 MAX_KIDS = 200_000
 MAX_DEPTH = 100
-# Rows or columns that a cell spans, as in browsers; columns of a table; and attributes of a cell that are looked at.
+# The most rows or columns that a cell spans, as in browsers; columns of a table; examined attributes of a cell.
 MAX_SPAN = 1000
 MAX_COLUMNS = 1000
 MAX_ATTRIBUTES = 16
 FIRST_FIELD = 1_000_000
-"""The number of the first form field of a page among the items of lists: a field with its label reads as an item."""
-# Bytes of the name of a type; longer ones are none of those that are looked for.
+"""The number of the first form field of a page among list items: a field with its label is read like an item."""
+# The most bytes of a type's name; longer ones are not among those that are searched for.
 _MAX_TYPE = 64
 
 
@@ -33,9 +33,9 @@ class CellTag:
     """Number of its table on the page."""
     row: int
     column: int
-    """As the tags tell: a cell without content may have none."""
+    """The column according to the tags, which may omit cells without content."""
     rows: int = 1
-    """How many it spans."""
+    """The number of rows that it spans."""
     columns: int = 1
     is_header: bool = False
 
@@ -45,18 +45,18 @@ class ItemTag:
     """An item of a list."""
 
     number: int
-    """On the page, from 0."""
+    """Its number on the page, from 0."""
     begins: bool = True
     """Whether it begins on the page."""
     has_drawn_label: bool = False
-    """Whether the bullet or number before it is drawn, and no text."""
+    """Whether the bullet or number before it is drawn rather than text."""
 
 
 Tag = CellTag | ItemTag
 
 
 class PageTags:
-    """Tells for each of the first `count` characters of a page which cell or item it stands in."""
+    """The cell or item that contains each of the first `count` characters of a page."""
 
     def __init__(self, page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> None:
         reader = _read_tree(page)
@@ -70,11 +70,11 @@ class PageTags:
         ]
 
     def at(self, number: int) -> Tag | None:
-        """The innermost cell or item around the character with this number; None where the file names none."""
+        """The innermost cell or item around the character with this number; None if the file has none there."""
         return self._tags[number] if self._tags else None
 
     def parts(self, numbers: Sequence[int]) -> list[int]:
-        """For each of these characters a number that is equal for those of one cell; empty where there is no cell."""
+        """A number for each of these characters, equal for characters of one cell; empty if there are no cells."""
         if not any(isinstance(tag, CellTag) for tag in self._tags):
             return []
         known: dict[Tag | None, int] = {}
@@ -82,7 +82,7 @@ class PageTags:
 
 
 class AnnotationTags:
-    """Tells of which annotation each character is, in place of the tags of a page; no word is of two."""
+    """The annotation of each character, in place of the page's tags; no word belongs to two."""
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self._numbers = numbers
@@ -108,7 +108,7 @@ def _contents(page: "PdfPage", text: "FPDF_TEXTPAGE", count: int) -> Iterator[in
 
 
 def _read_tree(page: "PdfPage") -> "_TreeReader":
-    """What the elements of a page say of its marked content."""
+    """Read what the elements of a page say about its marked content."""
     import pypdfium2.raw as pdfium
 
     reader = _TreeReader()
@@ -128,20 +128,20 @@ def _read_tree(page: "PdfPage") -> "_TreeReader":
 
 @dataclass(slots=True)
 class _OpenTable:
-    """A table while its cells are read."""
+    """A table whose cells are being read."""
 
     number: int
     row: int = -1
     _column: int = 0
     _reaches: dict[int, int] = field(default_factory=dict)
-    """By column, the last row that a cell above reaches."""
+    """By column, the last row to which a cell above extends."""
 
     def begin_row(self) -> None:
         self.row += 1
         self._column = 0
 
     def place(self, rows: int, columns: int) -> tuple[int, int]:
-        """Take the next columns that are free: the first of them, and how many."""
+        """Take the next free columns, for a cell of this size; return the first and their number."""
         while self._reaches.get(self._column, -1) >= self.row:
             self._column += 1
         first = min(self._column, MAX_COLUMNS - 1)
@@ -153,15 +153,15 @@ class _OpenTable:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What lies around an element."""
+    """The context of an element."""
 
     table: _OpenTable | None = None
     in_row: _OpenTable | None = None
-    """The table of whose row it is the next element."""
+    """The table if the element is the next one of a row of it."""
     tag: Tag | None = None
     in_list: bool = False
     labels: int | None = None
-    """The item whose bullet or number this is."""
+    """The item to which this bullet or number belongs."""
     depth: int = 0
 
 
@@ -172,18 +172,18 @@ class _TreeReader:
         self.found: dict[int, Tag] = {}
         """The innermost cell or item around marked content, by its number."""
         self.labels: dict[int, int] = {}
-        """Of the marked content of bullets and numbers, the number of the item."""
+        """The number of the item for the marked content of bullets and numbers."""
         self._left, self._tables, self._items = MAX_KIDS, 0, 0
         self._holds_tables: set[int] = set()
 
     def drop_layout(self) -> None:
-        """Drop the cells of tables that hold tables: with these, pages are laid out."""
+        """Drop the cells of tables that contain tables: such tables arrange pages."""
         for content, tag in list(self.found.items()):
             if isinstance(tag, CellTag) and tag.table in self._holds_tables:
                 del self.found[content]
 
     def read(self, element: Any, around: _Place) -> None:
-        """Read an element, and what lies in it."""
+        """Read an element and its content."""
         import pypdfium2.raw as pdfium
 
         if around.depth > MAX_DEPTH:
@@ -243,7 +243,7 @@ def _type_of(element: Any) -> str:
 
 
 def _begins(item: Any) -> bool:
-    """Whether the first of what lies in an item, which is its bullet or number if it has one, is on the page."""
+    """Whether the first part of an item, which is its bullet or number if it has one, is on the page."""
     import pypdfium2.raw as pdfium
 
     content = pdfium.FPDF_StructElement_GetChildMarkedContentID(item, 0)
@@ -251,7 +251,7 @@ def _begins(item: Any) -> bool:
 
 
 def _spans(cell: Any) -> tuple[int, int]:
-    """How many rows and columns a cell spans by its attributes."""
+    """How many rows and columns a cell spans, according to its attributes."""
     import pypdfium2.raw as pdfium
 
     spans, number = {b"RowSpan": 1, b"ColSpan": 1}, ctypes.c_float()

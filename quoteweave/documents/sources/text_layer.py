@@ -25,39 +25,39 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 
-# Ligatures, Arabic letters shaped for their place, and Chinese radicals are forms of letters that people search for.
+# Ligatures, Arabic letters shaped for their position, and Chinese radicals are forms of letters that people search for.
 LETTER_FORMS = lazy_regex("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
 FROM_THE_RIGHT = lazy_regex("[\u0590-\u05ff\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 SURROGATES = lazy_regex("[\ud800-\udfff]")
 ALEFS, LAM = frozenset("\u0622\u0623\u0625\u0627"), "\u0644"
 MAX_TURNED = 200
-"""Letters of a word that is put in the order in which it is read; longer ones are no words."""
+"""The most letters of a word that is put in reading order; longer ones are no words."""
 FROM_THE_LEFT = frozenset({"L", "EN", "AN"})
 """Classes of characters that are read from the left, by Unicode's bidirectional algorithm: letters and digits."""
-# Many subsets keep weight 0 and say it in their name alone; 600 is where faces are called semibold.
+# Many font subsets have weight 0 and give it only in their name; faces with 600 are called semibold.
 BOLD = lazy_regex(r"bold|black|heavy|demi|medi", re.IGNORECASE)
 SEMIBOLD = 600
-# In heights of a word: the same word again within this distance is the same word, drawn twice to look bold.
+# A repeated word within this distance, in heights of a word, is the same word, drawn twice to look bold.
 TWICE = 0.5
-# Of a page so many characters are asked for which way they run; it is turned where this share of them runs one way.
+# For how many characters of a page the direction is read; the page is turned if this share of them has one direction.
 MAX_ASKED, MOSTLY = 50, 0.6
-# It is looked for among this many of its last places.
+# Among how many of its last positions a repeated word is searched.
 MAX_REPEATS = 50
-# In heights of a digit: how far a superscript is raised at least. Old-style numerals rise by 0.3 over a 5 or a 9.
+# The least rise of a superscript, in heights of a digit. Old-style numerals rise by 0.3 above a 5 or a 9.
 RAISE = 0.5
-# In heights of the tallest character beside it, which is a tall one or not: how tall a superscript is at most.
+# The largest height of a superscript, in heights of the tallest character beside it, if that one is tall, or if low.
 MAX_SUPERSCRIPT, MAX_BESIDE_LOW = 0.85, 1.0
 LOW_LETTERS = frozenset(map(ord, "aceimnorstuvwxz"))
 SUPERSCRIPTS = np.array([ord(digit) for digit in "⁰¹²³⁴⁵⁶⁷⁸⁹"])
 SUPERSCRIPT_MINUS = ord("⁻")
 HYPHENS = frozenset(map(ord, "-‐‑–−"))
-# What reaches below the line, or does not stand on it, shows not where the line is.
+# Characters that extend below the baseline, or are not on it, do not show where it is.
 OFF_THE_LINE = frozenset(map(ord, "gjpqyQ,;()[]{}|/_'\"’”‘“*^°®™:.·…-‐‑–—−"))
 SLASHES = frozenset(map(ord, "/⁄"))
-# What pdfium writes at a line's end, soft hyphens, and the hyphen with which browsers and typesetters break words.
+# pdfium's hyphen at a line's end, soft hyphens, and the hyphen with which browsers and typesetters break words.
 _AS_HYPHENS = str.maketrans(dict.fromkeys("\x02\xad\u2010", "-"))
-# pdfium leaves text that is narrower than this out of the text layer. In points, as the size from which on a letter is
-# wider, and the distance from the page's corner from which on its numbers are too coarse to tell.
+# pdfium omits narrower text from the text layer. In points: the size from which on letters are wider, and the distance
+# from the page's corner beyond which its numbers are too inaccurate to tell.
 NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
 
 
@@ -72,7 +72,7 @@ class _Style:
 
 @dataclass(frozen=True, slots=True)
 class PlacedWord:
-    """A word with the row of the text layer it stands in, its first character's number, and its largest character."""
+    """A word with its row in the text layer, its first character's number, and the size of its largest character."""
 
     word: Word
     row: int
@@ -87,7 +87,7 @@ def read_runs(
     page: tuple[float, float],
     tags: PageTags | AnnotationTags,
 ) -> Iterator[TextRun]:
-    """Runs in the text layer's own order; words outside the page and words drawn twice are left out.
+    """Yield runs in the text layer's own order, without words outside the page and words drawn twice.
 
     `shown` (2, 3) maps PDF user space to points from the top left of the page as shown, `page` is its width and height.
     """
@@ -100,7 +100,7 @@ def read_runs(
 
 
 def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> int:
-    """Quarter turns, counter-clockwise, after which most of the first `count` characters are upright, by a few of them.
+    """Quarter turns, counter-clockwise, after which most of the first `count` characters are upright, by a sample.
 
     `shown` (2, 3) maps PDF user space to points from the top left of the page as shown.
     """
@@ -115,7 +115,7 @@ def quarter_turns(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> int:
 
 
 def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[PlacedWord]:
-    """The words of a page of this width and height in points, cut at its edges; those outside it are left out."""
+    """The words of a page of this width and height in points, clipped at its edges, without those outside it."""
     codes = characters.codes
     starts, ends, rows = characters.spans
     if not len(starts):
@@ -134,7 +134,7 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
 
 
 def count_outside(characters: Characters, page: tuple[float, float]) -> int:
-    """Count the words with letters or digits that `placed_words` leaves out, as they stand outside the page."""
+    """Count the words with letters or digits that `placed_words` omits because they are outside the page."""
     starts, ends, _ = characters.spans
     if not len(starts):
         return 0
@@ -144,7 +144,7 @@ def count_outside(characters: Characters, page: tuple[float, float]) -> int:
 
 
 def count_without_size(page: "PdfPage") -> int:
-    """Count the pieces of text that the text layer lacks, as they are drawn in no size, or too far from the page."""
+    """Count the pieces of text missing from the text layer because they have no size, or are too far from the page."""
     import pypdfium2.raw as pdfium
 
     edges, matrix, size = (ctypes.c_float * 4)(), pdfium.FS_MATRIX(), ctypes.c_float()
@@ -157,14 +157,14 @@ def count_without_size(page: "PdfPage") -> int:
             continue
         pdfium.FPDFPageObj_GetMatrix(each, matrix)
         pdfium.FPDFTextObj_GetFontSize(each, size)
-        # A space has no width either, whatever its size.
+        # Spaces have no width either, whatever their size.
         is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= MIN_SIZE
         count += not (is_wide and max(map(abs, edges)) < MAX_DISTANCE)
     return count
 
 
 def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
-    """The pieces of text that a page or annotation has, and the forms drawn on it, each drawn by one operation."""
+    """The text objects of a page or annotation and of the forms drawn on it, each drawn by one operation."""
     import pypdfium2.raw as pdfium
 
     kind, text, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM
@@ -180,7 +180,7 @@ def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Ite
 
 
 def _is_visible(hulls: Floats, page: tuple[float, float]) -> Mask:
-    """Which words have their middle on the page; not those that have no place."""
+    """Which words have their middle on the page; not those without a position."""
     middles = (hulls[:, :2] + hulls[:, 2:]) / 2
     return np.asarray(np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1))
 
@@ -195,7 +195,7 @@ def _with_superscripts(codes: Ints, boxes: Floats, starts: Ints, ends: Ints) -> 
         raised = start + _raised(codes[start:end], boxes[start:end], digits[start:end])
         found[raised] = SUPERSCRIPTS[codes[raised] - ord("0")]
         for digit in raised.tolist():
-            # A minus of the line stands lower than the digits of an exponent.
+            # A minus sign of the line itself is lower than the digits of an exponent.
             is_minus = digit > start + 1 and codes[digit - 1] in HYPHENS
             if is_minus and boxes[digit - 1, 1::2].mean() < boxes[digit, 3]:
                 found[digit - 1] = SUPERSCRIPT_MINUS
@@ -203,7 +203,7 @@ def _with_superscripts(codes: Ints, boxes: Floats, starts: Ints, ends: Ints) -> 
 
 
 def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
-    """Which characters (k) of a word are digits that are smaller than others of it and stand above its line."""
+    """Which characters (k) of a word are digits that are smaller than the others and above its line."""
     standing = np.array([code not in OFF_THE_LINE for code in codes.tolist()])
     bottoms, heights = boxes[:, 3], boxes[:, 3] - boxes[:, 1]
     letters = standing & ~digits
@@ -214,10 +214,10 @@ def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
         return np.empty(0, dtype=np.int64)
     most = MAX_BESIDE_LOW if LOW_LETTERS.issuperset(codes[on_line].tolist()) else MAX_SUPERSCRIPT
     is_raised &= heights <= most * heights[on_line].max()
-    # Of text that runs up the page each character stands above the one before it.
+    # In text that runs up the page, each character is above the one before.
     apart = boxes[1:, 0] - boxes[:-1, 2]
     is_raised &= np.append(apart[:1], apart) >= -0.5 * heights
-    # Digits behind a superscript are superscripts too, and the numerator of a fraction is a number of its own.
+    # Digits after a superscript are superscripts, too; the numerator of a fraction is a separate number.
     for at in range(len(codes) - 2, -1, -1):
         behind = codes[at + 1]
         is_raised[at] &= bool(is_raised[at + 1]) if digits[at + 1] else behind not in SLASHES
@@ -225,9 +225,9 @@ def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
 
 
 def _as_read(text: str, boxes: Floats) -> str:
-    """A word of letters that are read from the right in this order, in which some PDFs do not have them.
+    """A word whose letters are read from the right, in reading order, which some PDFs do not use.
 
-    Digits and letters that are read from the left are left as they are, and so is a word that has both.
+    Digits and letters that are read from the left are unchanged, and so is a word with both directions.
     """
     if not FROM_THE_RIGHT.search(text):
         return text
@@ -243,7 +243,7 @@ def _as_read(text: str, boxes: Floats) -> str:
     if np.ptp(middles[:, 1]) > tallest or (steps > 0).sum() <= (steps < 0).sum():
         return text
     order = letters[np.argsort(-middles[letters, 0], kind="stable")].tolist()
-    for mark in np.flatnonzero(marks).tolist():  # behind the letter that it stands over, and the marks there
+    for mark in np.flatnonzero(marks).tolist():  # put after the letter above which it is, and that letter's other marks
         over = min(letters.tolist(), key=lambda letter: abs(float(middles[letter, 0] - middles[mark, 0])))
         at = order.index(over) + 1
         while at < len(order) and marks[order[at]]:
@@ -253,7 +253,7 @@ def _as_read(text: str, boxes: Floats) -> str:
 
 
 def _with_lam_first(text: str, boxes: Floats) -> str:
-    """The letters of Arabic ligatures of lam and alef in this order, which pdfium turns round with the text around."""
+    """Put the letters of Arabic ligatures in the order lam, alef, which pdfium reverses with the surrounding text."""
     letters = list(text)
     for at in range(len(text) - 1):
         if text[at] in ALEFS and text[at + 1] == LAM and (boxes[at] == boxes[at + 1]).all():
@@ -280,7 +280,7 @@ def _without_duplicates(words: Iterator[PlacedWord]) -> Iterator[PlacedWord]:
 
 
 class _Styles:
-    """The styles of characters by their numbers; most words share a handful."""
+    """The styles of characters by their numbers; most words share a handful of styles."""
 
     def __init__(self, raw: "FPDF_TEXTPAGE", shown: Floats) -> None:
         import pypdfium2.raw as pdfium
@@ -303,7 +303,7 @@ class _Styles:
         return self._known[key]
 
     def _style(self, size: float, weight: int, axes: Floats) -> _Style:
-        """`axes` (2, 2): where a letter's own right and up point in PDF user space."""
+        """Make a style; `axes` (2, 2) are the directions of a letter's own right and up in PDF user space."""
         right, up = axes @ self._shown[:, :2].T
         font = self._name.value.decode("utf-8", "replace")
         bold = weight >= SEMIBOLD or bool(BOLD.search(font))
@@ -316,7 +316,7 @@ class _Styles:
         )
 
     def baseline(self, number: int) -> float:
-        """Points from the top."""
+        """The baseline of a character, in points from the top."""
         import pypdfium2.raw as pdfium
 
         x, y = ctypes.c_double(), ctypes.c_double()
@@ -330,7 +330,7 @@ def _run(placed: list[PlacedWord], style: _Style, tag: Tag | None, baseline: flo
     tallest = max(word.letter[style.upright] for word in placed)
     size = _size(style.size, tallest, letters=any(c.isalnum() for word in words for c in word.text))
     bottom = max(word.box[3] for word in words)
-    # A baseline far from the ink says nothing, and one above upside-down letters is not what lines stand on.
+    # A baseline far from the ink says nothing, and neither does one above upside-down letters.
     if not style.head_up or not abs(baseline - bottom) <= 2 * size:
         baseline = bottom
     if upright and style.head_up:
@@ -339,23 +339,23 @@ def _run(placed: list[PlacedWord], style: _Style, tag: Tag | None, baseline: flo
 
 
 def _runs_down(placed: list[PlacedWord]) -> bool:
-    """Whether characters stand under each other: Chinese and Japanese set in columns."""
+    """Whether characters are below each other, as in Chinese and Japanese set in columns."""
     longest = max(placed, key=lambda word: len(word.word.text))
     x1, y1, x2, y2 = longest.word.box
     return y2 - y1 > 1.5 * max(longest.letter) and y2 - y1 > 1.5 * (x2 - x1)
 
 
 def _size(stated: float, tallest: float, *, letters: bool) -> float:
-    """What the font says, unless the ink says otherwise: some fonts are drawn at another size than they state."""
+    """The font's stated size, unless the ink contradicts it: some fonts are drawn in another size than they state."""
     least = 0.25 * stated if letters else 0.0
-    # Fonts that are not embedded may have no ink that pdfium knows of.
+    # For fonts that are not embedded, pdfium may not know the ink.
     if stated > 0 and (tallest < 0.02 * stated or least <= tallest <= 1.8 * stated):
         return stated
     return max(tallest / 0.72, 1.0)
 
 
 def _full_height(word: Word, baseline: float, size: float) -> Word:
-    """From ascenders to descenders, so that a line's height does not hang on which letters it happens to hold."""
+    """The word from ascenders to descenders, so that a line's height does not depend on which letters it has."""
     x1, y1, x2, y2 = word.box
     box: Box = (x1, min(y1, baseline - 0.8 * size), x2, max(y2, baseline + 0.2 * size))
     return Word(word.text, box)

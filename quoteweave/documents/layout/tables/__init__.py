@@ -1,1 +1,1 @@
-"""Tables on a page: found by rules, shading and columns, with their heads, as rows of cells."""
+"""Tables on a page: found by rules, shading and columns, with their heads, and read as rows of cells."""

@@ -1,7 +1,7 @@
-"""Rows of a statement that stand outside its rules, and statements of one row.
+"""Finds rows of a statement outside its rules, and statements of one row.
 
 Statements shade or rule every other row, so that rules are found around some rows only, and the first and the last
-stand outside. A row alone below its years is found neither by rules nor by columns.
+are outside. A single row below its years is found neither by rules nor by columns.
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,24 +26,24 @@ from quoteweave.documents.layout.tables.cells import (
 )
 from quoteweave.documents.sources.lines import Line
 
-# Points above and below a table in which its other rows are looked for: some twelve rows.
+# How many points above and below a table its other rows are searched: some twelve rows.
 MAX_REACH = 150.0
-# Of the lines in that reach, those nearest to its top and to its bottom; no page that people read needs more.
+# How many lines are examined nearest to the top, and to the bottom, within that reach; no readable page needs more.
 MAX_LINES_BESIDE = 200
-# In heights of a line: the space between two lines of one name, and between its end and the next column. In points: how
-# far the second may stand in.
+# In heights of a line: the largest space between two lines of a name, and the space between its end and the next column
+# that a word would need. In points: how far the second line may be indented.
 MAX_LEADING = 0.6
 SPACE_OF_WORD = 0.5
 MAX_HANGING = 12.0
-# What leads from a name to its numbers.
+# The characters that lead from a name to its numbers.
 _LEADING = ".·…"
 
 
 def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
-    """The tables of a page, each with the rows right above and below it that go on in its columns, taken from `lines`.
+    """The tables of a page, each with the rows directly above and below that continue its columns, taken from `lines`.
 
-    Such a row has a name, and numbers each of which stands in a column of its own. Names of groups may stand between.
-    A table whose cells are ruled stays as it is.
+    Such a row has a name, and numbers each of which is in a column of its own. Names of groups may be between. A table
+    with ruled cells is left unchanged.
     """
     found: list[Table] = []
     free = sorted((line for line in lines if line.upright), key=_top)
@@ -74,9 +74,9 @@ def _top(line: Line) -> float:
 
 
 def tables_below_years(lines: Sequence[Line]) -> list[Table]:
-    """Tables that begin with a row of years and a row right below it: a name, and a number under each year.
+    """Tables that begin with a row of years, directly above a row with a name and a number below each year.
 
-    Beside the years may stand what the numbers are, in brackets: "(in millions)".
+    Beside the years there may be words in brackets about the numbers: "(in millions)".
     """
     rows = [TableRow(row) for row in lines_to_rows([line for line in lines if line.upright])]
     first = [table_of([*years.lines, *row.lines]) for years, row in pairwise(rows) if _stands_below(years, row)]
@@ -117,7 +117,7 @@ def _with_rows_beside(table: Table, lines: Sequence[Line]) -> Table:
 
 
 def _going_on(rows: Iterable[TableRow], last: TableRow, columns: Sequence[Box]) -> list[TableRow]:
-    """Those of the rows, from the nearest to the farthest, that go on from the last row of a table."""
+    """Those of the rows, from the nearest to the farthest, that continue the table after its last row."""
     found, names = list[TableRow](), list[TableRow]()
     for row in rows:
         if not _is_near(last, row):
@@ -134,7 +134,7 @@ def _going_on(rows: Iterable[TableRow], last: TableRow, columns: Sequence[Box]) 
 
 
 def _begun_above(above: Sequence[TableRow], rows: Sequence[TableRow], left: float) -> list[TableRow]:
-    """The rows right above the first of a table, whose columns begin at `left`, in which the name of this begins."""
+    """The rows directly above the first row of a table in which its name begins; the columns begin at `left`."""
     found = list[TableRow]()
     right = max(left, *(row.cells[0].box[2] for row in rows))
     begins = {round(row.cells[0].box[0]) for row in rows if len(row.cells) > len(rows[0].cells)}
@@ -149,7 +149,7 @@ def _begun_above(above: Sequence[TableRow], rows: Sequence[TableRow], left: floa
 
 
 def _is_line_above(row: TableRow, below: TableRow, right: float) -> bool:
-    """Whether a row without numbers stands over a name as one line of a text stands over the next."""
+    """Whether a row without numbers is above a name as one line of a text is above the next."""
     upper, lower = row.cells[-1], _name_of(below)
     return (
         not any(map(holds_number, row.cells[1:]))
@@ -163,7 +163,7 @@ def _is_line_above(row: TableRow, below: TableRow, right: float) -> bool:
 
 
 def _goes_on_below(row: TableRow, below: TableRow, right: float) -> bool:
-    """Whether the name of a row goes on from the line above: in small letters, or since that had no space left."""
+    """Whether a row's name continues the line above: in small letters, or because that line had no space left."""
     upper, lower = row.cells[-1], _name_of(below)
     word = lower.words[0]
     share = len(word.text.rstrip(_LEADING)) / len(word.text)
@@ -193,7 +193,7 @@ def _goes_on_in(columns: Sequence[Box], row: Row) -> bool:
 
 
 def _without_signs(cell: Line) -> Line:
-    """A cell without the signs beside its number: a currency's may stand under the column before it."""
+    """A cell without the signs beside its number: a currency sign may be below the column before it."""
     words = tuple(word for word in cell.words if not SIGN_ALONE.fullmatch(word.text))
     return replace(cell, words=words, box=hull(word.box for word in words)) if words else cell
 

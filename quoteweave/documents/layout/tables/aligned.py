@@ -1,4 +1,4 @@
-"""Tables without rules: rows whose cells stand under each other."""
+"""Finds tables without rules: rows whose cells are below each other."""
 
 from collections.abc import Sequence
 
@@ -16,28 +16,28 @@ from quoteweave.documents.layout.tables.cells import (
 )
 from quoteweave.documents.sources.lines import Line
 
-# A cell of more words than this, without a number beside it, is text.
+# A cell with more words than this, without a number beside it, is text.
 MAX_TEXT_WORDS = 9
-# More cells than this in a row are no table's.
+# A row with more cells than this belongs to no table.
 MAX_COLUMNS = 60
-# Points by which the edges of a column may differ from row to row.
+# How far, in points, the edges of a column may differ from row to row.
 ALIGNED = 6.0
-# Rows between rows of cells that have but the name of a group, or the beginning of a long name; the space above them,
-# in heights of a line; and points by which they stand left or right of the other names.
+# Rows between rows of cells that have only the name of a group, or the beginning of a long name: their largest number,
+# the space above them in heights of a line, and how far in points they are left or right of other names.
 MAX_NAMES_BETWEEN = 3
 MAX_PITCH_BETWEEN = 1.5
 MAX_INDENT = 30.0
-# Bullets of lists, and none of the signs by which tables tick or rate.
+# Bullets of lists, without the signs with which tables tick or rate.
 LIST_SIGNS = frozenset("•‣▪◦➢➤")
 _HANGING = f"%){RAISED}"
-"""What hangs at the right of a column, whose digits stand under each other."""
+"""Characters that hang at the right of a column, whose digits are below each other."""
 
 
 def aligned_tables(lines: Sequence[Line]) -> list[Table]:
-    """Tables without rules: at least three rows in a row whose cells stand under each other.
+    """Tables without rules: at least three successive rows whose cells are below each other.
 
-    Where dots lead from each name to several numbers, two are enough. Between them may stand the names of groups of
-    rows, and the beginning of a long name.
+    If dots lead from each name to several numbers, two rows are enough. Between them there may be the names of groups
+    of rows, and the beginning of a long name.
     """
     found: list[Table] = []
     run: list[TableRow] = []
@@ -60,7 +60,7 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
 
 
 class TableRow:
-    """Lines that stand in one row, its cells, and the parts of which these are made."""
+    """The lines in one row, its cells, and the parts from which these are made."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines, self.cells, self.parts = lines, cells_in(lines), parts_of(lines)
@@ -68,17 +68,17 @@ class TableRow:
 
     @property
     def top(self) -> float:
-        """Where the first of its lines begins, in points from the top of the page."""
+        """The top of its first line, in points from the top of the page."""
         return min(line.box[1] for line in self.lines)
 
     @property
     def bottom(self) -> float:
-        """Where the last of its lines ends, in points from the top of the page."""
+        """The bottom of its last line, in points from the top of the page."""
         return max(line.box[3] for line in self.lines)
 
 
 def _least_rows(rows: Sequence[TableRow]) -> int:
-    """The rows of cells that make a table: dots that lead from each name to several numbers are no chance."""
+    """The least number of rows that make a table: if dots lead from each name to several numbers, it is no chance."""
     names_and_numbers = [(row.cells[0], row.cells[1:]) for row in rows if row.has_cells]
     led = (
         LEADERS.search(name.text) and len(numbers) > 1 and all(map(is_number, numbers))
@@ -88,7 +88,7 @@ def _least_rows(rows: Sequence[TableRow]) -> int:
 
 
 def _lists_pages(rows: Sequence[TableRow]) -> bool:
-    """Whether rows are those of a table of contents: dots lead from most names to one number, and no number falls."""
+    """Whether rows are a table of contents: dots lead from most names to one number, and the numbers never decrease."""
     cells = [row.cells for row in rows if row.has_cells]
     led = [row[1].text for row in cells if len(row) == 2 and LEADERS.search(row[0].text)]
     pages = [int(text) for text in led if text.isdecimal()]
@@ -96,9 +96,9 @@ def _lists_pages(rows: Sequence[TableRow]) -> bool:
 
 
 def _is_name_alone(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]) -> bool:
-    """Whether a row has but the name of a group of rows, or the beginning of a long name.
+    """Whether a row has only the name of a group of rows, or the beginning of a long name.
 
-    It stands below the row `above`, and left of the cells of the last row that has some.
+    It is below the row `above`, and left of the cells of the last row that has some.
     """
     return (
         len(row) == 1
@@ -110,7 +110,7 @@ def _is_name_alone(row: Sequence[Line], last: Sequence[Line], above: Sequence[Li
 
 
 def _is_row(row: Sequence[Line]) -> bool:
-    row = [line for line in row if line.text not in LIST_SIGNS]  # else items beside others would be rows of three cells
+    row = [line for line in row if line.text not in LIST_SIGNS]  # else items side by side would be rows of three cells
     if (
         not 2 <= len(row) <= MAX_COLUMNS
         or any(len(line.words) > MAX_TEXT_WORDS and id(line) not in numbers_beside(row) for line in row)
@@ -138,7 +138,7 @@ def _same_column(one: Line, other: Line) -> bool:
 
 
 def _right_of_digits(cell: Line) -> float:
-    """Where a cell ends except for what hangs: the digits of "18%" stand over those of "862.7"."""
+    """The right edge of a cell without hanging characters: the digits of "18%" are above those of "862.7"."""
     left, _, right, _ = cell.words[-1].box
     text = cell.words[-1].text
     if text == "%" and len(cell.words) > 1:

@@ -1,4 +1,4 @@
-"""Tables, and the rows of cells of one from where its lines stand: each number with its sign, apart from its name."""
+"""Tables, and their rows of cells from the positions of lines: each number with its sign, apart from its name."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +9,16 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
 from quoteweave.documents.sources.lines import Line, Word
 
-# Words of a number beside a name: "$ 1,204".
+# The most words of a number beside a name: "$ 1,204".
 MAX_NUMBER_WORDS = 2
 LEADERS = lazy_regex(r"[.·…]{4}[.·…\s]*[A-Z]{0,3}[$€£¥₹]?\s*$")
-"""The dots that lead from a name to its numbers, with the sign of a currency."""
+"""The dots that lead from a name to its numbers, with a currency sign."""
 SIGN_ALONE = lazy_regex(r"[A-Z]{0,3}\W{1,3}")
-"""A sign without a number: "—", "US$", and "*" where a note says why."""
+"""A sign without a number: "—", "US$", or "*" if a note explains it."""
 _SIGN = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]")
 _LEADING_WORD = lazy_regex(r"[.·…]{4}$")
 _FEW_DOTS = ("...", "…")
-"""What leads from a long name to amounts right behind it."""
+"""Dots that lead from a long name to amounts directly after it."""
 _SIGNED, _IN_BRACKETS = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]\(?\d[\d.,]*\)?"), lazy_regex(r"\(\d{1,3}(?:,\d{3})+\)")
 _AMOUNT = lazy_regex(r"[(−–—-]?\s*[\d.]|[–—-](?!\S)")
 _YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d(?:[-–/](?:(?:1[5-9]|20|21)\d\d|\d\d))?[,:]?")
@@ -30,7 +30,7 @@ Row = Sequence[Line]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table's box in points, its rows of cells (empty string for an empty cell), and the lines it took."""
+    """A table's box in points, its rows of cells ("" for an empty cell), and the lines that were used for it."""
 
     box: Box
     rows: tuple[tuple[str, ...], ...]
@@ -43,12 +43,12 @@ class Table:
 
     @property
     def has_grid(self) -> bool:
-        """Whether its cells are parted by rules, so that its rows cannot be had from its lines alone."""
+        """Whether rules separate its cells, so that its rows cannot be derived from its lines alone."""
         return self.rows != cells_of(self.lines)
 
 
 def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
-    """Rows of cells from where the lines stand, for tables without a grid."""
+    """Rows of cells from the positions of the lines, for tables without a grid."""
     return tuple(tuple(cell.text for cell in row) for row in rows_of_cells(lines))
 
 
@@ -58,17 +58,17 @@ def table_of(lines: Sequence[Line]) -> Table:
 
 
 def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
-    """Rows of cells, each a line. A currency's sign, far as it may stand before its number, is in the same cell."""
+    """Rows of cells, each a line. A currency sign is in the cell of its number, however far before it."""
     return [cells_in(row) for row in lines_to_rows(lines)]
 
 
 def parts_of(row: Sequence[Line]) -> list[Line]:
-    """The cells of a row before signs are put to their numbers: columns are where the numbers are."""
+    """The cells of a row before signs are joined to their numbers: columns are determined by the numbers."""
     return [part for line in row for part in _parted(line, signs_follow=_signs_follow(row))]
 
 
 def cells_in(row: Sequence[Line]) -> list[Line]:
-    """The cells of a row, with each sign at the end of one put before the number of the next, unless signs follow."""
+    """The cells of a row, with signs at the end of a cell moved before the number of the next, unless signs follow."""
     cells, signs_follow = list[Line](), _signs_follow(row)
     for cell in (cell for line in row for cell in _parted(line, signs_follow=signs_follow)):
         *before, last = cells[-1].words if cells else (None,)
@@ -81,13 +81,13 @@ def cells_in(row: Sequence[Line]) -> list[Line]:
 
 
 def _signs_follow(row: Sequence[Line]) -> bool:
-    """Whether signs stand behind their numbers, as they do where the last one ends the row: "1.204 €"."""
+    """Whether signs follow their numbers, which is so if the last one ends the row: "1.204 €"."""
     *_, number, last = ("", "", *(word.text for line in row[-1:] for word in line.words))
     return _SIGN.fullmatch(last) is not None and NUMERIC.fullmatch(number) is not None
 
 
 def _parted(line: Line, *, signs_follow: bool) -> Iterator[Line]:
-    """The name and the amounts of a line in which dots lead from one to the others, or amounts that have signs alone.
+    """Split a line with dots leading from a name to amounts, or with amounts of signs alone, into name and amounts.
 
     The space between such cells is no wider than that between words.
     """
@@ -100,7 +100,7 @@ def _parted(line: Line, *, signs_follow: bool) -> Iterator[Line]:
 
 
 def _begin_of_amounts(texts: Sequence[str]) -> int:
-    """The first word behind the dots that lead to amounts; 0 where all are amounts, and their number where none is."""
+    """The first word after the dots that lead to amounts; 0 if all are amounts, the number of words if none is."""
     name = len(texts) - sum(1 for _ in takewhile(_is_of_amount, reversed(texts)))
     if name and texts[name - 1].endswith(_FEW_DOTS):
         return name
@@ -112,7 +112,7 @@ def _is_of_amount(text: str) -> bool:
 
 
 def _begins_amount(texts: Sequence[str], at: int, *, signs_follow: bool) -> bool:
-    """Whether a word is the first of an amount: one with a sign, or in brackets as the word before it is."""
+    """Whether a word is the first of an amount: one with a sign, or in brackets like the word before it."""
     if signs_follow:
         return _SIGN.fullmatch(texts[at - 1]) is not None
     if _SIGN.fullmatch(texts[at]):
@@ -125,12 +125,12 @@ def _cell(line: Line, words: Sequence[Word]) -> Line:
 
 
 def stands_over(one: Box, other: Box) -> bool:
-    """Whether two boxes share some of their width, at whatever height each is."""
+    """Whether two boxes share some of their width, whatever their heights."""
     return one[0] < other[2] and other[0] < one[2]
 
 
 def over_each_other(cells: Iterable[Line]) -> list[list[Line]]:
-    """The cells that stand over each other, from left to right."""
+    """Groups of cells that are above each other, from left to right."""
     found: list[list[Line]] = []
     right = 0.0
     for cell in sorted(cells, key=lambda cell: cell.box):
@@ -143,40 +143,40 @@ def over_each_other(cells: Iterable[Line]) -> list[list[Line]]:
 
 
 def is_number(cell: Line) -> bool:
-    """Whether a cell has but a number, with signs and marks, or signs alone: "$ 1,204", "24.0 %", "—".
+    """Whether a cell has only a number, with signs and marks, or signs alone: "$ 1,204", "24.0 %", "—".
 
-    Two numbers are of two columns whose cells touch.
+    Two numbers belong to two columns whose cells touch.
     """
     numbers = [word for word in cell.words if not SIGN_ALONE.fullmatch(word.text)]
     return len(numbers) < 2 and all(NUMERIC.fullmatch(word.text) for word in numbers)
 
 
 def numbers_beside(row: Sequence[Line]) -> dict[int, str]:
-    """The ids of the lines of a row beside which a number stands next, with that; "" where dots lead to one."""
+    """The ids of the lines of a row directly before a number, with that number; "" if dots lead to it."""
     led = {id(line): "" for line in row if LEADERS.search(line.text)}
     beside = ((name, cell.text) for name, cell in pairwise(row) if len(cell.words) <= MAX_NUMBER_WORDS)
     return led | {id(name): number for name, number in beside if NUMERIC.fullmatch(number.split()[-1])}
 
 
 def has_but_years(row: Row) -> bool:
-    """Whether a row names at least two columns by years or dates in such, and no rows but in brackets."""
+    """Whether a row names at least two columns by years or dates, and names rows at most in brackets."""
     named = row[1:] if row[0].text.startswith("(") else row
     return len(named) > 1 and all(has_year(cell) and not holds_number(cell) for cell in named)
 
 
 def has_year(cell: Line) -> bool:
-    """Whether a year stands in a cell."""
+    """Whether a cell contains a year."""
     return any(_YEAR.fullmatch(word.text) for word in cell.words)
 
 
 def is_data(row: Row) -> bool:
-    """Whether a row has a number, other than of a date, beside its name."""
+    """Whether a row has a number beside its name that is not part of a date."""
     return any(map(holds_number, row[1:]))
 
 
 def holds_number(cell: Line) -> bool:
-    """Whether a cell holds a number other than a year, or than the day of a date."""
+    """Whether a cell contains a number other than a year, or than the day of a date."""
     numbers = [word.text for word in cell.words if NUMERIC.fullmatch(word.text)]
-    named = any(word.text[0].isalpha() and not SIGN_ALONE.fullmatch(word.text) for word in cell.words)  # not by "US$"
+    named = any(word.text[0].isalpha() and not SIGN_ALONE.fullmatch(word.text) for word in cell.words)  # not "US$"
     is_date = named or any(map(_YEAR.fullmatch, numbers))
     return bool(numbers) and not (is_date and all(map(_YEAR_OR_DAY.fullmatch, numbers)))

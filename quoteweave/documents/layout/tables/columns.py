@@ -1,4 +1,4 @@
-"""The columns of a table, and under which of them each cell of a row stands."""
+"""Determines the columns of a table, and which of them each cell of a row is in."""
 
 import re
 from collections import Counter
@@ -19,25 +19,25 @@ from quoteweave.documents.layout.tables.cells import (
 from quoteweave.documents.sources.lines import Line
 
 MAX_CELL_WORDS = 6
-"""Words of a cell in a head."""
-# "S" and "P" for standard and for part of a package are cells of rows.
+"""The most words of a cell in a head."""
+# The least characters of a cell of a head: "S" and "P", for standard and part of a package, are cells of rows.
 MIN_CELL_CHARACTERS = 2
-# What numbers are in, below the year that they are of: "£", "£’000", "$m".
+# The unit of numbers, below the year to which they belong: "£", "£’000", "$m".
 UNIT = lazy_regex(r"[A-Z]{0,3}[$€£¥₹]\s?(?:[’'‘]?0{3}s?|k|m|bn|mn)?|%", re.IGNORECASE)
-# Rows in which a column has a cell, and the share of columns that a head names.
+# The least number of rows in which a column has a cell, and the least share of columns that a head names.
 MIN_COLUMN_ROWS = 2
 MIN_NAMED = 0.5
 
-# Of a code, such as "GA04": its form, by which the cells of a column are alike.
+# The form of a code, such as "GA04", in which the cells of a column are alike.
 _CODE = lazy_regex(r"[^\W\d_]+\d|\d[^\W\d_]+\d")
-# What stands behind a number, and in no column.
+# Characters after a number that belong to no column.
 _MARK = lazy_regex(rf"\(\w{{1,2}}\)|[*†‡§%){RAISED}]+")
 _LETTER, _DIGIT = lazy_regex(r"[^\W\d_]"), lazy_regex(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Where the cells of a column stand, in points from the left, and the forms of the codes in several of them."""
+    """The range of a column's cells, in points from the left, and the forms of the codes in several of them."""
 
     left: float
     right: float
@@ -51,12 +51,12 @@ class Column:
 def columns_of(rows: Sequence[Row]) -> list[Column]:
     """The columns right of the names of the rows, as far as cells of several rows show them.
 
-    Among numbers, words make columns of their own where no number stands over them: signatures below a statement, and
-    a head that is wider than its column, do not join two. None where two cells of a row stand in one.
+    Among numbers, words only form columns where no number is above them: signatures below a statement, and a head wider
+    than its column, do not join two columns. Returns none if two cells of a row are in one column.
     """
     cells = [cell for row in rows for cell in row[1:]]
     ranges = [(min(cell.box[0] for cell in span), max(cell.box[2] for cell in span)) for span in over_each_other(cells)]
-    # A row without a name begins with a cell of a column.
+    # In a row without a name, the first cell belongs to a column.
     cells += (row[0] for row in rows if len(row) > 1 and any(left <= middle(row[0]) < right for left, right in ranges))
     numbers = [cell for cell in cells if is_number(cell)]
     spans = over_each_other(numbers if 2 * len(numbers) > len(cells) else cells)
@@ -74,7 +74,7 @@ def _column(cells: Sequence[Line]) -> Column:
 
 
 def _shares_column(row: Row, columns: Sequence[Column]) -> bool:
-    """Whether two cells of a row, of which neither is a mere sign, stand beside each other in one column."""
+    """Whether two cells of a row, both more than a mere sign, are beside each other in one column."""
     rights: dict[int, float] = {}
     for cell in row:
         over = [] if _MARK.fullmatch(cell.text) or SIGN_ALONE.fullmatch(cell.text) else columns_over(cell, columns)
@@ -86,7 +86,7 @@ def _shares_column(row: Row, columns: Sequence[Column]) -> bool:
 
 
 def columns_over(cell: Line, columns: Sequence[Column]) -> list[int]:
-    """The columns, from 1, over which a cell of a row stands; 0 for the names of the rows."""
+    """The columns, from 1, above which a cell of a row is; 0 for the names of the rows."""
     if columns and middle(cell) < columns[0].left:
         return [0]
     return [at for at, column in enumerate(columns, 1) if column.overlaps(cell.box)]
@@ -98,7 +98,7 @@ def middle(line: Line) -> float:
 
 
 def _forms(texts: Iterable[str]) -> frozenset[str]:
-    """The forms of codes that several of the texts have."""
+    """The forms of codes that at least two of the texts have."""
     counts = Counter(_form(text) for text in texts if _CODE.search(text))
     return frozenset(form for form, count in counts.items() if count >= MIN_COLUMN_ROWS)
 
@@ -108,33 +108,33 @@ def _form(text: str) -> str:
 
 
 def names_columns(row: Row, columns: Sequence[Column]) -> bool:
-    """Whether a row names enough columns to be that of a head, each once, and nothing else but what names the rows."""
+    """Whether a row names enough columns for a head, each once, and otherwise only the names of the rows."""
     named = [place for place in places_in(row, columns) if place != 0]
     return None not in named and len(set(named)) == len(named) >= max(2, MIN_NAMED * len(columns))
 
 
 def places_in(row: Row, columns: Sequence[Column]) -> Sequence[int | None]:
-    """For each cell of a head its column, from 1; 0 over the names of the rows, and None for text of no head."""
+    """For each cell of a head its column, from 1; 0 for a cell above the names of the rows, None for other text."""
     if len(row) == len(columns) > 1 and has_but_years(row) and _are_between(row, columns):
         return range(1, len(row) + 1)
     return [_place(cell, columns) for cell in row]
 
 
 def _are_between(row: Row, columns: Sequence[Column]) -> bool:
-    """Whether each cell stands in the middle of the space that ends at its column: numbers stand at the right of it."""
+    """Whether each cell is in the middle of the space that ends at its column: numbers are at the right of it."""
     space = columns[1].left - columns[0].right
     lefts = [columns[0].left - space, *(column.right for column in columns)]
     return all(left < middle(cell) < column.right for left, cell, column in zip(lefts, row, columns, strict=False))
 
 
 def _place(cell: Line, columns: Sequence[Column]) -> int | None:
-    """The column, from 1, over which a cell of a head stands; 0 for one over the names of rows, None for other text."""
+    """The column, from 1, above which a cell of a head is; 0 for the names of rows, None for other text."""
     too_short = len(cell.text) < MIN_CELL_CHARACTERS or holds_number(cell)
     if len(cell.words) > MAX_CELL_WORDS or (too_short and not UNIT.fullmatch(cell.text)):
         return None
     form = _form(cell.text)
     if any(column.overlaps(cell.box) and form in column.forms for column in columns):
-        return None  # "GA04" over "GA05"
+        return None  # as "GA04" is above "GA05"
     over = [at for at, column in enumerate(columns, 1) if column.overlaps(cell.box)]
     if not over:
         return 0 if cell.box[2] <= columns[0].left else None
@@ -142,9 +142,9 @@ def _place(cell: Line, columns: Sequence[Column]) -> int | None:
 
 
 def cells_under(row: Row, columns: Sequence[Column]) -> tuple[str, ...]:
-    """The cells of a row, one for the names of the rows and one for each column; "" where there is none.
+    """The cells of a row, one for the names of the rows and one for each column; "" if there is none.
 
-    A row of one cell stays one. Where it is not certain under which name each cell stands, no cell is under any.
+    A row of one cell stays one. If it is uncertain below which name each cell is, no cell is assigned to any.
     """
     if len(row) < 2:
         return texts_of(row)

@@ -1,4 +1,4 @@
-"""Names in the heads of tables that stand over several columns, or were read as one line over several."""
+"""Names in the heads of tables that are above several columns, or were read as one line above several columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,24 +10,24 @@ from quoteweave.documents.layout.tables.cells import Row, is_data
 from quoteweave.documents.layout.tables.columns import Column, columns_over, middle, places_in
 from quoteweave.documents.sources.lines import Line
 
-# Rows of a head.
+# The most rows of a head.
 MAX_ROWS = 4
-# Between two names in one line: the least space, in heights of the line, and in spaces between words of a name.
+# The least space between two names in one line, in heights of the line, and in spaces between words of a name.
 MIN_SPACE = 0.7
 MIN_WIDER = 2.0
-# Points by which the middle of a name may miss that of the columns that it is over.
+# How far, in points, the middle of a name may be from the middle of the columns below it.
 MAX_OFF_MIDDLE = 2.0
-# More ways in which a row of names may stand over the columns leave it uncertain.
+# If there are more ways to assign a row of names to columns, they are uncertain.
 MAX_WAYS = 1000
 
 _Run = range
-"""The columns, from 1, that a name is over; 0 for that of the rows."""
+"""The columns, from 1, below a name; 0 for the names of the rows."""
 
 
 def with_names_parted(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
-    """The rows of a table, with a cell for each name above its numbers where several were read as one line.
+    """The rows of a table, with a cell for each name above its numbers if several names were read as one line.
 
-    Each of these stands over a column of its own, and they are farther apart than the words of one name.
+    Each of these is above a column of its own, and they are farther apart than the words of one name.
     """
     head = _rows_above_numbers(rows)
     return [*(_names_parted(row, columns) for row in head), *rows[len(head) :]]
@@ -45,7 +45,7 @@ def _names_parted(row: Row, columns: Sequence[Column]) -> Row:
 
 
 def _parts(cell: Line) -> list[Line]:
-    """The parts of a line between which there is more space than within one of them."""
+    """The parts of a line between which there is more space than within any of them."""
     spaces = [right.box[0] - left.box[2] for left, right in pairwise(cell.words)]
     wide = [space for space in spaces if space >= MIN_SPACE * cell.height]
     narrow = max((space for space in spaces if space not in wide), default=0.0)
@@ -57,9 +57,9 @@ def _parts(cell: Line) -> list[Line]:
 
 
 def names_with_spans(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[int, tuple[str, ...]]:
-    """The rows of a head in which names span columns, and the names of each column in all of them, the rows' first.
+    """How many rows of a head have names that span columns, and each column's names in all of them, the rows' first.
 
-    0 and no names unless it is certain which columns each name is over: it stands over the middle of these.
+    Returns 0 and no names unless it is certain which columns each name spans: it is above their middle.
     """
     head = _rows_above_numbers(rows)
     if not 1 < len(head) <= MAX_ROWS or len(head) == len(rows):
@@ -82,7 +82,7 @@ def names_with_spans(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[in
 
 
 def _runs_of(row: Row, lowest: Mapping[int, Line], columns: Sequence[Column]) -> Sequence[_Run]:
-    """The columns that each name of a row is over; none where that is uncertain.
+    """The columns that each name of a row spans; none if that is uncertain.
 
     `lowest` are the names of columns in the last row of the head.
     """
@@ -102,7 +102,7 @@ def _runs_of(row: Row, lowest: Mapping[int, Line], columns: Sequence[Column]) ->
 
 
 def _ways(cell: Line, sides: Sequence[tuple[float, float]], lowest: Mapping[int, Line]) -> Iterator[_Run]:
-    """The columns that a name may be over."""
+    """The runs of columns that a name may span."""
     over = [at for at, (left, right) in enumerate(sides, 1) if cell.box[0] < right and left < cell.box[2]]
     if cell.box[2] <= sides[0][0]:
         yield range(1)
@@ -119,6 +119,6 @@ def _ways(cell: Line, sides: Sequence[tuple[float, float]], lowest: Mapping[int,
 
 
 def _are_groups(runs: Sequence[_Run], names: Sequence[str]) -> bool:
-    """Whether several runs of one length are all of the columns, and each has the same names of these."""
+    """Whether the runs have equal lengths and together all columns, with the same names of columns in each."""
     own = [names[run.start - 1 : run.stop - 1] for run in runs]
     return len(own) > 1 and sum(map(len, own)) == len(names) and all(each == own[0] for each in own)

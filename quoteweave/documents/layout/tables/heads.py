@@ -1,8 +1,8 @@
-"""Heads of tables: one row of names, "August 29, 2021" and "August 30, 2020", over the columns of numbers.
+"""Heads of tables: one row of names, "August 29, 2021" and "August 30, 2020", above the columns of numbers.
 
 Statements shade or rule their rows, but not the row with the years, so that a table is found without it; and a head of
-several rows names each column with all of them. Each cell below a head is put under its name by where it stands, since
-a row may lack some.
+several rows names each column in all of them. Each cell below a head is assigned to a name by its position, because a
+row may lack some cells.
 """
 
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ from quoteweave.documents.layout.tables.parting import (
 )
 from quoteweave.documents.sources.lines import Line
 
-# Rows of a head, and of names of groups between it and the table.
+# The most rows of a head, and of names of groups between it and the table.
 MAX_HEAD_ROWS = 4
 MAX_GROUPS = 3
-# In heights of a line: the space between two parts of a statement, in which the name of the second stands.
+# The largest space, in heights of a line, between two parts of a statement; the second part's name may be in it.
 MAX_APART = 6.0
-# Tables above a table, among which its head is looked for; no page that people read needs more.
+# Among how many tables above a table its head is searched; no readable page needs more.
 MAX_TABLES_ABOVE = 50
 
 _DIGIT = lazy_regex(r"\d")
@@ -47,17 +47,17 @@ _DIGIT = lazy_regex(r"\d")
 
 @dataclass(frozen=True, slots=True)
 class _Headed:
-    """A table with its head, the names in this, and its columns; no names where it has no head."""
+    """A table with its head, the names in the head, and its columns; no names if it has no head."""
 
     table: Table
     columns: Sequence[Column] = ()
     names: tuple[str, ...] = ()
 
     def goes_on_in(self, other: "_Headed", lines: "LinesAbove") -> bool:
-        """Whether another table, which has no head, stands right below this one and has its columns.
+        """Whether another table, which has no head, is directly below this one and has its columns.
 
-        Between them is at most the name of the second, or of rows. Numbers over its columns, names side by side and
-        text may be a head of its own that was not read. Below a second head among its rows, its first is of no use.
+        Between them there is at most the name of the second, or of rows. Numbers above its columns, names side by side,
+        and text may be a head of its own that was not read. After a second head among its rows, the first is not used.
         """
         below = other.table.box[1] - self.table.box[3]
         reach = MAX_APART * other.table.lines[0].height
@@ -78,12 +78,12 @@ class _Headed:
 
 
 def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
-    """The tables of a page, each with one row for its head, also of the rows that stand right above it among `lines`.
+    """The tables of a page, each with one row for its head, including head rows directly above it among `lines`.
 
-    A table whose cells are ruled stays as it is, as does one without such a head. Each cell of a head stands over one
-    column, or over the names of the rows, and holds no number but of a date. Names of groups of rows may stand between.
-    Below a head, a row has "" where it has no cell. The parts of a statement, each a table below the other, all have
-    the head of the first. Two tables that were taken for one are two, without the lines between them.
+    A table with ruled cells is left unchanged, and so is one without such a head. Each cell of a head is above one
+    column, or above the names of the rows, and contains no number except in a date. Names of groups of rows may be
+    between. Below a head, a row has "" where it has no cell. The parts of a statement, tables below each other, all get
+    the head of the first. Two tables that were taken for one are separated, without the lines between them.
     """
     found: list[_Headed] = []
     outside = LinesAbove(lines, tables)
@@ -110,7 +110,7 @@ def _with_head(table: Table, lines: LinesAbove) -> _Headed:
     if len(columns) < 2 or table.has_grid:
         return _Headed(table)
     rows = with_names_parted(read, columns)
-    # What stands over several columns is the name of a group of rows below their names.
+    # A cell above several columns is the name of a group of rows below the columns' names.
     over = rows[: len(rows) > 1 and stands_over_columns(rows[0], rows[1:])]
     rows = rows[len(over) :]
     count, names = names_with_spans(rows, columns)
@@ -127,7 +127,7 @@ def _with_head(table: Table, lines: LinesAbove) -> _Headed:
         for place, cell in zip(places_in(row, columns), row, strict=True):
             cells[place or 0].append(cell.text)
     names = tuple(map(" ".join, cells))
-    # A row that names the rows too, but not each column, may name several with one cell.
+    # A row that also names the rows, but not every column, may name several columns with one cell.
     if not (head or own or all(names[1:])):
         return _Headed(table, columns, names)
     placed = [cells_under(row, columns) for row in rows[len(own) if head or own else 1 :]]
@@ -142,9 +142,9 @@ def _with_head(table: Table, lines: LinesAbove) -> _Headed:
 
 
 def _rows_of_head(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
-    """The first rows that name columns; the very first may name the rows too, where others follow it.
+    """The first rows that name columns; the very first may also name the rows if others follow it.
 
-    So may one below others, where this is by a year or in brackets: "2020:", "(in millions)".
+    So may a row below others, if it names the rows by a year or in brackets: "2020:", "(in millions)".
     """
     own = list(takewhile(lambda row: names_columns(row, columns), rows[:MAX_HEAD_ROWS]))
     nameless = list(takewhile(lambda row: 0 not in places_in(row, columns), own[1:]))
@@ -177,7 +177,7 @@ def _rows_above(
 
 
 def _may_head(row: Row, left: float) -> bool:
-    """Whether a row may be part of a head, or text that ends a statement: it reaches over columns that begin there."""
+    """Whether a row may be part of a head, or text that ends a statement: it extends over columns that begin there."""
     over = row[-1]
     if over.box[2] <= left or (len(row) > 1 and is_data(row)):
         return False

@@ -1,4 +1,4 @@
-"""Forms without rules: labels under each other, each with its value beside it ("Grade levels:", "11th, 12th")."""
+"""Forms without rules: labels below each other, each with its value beside it ("Grade levels:", "11th, 12th")."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -9,15 +9,15 @@ from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
 from quoteweave.documents.layout.tables.cells import Table
 from quoteweave.documents.sources.lines import Line
 
-# Labels with a value that make a form, and words of a label.
+# The least number of labels with a value that make a form, and the most words of a label.
 MIN_LABELS = 3
 MAX_LABEL_WORDS = 8
-# Points by which the edges of labels, and those of values, may differ; and by which a value's further lines stand in.
+# How far, in points, the edges of labels, or of values, may differ; how far further lines of a value are indented.
 ALIGNED = 4.0
 MAX_INDENT = 20.0
-# In heights of a line: the space above a value's next line, and above the next label.
+# The largest space, in heights of a line, above a value's next line, and above the next label.
 MAX_LEADING, MAX_SPACE = 0.8, 3.0
-# Lines of most values; of those that are read by themselves, too, as text; and of any.
+# The most lines of most values; the least of values that are also read by themselves, as text; the most of any value.
 MAX_USUAL_LINES, MIN_TEXT_LINES, MAX_LINES = 2, 5, 20
 _LABEL_ENDS = (":", "?")
 
@@ -33,10 +33,10 @@ class Form(NamedTuple):
 
 
 def labelled_tables(lines: Sequence[Line]) -> list[Form]:
-    """Tables of two columns: at least three labels under each other, with other words, most of them with short values.
+    """Tables of two columns: at least three labels below each other, with different words, most with short values.
 
-    A label ends with ":" or "?". Where a row without a label stands right above or below in the same two columns, they
-    are rows of another table; so are they where all values are numbers.
+    A label ends with ":" or "?". If a row without a label is directly above or below in the same two columns, they are
+    rows of another table; and so they are if all values are numbers.
     """
     return [
         _form(entries)
@@ -46,7 +46,7 @@ def labelled_tables(lines: Sequence[Line]) -> list[Form]:
 
 
 def _forms(rows: Sequence[Sequence[Line]]) -> Iterator[list[_Entry]]:
-    """Labels that follow each other, with their values, above and below which no other row of their columns stands."""
+    """Labels that follow each other, with their values, if no other row of their columns is directly above or below."""
     form: list[_Entry] = []
     is_part = False
     above: Sequence[Line] = ()
@@ -69,7 +69,7 @@ def _is_entry(row: Sequence[Line]) -> bool:
 
 
 def _is_below(upper: Sequence[Line], row: Sequence[Line]) -> bool:
-    """Whether a row stands below an entry or another row, in its two columns."""
+    """Whether a row is below an entry or another row, in its two columns."""
     if len(upper) < 2 or len(row) < 2:
         return False
     space = min(line.box[1] for line in row) - max(line.box[3] for line in upper)

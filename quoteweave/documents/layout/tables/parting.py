@@ -1,4 +1,4 @@
-"""Tables that were taken for one, parted above each row in which names of columns stand again."""
+"""Splits tables that were taken for one, above each row in which names of columns are repeated."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -21,31 +21,31 @@ from quoteweave.documents.layout.tables.cells import (
 from quoteweave.documents.layout.tables.columns import UNIT, Column, columns_of, names_columns, places_in
 from quoteweave.documents.sources.lines import Line
 
-# In heights of a line: the space between two parts of a table that were found apart.
+# The largest space, in heights of a line, between two parts of a table that were found apart.
 MAX_GAP = 1.5
-# Rows around names of columns that show which columns have numbers.
+# How many rows around names of columns show which columns have numbers.
 MAX_ROWS_AROUND = 12
-# Rows of names of columns and of groups before the first row of numbers.
+# The most rows with names of columns and of groups before the first row of numbers.
 MAX_ROWS_OF_NAMES = 6
-# Letters in the name of a column: "N/A" and "n.m." are cells of rows.
+# The least letters in the name of a column: "N/A" and "n.m." are cells of rows.
 MIN_NAME_LETTERS = 3
-# "2031 (£m)": a row of values has years with other things behind them, "2031 or later".
+# As in "2031 (£m)"; a row of values has years with other words after them: "2031 or later".
 _YEAR_OF_AMOUNTS = lazy_regex(
     rf"(?:1[5-9]|20|21)\d\d\s*\(?(?i:{UNIT.pattern}|(?:in )?(?:thousand|million|billion)s?)\)?"
 )
-# Type this much larger than that of a row is a heading's.
+# Type that is larger than that of a row by this factor is a heading's.
 HEADING_SIZE = 1.15
-# In heights of a line: how far right of the names of rows a cell over several columns begins at least.
+# The least indent of a cell above several columns, right of the names of rows, in heights of a line.
 MIN_INDENT = 2.0
 
 RowsAbove = Callable[[Box], Sequence[Row]]
-"""The rows right above a box that are part of no table."""
+"""Returns the rows directly above a box that are part of no table."""
 
 
 def parted_at_heads(tables: Iterable[Table], rows_above: RowsAbove) -> Iterator[Table]:
-    """The tables, from top to bottom, parted where names of columns stand again below numbers.
+    """The tables, from top to bottom, split where names of columns are repeated below numbers.
 
-    The last part is joined to the table right below it where it has but one row of numbers, and left out where none.
+    The last part is joined to the table directly below it if it has one row of numbers, and left out if it has none.
     """
     above: Table | None = None
     for table in tables:
@@ -72,7 +72,7 @@ def _parted(table: Table, rows_above: RowsAbove) -> list[Table]:
     starts = _starts(rows, lambda: rows_above(table.box))
     if len(starts) == 1:
         return [table]
-    # Text between two tables is of neither.
+    # Text between two tables belongs to neither.
     ends = [next(end for end in range(start, 0, -1) if len(rows[end - 1]) > 1) for start in starts[1:]]
     of_rows = lines_to_rows(table.lines)
     parts = [
@@ -89,7 +89,7 @@ def _parted(table: Table, rows_above: RowsAbove) -> list[Table]:
 
 
 def _starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int]:
-    """Where the parts of a table begin: its first row, and the first row of each other head."""
+    """Where the parts of a table begin: at its first row, and at the first row of each further head."""
     starts, has_data = [0], False
     known: set[str] | None = None
     for at, row in enumerate(rows):
@@ -98,7 +98,7 @@ def _starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int
         elif has_data and len(row) > 1:
             if known is None:
                 known = {cell.text for head in (*above(), *_before_numbers(rows)) for cell in head}
-            # What names the rows may stand in each head again: "In thousands".
+            # Words that name the rows may be repeated in each head: "In thousands".
             if has_but_years(row[row[0].text in known :]) or _names_again(rows, at, known):
                 starts.append(_first_of_head(rows, at))
                 known.update(cell.text for cell in row)
@@ -111,7 +111,7 @@ def _before_numbers(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _names_again(rows: Sequence[Row], at: int, known: set[str]) -> bool:
-    """Whether a row without numbers has names of a head before it, or names the columns of numbers and no others."""
+    """Whether a row without numbers repeats names of an earlier head, or names exactly the columns of numbers."""
     row, below = rows[at], rows[at + 1 : at + 1 + MAX_ROWS_AROUND]
     if not any(map(is_data, below[:MAX_ROWS_OF_NAMES])):
         return False
@@ -125,7 +125,7 @@ def _names_again(rows: Sequence[Row], at: int, known: set[str]) -> bool:
     names = [cell for place, cell in zip(places, row, strict=True) if place in of_numbers]
     if all(cell.text in known for cell in names):
         return len(names) > 1 and any(_is_name(cell) or has_year(cell) for cell in names)
-    # What names the rows as well is a row, "Colour | black | white", unless it cannot be one.
+    # A row that also names the rows is an ordinary row, "Colour | black | white", unless it cannot be one.
     is_head = 0 not in places or any(map(_is_year_of_amounts, names)) or is_heading(rows[at - 1], row)
     return is_head and set(places) - {0} == of_numbers and all(map(_is_name, names))
 
@@ -142,7 +142,7 @@ def _of_numbers(columns: Sequence[Column], rows: Sequence[Row]) -> set[int | Non
 
 
 def _is_name(cell: Line) -> bool:
-    """Whether a cell may name a column: by letters, or by a year and what its numbers are in, "2031 (£m)"."""
+    """Whether a cell may name a column: by letters, or by a year and the unit of its numbers, "2031 (£m)"."""
     return sum(map(str.isalpha, cell.text)) >= MIN_NAME_LETTERS or _is_year_of_amounts(cell)
 
 
@@ -151,14 +151,14 @@ def _is_year_of_amounts(cell: Line) -> bool:
 
 
 def is_heading(above: Row, row: Row) -> bool:
-    """Whether one line in larger type stands above a row."""
+    """Whether a single line in larger type is above a row."""
     return len(above) == 1 and above[0].size >= HEADING_SIZE * row[0].size
 
 
 def _first_of_head(rows: Sequence[Row], at: int) -> int:
-    """The first row of a head, of which a row is known: those above it whose cells all stand over cells of it.
+    """The first row of a head, one row of which is known: the rows above it whose cells are all above cells of it.
 
-    So may one cell over several columns, which says what the numbers below it are of.
+    So may be one cell above several columns that says what the numbers below it are.
     """
     start = at
     while not is_data(rows[start - 1]) and len(rows[start - 1]) > 1 and _stands_over(rows[start - 1], rows[at]):
@@ -167,7 +167,7 @@ def _first_of_head(rows: Sequence[Row], at: int) -> int:
 
 
 def stands_over_columns(row: Row, below: Sequence[Row]) -> bool:
-    """Whether a row is one cell over several columns of the rows below: no sentence, caption or name of rows."""
+    """Whether a row is one cell above several columns of the rows below, and no sentence, caption or name of rows."""
     cell, data = row[0], list(islice(filter(is_data, below), MAX_ROWS_AROUND))
     if len(row) > 1 or not data or cell.text.endswith((":", ".")) or split_label(cell.text)[0]:
         return False
@@ -177,10 +177,10 @@ def stands_over_columns(row: Row, below: Sequence[Row]) -> bool:
 
 
 def _stands_over(row: Row, below: Row) -> bool:
-    """Whether each cell of a row stands over a cell of the row below."""
+    """Whether each cell of a row is above a cell of the row below."""
     return all(any(stands_over(cell.box, one.box) for one in below) for cell in row)
 
 
 def is_over(box: Box, table: Box) -> bool:
-    """Whether a box lies above a table."""
+    """Whether a box is above a table."""
     return box[3] <= table[1] + 2 and table[0] <= (box[0] + box[2]) / 2 <= table[2]

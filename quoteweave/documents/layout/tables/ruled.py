@@ -1,4 +1,4 @@
-"""Tables that are ruled: grids, and stacks of horizontal rules.
+"""Finds tables with rules: grids, and stacks of horizontal rules.
 
 Grids are assembled by pdfplumber's table algorithms from rules found on the drawn page, so that a scanned table is
 found like a digital one, and no page is parsed a second time.
@@ -19,14 +19,14 @@ from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of, is_number
 from quoteweave.documents.sources.lines import Line, Word
 
-# Points by which rules may miss each other.
+# How many points rules may miss each other by.
 SNAP = 4.0
-# Share of the space between two rules that icons may take; more is a chart between rules.
+# The largest share of the space between two rules that icons may take; a larger one is a chart between rules.
 MAX_DRAWN = 0.15
-# More rules are a drawing or a map; assembling cells takes time that grows with the square of where they meet.
+# More rules are a drawing or a map; the time of assembling cells grows with the square of their crossings.
 MAX_RULES = 1000
 MAX_CROSSINGS = 2500
-# In heights of a line: how far the middle of a label is from that of its value, and the space between lines of a cell.
+# In heights of a line: how far the middles of a label and its value may differ, and the space between lines of a cell.
 MAX_OFF_MIDDLE = 0.35
 MAX_LEADING = 0.8
 MAX_LABEL_LINES = 2
@@ -67,7 +67,7 @@ def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None
         return None
     words = {(cell[1], cell[0]): _words(cell, lines) for cell in cells}
     rows = [[" ".join(word.text for word in words.get((top, left), ())) for left in lefts] for top in tops]
-    # The labels of a chart lie across its grid.
+    # In a chart, labels cross the lines of its grid.
     settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
     box = hull(cells)
     if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words(box, lines)):
@@ -76,7 +76,7 @@ def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None
 
 
 def _is_filled(rows: Sequence[Sequence[str]], cells: int) -> bool:
-    """A grid without words is a chart's; with words in few cells, or in half of its rows or columns, it is no table."""
+    """Whether a grid has enough words: one without is a chart's; one with few, or in half its rows, is no table."""
     filled = sum(bool(cell) for row in rows for cell in row)
     lines = (sum(any(line) for line in part) > 0.5 * len(part) for part in (rows, list(zip(*rows, strict=True))))
     return filled >= 3 and filled >= 0.3 * cells and all(lines)
@@ -96,7 +96,7 @@ def _holds(outer: Box, inner: Box) -> bool:
 
 
 def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> list[Table]:
-    """Tables between horizontal rules of one width, as typeset in papers and reports."""
+    """Tables between horizontal rules of equal width, as typeset in papers and reports."""
     found: list[Table] = []
     near = SpatialIndex(lines)
     rules = sorted((rule for rule in drawing.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
@@ -115,7 +115,7 @@ def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> 
 
 
 def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
-    """Rows of cells; of two columns one between two rules, where a label and its value have the space to themselves."""
+    """Rows of cells; in two columns, one row between two rules that contain only a label and its value."""
     tops = [rule[1] for rule in rules]
     bands: list[list[Line]] = [[] for _ in range(len(rules) + 1)]
     for line in lines:
@@ -131,7 +131,7 @@ def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...],
 
 
 def _value_beside(lines: Sequence[Line]) -> Sequence[Line]:
-    """The lines of the only value beside the only label, where one stands in the middle of the other; else none."""
+    """The lines of the only value beside the only label, if one is centred on the other; else none."""
     columns = split_at_gaps(lines, axis=0, gap=0) if len(lines) > 1 and all(line.upright for line in lines) else []
     if len(columns) != 2 or any(map(is_number, lines)):
         return ()
@@ -144,7 +144,7 @@ def _value_beside(lines: Sequence[Line]) -> Sequence[Line]:
 
 
 def _is_cell(lines: Sequence[Line]) -> bool:
-    """Whether lines stand right below each other, none beside another, as names below that of several columns do."""
+    """Whether lines are directly below each other, none beside another, unlike names below that of several columns."""
     gaps = ((lower.box[1] - upper.box[3], lower.height) for upper, lower in pairwise(lines))
     return all(-0.5 * height < gap < MAX_LEADING * height for gap, height in gaps)
 
@@ -158,7 +158,7 @@ def _stack(rules: Sequence[Box], drawing: PageGraphics, lines: SpatialIndex[Line
     verticals = np.array(drawing.vertical, dtype=np.float64).reshape(-1, 4)
     stack = [rules[0]]
     for rule in rules[1:]:
-        # The steps of an algorithm follow its head down to a third rule.
+        # The steps of an algorithm are between its head and a third rule.
         steps = len(stack) == 2 and _is_listing(_between(stack[0], stack[1]), lines)
         between = _between(stack[-1], rule)
         if not steps and not _has_column(between, rules, verticals) and not _tabular(between, drawing, lines):
@@ -168,7 +168,7 @@ def _stack(rules: Sequence[Box], drawing: PageGraphics, lines: SpatialIndex[Line
 
 
 def _cuts_through(box: Box, cluster: Box) -> bool:
-    """Whether a drawing lies half in the box: then the rules around it are bars of a chart, or part its groups."""
+    """Whether a drawing is half inside the box: then the rules around it are bars of a chart, or separate groups."""
     return area(cluster) > 0.1 * area(box) and 0.05 < inside(cluster, box) < 0.7
 
 
@@ -181,14 +181,14 @@ def _between(upper: Box, lower: Box) -> Box:
 
 
 def _tabular(box: Box, drawing: PageGraphics, lines: SpatialIndex[Line]) -> bool:
-    """Whether what stands between two rules is rows of cells, or the head of an algorithm."""
+    """Whether rows of cells, or the head of an algorithm, are between two rules."""
     own = _held(box, lines)
     drawn = sum(area(cluster) for cluster in drawing.clusters if inside(cluster, box) > 0.5)
     if not own or drawn > MAX_DRAWN * area(box):
         return False
     if _is_listing(box, lines):
         return True
-    # Bands, not rows: a cell of two lines has its neighbour's one line beside both.
+    # Bands rather than rows: a cell of two lines has a neighbour's single line beside both.
     bands = split_at_gaps(own, axis=1, gap=-TOLERANCE)
     several = sum(len(split_at_gaps(band, axis=0, gap=0)) > 1 for band in bands)
     running = sum(len(block.lines) for block in group_lines(own) if block.prose and len(block.lines) > 2)
@@ -205,6 +205,6 @@ def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float6
 
 
 def _is_listing(box: Box, lines: SpatialIndex[Line]) -> bool:
-    """Whether the head of an algorithm stands here."""
+    """Whether the head of an algorithm is here."""
     own = _held(box, lines)
     return 0 < len(own) <= 3 and own[0].text.lower().startswith("algorithm")

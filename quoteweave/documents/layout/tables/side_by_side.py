@@ -1,4 +1,4 @@
-"""Tables that stand side by side in one frame, parted where their rows stand at other heights."""
+"""Splits tables side by side in one frame, whose rows are at different heights."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from quoteweave.documents.layout.tables.cells import Table, cells_of, is_data, is_number, rows_of_cells
 from quoteweave.documents.sources.lines import Line
 
-# In heights of a line: the least width of the space between two tables.
+# The least width of the space between two tables, in heights of a line.
 MIN_GUTTER = 2.0
-# Rows of names and numbers that each of them has.
+# The least number of rows of names and numbers that each of them has.
 MIN_ROWS = 3
-# The share of these rows that may stand beside a line of the other table, and of the height of such lines that is at
-# least the same.
+# The largest share of these rows that may be beside a line of the other table, and the least share of the height that
+# such lines have in common.
 MAX_BESIDE = 0.34
 MIN_SHARED = 0.5
 
 
 def parted_at_gutters(tables: Iterable[Table]) -> Iterator[Table]:
-    """The tables, each of them parted where a wide empty space runs from its top to its bottom between two tables.
+    """The tables, each split where a wide empty space runs from its top to its bottom between two tables.
 
-    Both have names beside their numbers, and most rows of each stand beside no line of the other. A table whose
-    cells are ruled stays as it is.
+    Both have names beside their numbers, and most rows of each are beside no line of the other. A table with ruled
+    cells is left unchanged.
     """
     for table in tables:
         yield from [table] if table.has_grid else _parted(table)
@@ -41,7 +41,7 @@ def _parted(table: Table) -> list[Table]:
 
 
 def _gutter(lines: Sequence[Line]) -> int | None:
-    """The first of the lines, from left to right, that stand right of a space between two tables; None without one."""
+    """The first of the lines, from left to right, that is right of a space between two tables, or None."""
     reach = 0.0
     for place, line in enumerate(lines):
         if place and line.box[0] - reach >= MIN_GUTTER * line.height and _are_two(lines[:place], lines[place:]):
@@ -51,7 +51,7 @@ def _gutter(lines: Sequence[Line]) -> int | None:
 
 
 def _are_two(left: Sequence[Line], right: Sequence[Line]) -> bool:
-    """Whether both sides have rows of names and numbers, of which most stand beside no line of the other side."""
+    """Whether both sides have rows of names and numbers, most of which are beside no line of the other side."""
     for own, other in ((left, right), (right, left)):
         rows = [row for row in rows_of_cells(own) if is_data(row) and not is_number(row[0])]
         lines = sorted(other, key=_top)
@@ -63,7 +63,7 @@ def _are_two(left: Sequence[Line], right: Sequence[Line]) -> bool:
 
 
 def _near(one: Line, lines: Sequence[Line], tallest: float) -> Sequence[Line]:
-    """Those of the lines, which are sorted by their tops, that may stand beside one."""
+    """Those of the lines, which are sorted by their tops, that may be beside a line."""
     return lines[bisect_left(lines, one.box[1] - tallest, key=_top) : bisect_left(lines, one.box[3], key=_top)]
 
 

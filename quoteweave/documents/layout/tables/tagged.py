@@ -1,4 +1,4 @@
-"""Tables whose cells the file itself names by tags."""
+"""Finds tables whose cells the file itself identifies by tags."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,16 @@ from quoteweave.documents.layout.tables.cells import Table
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.tags import CellTag
 
-# Least share of a table, or of a line, that lies within what is drawn around it.
+# The least share of a table, or of a line, inside what is drawn around it.
 MIN_INSIDE = 0.5
 
 
 def tagged_tables(lines: Sequence[Line], drawn: Sequence[Box]) -> list[Table]:
     """The tables of a page by the tags of its lines, each with what is `drawn` around it alone: its frame and rules.
 
-    Rows of headers above all others are one row of names. Of what spans columns, a header is in each of them, other
-    text in the first, and what spans all is alone in its row. What spans rows is in each of these.
+    Rows of headers above all others become one row of names. A header that spans columns is repeated in each of them,
+    other text is in the first, and a cell that spans all columns is alone in its row. A cell that spans rows is
+    repeated in each.
     """
     tables: dict[int, dict[CellTag, list[Line]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:

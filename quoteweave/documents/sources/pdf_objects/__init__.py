@@ -1,1 +1,1 @@
-"""The objects of a PDF as they stand in its file, looked at for what pdfium passes over without a word."""
+"""The objects of a PDF as they are in its file, searched for what pdfium ignores without an error."""

@@ -1,7 +1,7 @@
-"""The objects of a PDF as they stand in its file, read by pdfminer: pdfium does not show them.
+"""The objects of a PDF as they are in its file, read by pdfminer because pdfium does not give access to them.
 
-They are looked at beside pdfium, for what it passes over without a word. Files are untrusted: what is read has limits
-of depth, number and size, and an object that cannot be read is None.
+They are searched for what pdfium ignores without an error. Files are untrusted: depth, number and size of what is read
+are limited, and an object that cannot be read is None.
 """
 
 import logging
@@ -30,20 +30,20 @@ from quoteweave.documents.sources.pdf_objects.unpacking import (
     unpack,
 )
 
-# Nodes of the tree of pages from its root to a page.
+# The most nodes from the root of the page tree to a page.
 MAX_LEVELS = 50
-# A larger file whose cross-references are damaged would have to be searched for its objects for too long.
+# Searching a larger file with damaged cross-references for its objects would take too long.
 MAX_SEARCHED = 4_000_000
-# Processor time in seconds for counting pages, or for looking for a key, well within what a page may take.
+# Limit in seconds of processor time for counting pages, or for searching for a key, well within what a page may take.
 MAX_SECONDS = 1.0
-# Object streams that are kept unpacked.
+# How many unpacked object streams are cached.
 MAX_KEPT = 8
-# Bytes of the file that are looked at together.
+# How many bytes of the file are searched at a time.
 BLOCK = 4_000_000
 
 _START, MAX_START = re.compile(rb"startxref\s+(\d{1,9})\b"), 60
 _OBJECT = re.compile(rb"(\d{1,9})\s+\d{1,5}\s+obj\b")
-# Bytes of a block that the next one begins with, so that an object has its key; levels of what stands in an object.
+# The overlap of blocks in bytes, so that an object and its key are in one; the levels searched within an object.
 OVERLAP, MAX_DIRECT = 10_000, 6
 
 logging.getLogger("pdfminer").addHandler(logging.NullHandler())  # else its warnings are printed
@@ -51,14 +51,14 @@ logging.getLogger("pdfminer").addHandler(logging.NullHandler())  # else its warn
 
 @dataclass(frozen=True, slots=True)
 class PageObject:
-    """A page's dictionary, and the resources that it has or inherits."""
+    """A page's dictionary, and its own or inherited resources."""
 
     entries: Dictionary
     resources: Dictionary
 
 
 class _Document(PDFDocument):
-    """Reads of an object stream the object that is asked for alone: pdfminer reads them all."""
+    """Reads only the requested object of an object stream, while pdfminer reads all of them."""
 
     def __init__(self, parser: PDFParser, password: str, *, fallback: bool) -> None:
         self._parser: PDFParser
@@ -67,7 +67,7 @@ class _Document(PDFDocument):
         super().__init__(parser, password, fallback=fallback)
 
     def find_xref(self, parser: PDFParser) -> int:
-        """Where the last table of cross-references begins; pdfminer would look line by line. Raises PDFNoValidXRef."""
+        """Where the last cross-reference table begins; pdfminer would search line by line. Raises PDFNoValidXRef."""
         with mmap.mmap(parser.fp.fileno(), 0, access=mmap.ACCESS_READ) as data:
             at = data.rfind(b"startxref")
             found = _START.match(data[at : at + MAX_START]) if at >= 0 else None
@@ -87,17 +87,17 @@ class _Document(PDFDocument):
         return parser.nextobject()[1]
 
     def read_to_its_end(self, stream: PDFStream) -> object:
-        """A stream once more, up to where its end is marked: the length that it states may be wrong."""
-        if stream.objid is None or stream.decipher is not None:  # what is encrypted needs its exact length
+        """A stream read again up to its end marker, because its stated length may be wrong."""
+        if stream.objid is None or stream.decipher is not None:  # an encrypted stream needs its exact length
             return stream
         del self._cached_objs[stream.objid]
         return self._read_without_length(stream.objid)
 
     def getobj(self, objid: int) -> object:
-        """As pdfminer's, also where a length is none, or an object elsewhere than stated. Raises PDFObjectNotFound."""
+        """Do as pdfminer's, also for invalid lengths and objects that are elsewhere. Raises PDFObjectNotFound."""
         try:
             return super().getobj(objid)
-        except (PDFObjectNotFound, ValueError, MemoryError) as error:  # a length out of the file, below 0, too large
+        except (PDFObjectNotFound, ValueError, MemoryError) as error:  # a length beyond the file, below 0, or too large
             if self.decipher is not None:
                 raise PDFObjectNotFound(objid) from error
             with suppress(PDFObjectNotFound):
@@ -114,7 +114,7 @@ class _Document(PDFDocument):
         return False
 
     def _search(self) -> None:
-        """Look through the file for where objects begin, as pdfium does where one does not stand where it should."""
+        """Search the file for the beginnings of objects, as pdfium does if one is not where it should be."""
         self._is_searched, found = True, PDFXRefFallback()
         for start, data in _blocks(self._parser.fp):
             found.offsets |= {int(one.group(1)): (None, start + one.start(), 0) for one in _OBJECT.finditer(data)}
@@ -129,7 +129,7 @@ class _Document(PDFDocument):
 
 
 def _objects_of(stream: PDFStream) -> tuple[dict[int, int], bytes]:
-    """Where each object begins among those of an object stream, and these. Raises PDFException."""
+    """Where each object of an object stream begins in its data, and the data. Raises PDFException."""
     found, first = unpack(stream), resolve(stream.get("First"))
     if found is None:
         raise PDFException("an object stream that is packed in another way, or too large")
@@ -145,15 +145,15 @@ class PdfObjects:
         self._file = file
         self.catalog: Dictionary = document.catalog
         self.has_lost_update = document.has_lost_update
-        """Whether objects stand behind all tables of cross-references, so that nothing leads to them."""
+        """Whether objects follow all cross-reference tables, so that nothing leads to them."""
 
     def values(self, key: str) -> Iterator[tuple[object, Dictionary]]:
-        """What all objects of the file have under a key, with the dictionary that has it."""
+        """The values of a key in all objects of the file, each with its dictionary."""
         for number in self._having(key.encode()):
             yield from _within(self._get(number), key)
 
     def _having(self, key: bytes) -> Iterator[int]:
-        """The numbers of objects whose bytes have a key, those in object streams included."""
+        """The numbers of objects whose bytes contain a key, including those in object streams."""
         end = time.process_time() + MAX_SECONDS
         numbers, wanted = set[int](), re.compile(rb"/(?:%b|Type\s*/ObjStm)\b" % key)
         for _, data in _blocks(self._file):
@@ -168,17 +168,17 @@ class PdfObjects:
                 yield number
                 continue
             with suppress(Exception):
-                places, objects = _objects_of(stream)  # without keeping them: all take too much memory
+                places, objects = _objects_of(stream)  # not cached: all of them take too much memory
                 begins = [(-1, -1), *sorted((place, number) for number, place in places.items())]
                 yield from {_before(begins, found.start() + 1) for found in wanted.finditer(objects)}
 
     def _get(self, number: int) -> object:
-        with suppress(Exception):  # a damaged object, of any kind
+        with suppress(Exception):  # damaged objects raise exceptions of any kind
             return self._document.getobj(number)
         return None
 
     def unpack(self, stream: PDFStream) -> Unpacked | None:
-        """As the function `unpack`, up to where the stream's end is marked if its length is wrong."""
+        """Do as the function `unpack`, up to the stream's end marker if its length is wrong."""
         found = unpack(stream)
         if found is None or (found.is_whole and stream.get("Filter")):
             return found
@@ -188,7 +188,7 @@ class PdfObjects:
         return found
 
     def page(self, number: int) -> PageObject | None:
-        """A page, as its tree names it; None where it names none."""
+        """A page according to the page tree; None if the tree does not have it."""
         node = resolve(self.catalog.get("Pages"))
         resources: Dictionary = {}
         for _ in range(MAX_LEVELS):
@@ -201,7 +201,7 @@ class PdfObjects:
         return None
 
     def count_pages(self) -> int:
-        """The number of pages that the tree names, broken ones included, whatever its counts say."""
+        """The number of pages in the page tree, including broken ones, whatever its counts say."""
         end = time.process_time() + MAX_SECONDS
         unseen, seen, count = [self.catalog.get("Pages")], set(), 0
         while unseen and time.process_time() < end:
@@ -216,9 +216,9 @@ class PdfObjects:
 
 
 def _kid(node: Dictionary, number: int) -> tuple[Any, int]:
-    """The kid of a node below which its page of that number is, and that page's number there."""
+    """The kid of a node below which the page with that number is, and the page's number there."""
     kids = listed(node["Kids"])
-    if resolve(node.get("Count")) == len(kids):  # each is a page, none of which has to be read
+    if resolve(node.get("Count")) == len(kids):  # each kid is a page, and none has to be read
         return (resolve(kids[number]), 0) if number < len(kids) else (None, 0)
     for kid in map(resolve, kids):
         count = resolve(kid.get("Count")) if isinstance(kid, dict) and "Kids" in kid else 1
@@ -229,12 +229,12 @@ def _kid(node: Dictionary, number: int) -> tuple[Any, int]:
 
 
 def _before(begins: list[tuple[int, int]], place: int) -> int:
-    """The number of the object that begins last before a place."""
+    """The number of the object that begins last before a position."""
     return begins[bisect_left(begins, (place, 0)) - 1][1]
 
 
 def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Where each piece of the file begins, and the piece, which begins with the end of the one before."""
+    """The position of each block of the file, and the block, which begins with the end of the one before."""
     at, kept = 0, b""
     while True:
         file.seek(at)
@@ -247,7 +247,7 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 @contextmanager
 def open_objects(path: Path, password: str | None) -> Iterator[PdfObjects | None]:
-    """Open a PDF; None where its objects cannot be found."""
+    """Open a PDF; None if its objects cannot be found."""
     with path.open("rb") as file:
         parser, found = PDFParser(file), None
         is_small = path.stat().st_size <= MAX_SEARCHED
@@ -257,7 +257,7 @@ def open_objects(path: Path, password: str | None) -> Iterator[PdfObjects | None
 
 
 def _within(value: object, key: str) -> Iterator[tuple[object, Dictionary]]:
-    """What dictionaries within an object have under a key, without what they refer to."""
+    """The values of a key in dictionaries within an object, without what these refer to."""
     unseen = [(value, 0)]
     while unseen:
         found, level = unseen.pop()

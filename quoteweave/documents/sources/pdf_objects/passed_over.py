@@ -1,7 +1,7 @@
-"""What pdfium passes over on a page without a word: content that is damaged, and text that it draws but does not give.
+"""What pdfium ignores on a page without an error: damaged content, and text that it draws but does not return.
 
-Content is looked at as its file has it: a stream has to unpack to its end, the last one to end with an operator, what
-they draw has to be there, and words have to be followed by an operator that pdfium knows.
+Content is checked as it is in the file: a stream must unpack to its end, the last one must end with an operator, what
+they draw must exist, and words must be followed by an operator that pdfium knows.
 """
 
 import re
@@ -22,11 +22,11 @@ from quoteweave.documents.sources.pdf_objects.unpacking import (
     unpack,
 )
 
-# Streams of one page that are looked at, and nodes of the tree of attachments.
+# The most streams of a page, and nodes of the tree of attachments, that are examined.
 MAX_STREAMS = 1000
-# Letters of a font, and streams within the drawing of one, that are looked at.
+# The most letters of a font, and streams within the drawing of one, that are examined.
 MAX_LETTERS, MAX_NESTED = 256, 20
-# Strings of a page's content, open brackets within one, and bytes of a layer, that are looked at.
+# The most strings of a page's content, open brackets within one, and bytes of a layer, that are examined.
 MAX_STRINGS, MAX_BRACKETS, MAX_MARKED = 500_000, 1000, 100_000
 OPERATORS = frozenset(
     b"b B b* B* BDC BI BMC BT BX c cm CS cs d d0 d1 Do DP EI EMC ET EX f F f* G g gs h i ID j J K k l m M MP n q Q re "
@@ -35,13 +35,13 @@ OPERATORS = frozenset(
 _CONSTANTS = frozenset((b"true", b"false", b"null"))
 _BLANK, _MARKS = rb"\s\x00", rb"()<>\[\]{}/%"
 _DELIMITERS = re.compile(rb"[%b%b]" % (_BLANK, _MARKS))
-# A string or the beginning of one, a comment, the beginning of an image.
+# A string or its beginning, a comment, or the beginning of an image.
 _SKIPPED = re.compile(rb"\([^()\\]*+\)?|%%[^\r\n]*|(?<![^%b])BI(?=[%b/])" % (_BLANK, _BLANK))
 _BRACKET = re.compile(rb"\\.|[()]", re.DOTALL)
 _IMAGE_END, _BARE_IMAGE_END = re.compile(rb"[%b]EI(?![^%b])" % (_BLANK, _BLANK)), re.compile(rb"EI(?![^%b])" % _BLANK)
-# What comes after a string or an array, where it is no number and no name.
+# What follows a string or an array, if it is neither a number nor a name.
 _AFTER_STRING = re.compile(rb"[>\]][%b]*([^%b%b\d.+-][^%b%b]*)" % (_BLANK, _BLANK, _MARKS, _BLANK, _MARKS))
-# A form or picture that is drawn, a pattern that is painted with, a font that is written in, a state with its mask.
+# The use of a form or picture, a pattern, a font, or a state with a mask.
 _USED = re.compile(rb"/([^%b%b]+)(?:\s+[-+.\d]+)?\s+(Do|scn|SCN|Tf|gs)\b" % (_BLANK, _MARKS))
 _KINDS = {b"Do": "XObject", b"Tf": "Font", b"scn": "Pattern", b"SCN": "Pattern", b"gs": "ExtGState"}
 _WRITES = re.compile(rb"[)>\]]\s*(?:T[jJ]\b|['\"])")
@@ -49,7 +49,7 @@ _LAYER = re.compile(rb"/OC\s*/([^%b%b]+)\s+BDC\b" % (_BLANK, _MARKS))
 
 
 def page_losses(objects: PdfObjects, number: int) -> Iterator[str]:
-    """Warnings about what of a page pdfium passes over."""
+    """Warnings about what pdfium ignores on a page."""
     found = objects.page(number)
     if found is None:
         return
@@ -65,7 +65,7 @@ def page_losses(objects: PdfObjects, number: int) -> Iterator[str]:
 
 
 def document_losses(objects: PdfObjects, count: int) -> Iterator[str]:
-    """Warnings about what of a document pdfium passes over that finds `count` pages in it."""
+    """Warnings about what pdfium ignores in a document in which it finds `count` pages."""
     if objects.has_lost_update:
         yield "its last update is cut off, so that it was read as it was before"
     if (more := objects.count_pages() - count) > 0:
@@ -95,7 +95,7 @@ def count_fields(objects: PdfObjects, most: int) -> int:
 
 
 def inherits_value(page: Dictionary, number: int) -> bool:
-    """Whether the annotation of that number is part of a field that has a value; a signature is none."""
+    """Whether the annotation of that number belongs to a field with a value; a signature is no value."""
     annotations = listed(page.get("Annots"))
     node = dictionary(annotations[number]) if number < len(annotations) else {}
     for _ in range(MAX_HOPS):
@@ -106,7 +106,7 @@ def inherits_value(page: Dictionary, number: int) -> bool:
 
 
 def _files(value: object) -> set[int]:
-    """The files that are named, each by what is the same wherever it is named."""
+    """The files in a value, identified by what is the same wherever they are named."""
     found = resolve(value)
     files = [dictionary(each) for each in (found if isinstance(found, list) else [found])]
     return {id(file) for file in files if "EF" in file}
@@ -124,7 +124,7 @@ def _attachments(objects: PdfObjects) -> set[int]:
 
 
 def is_damaged(content: bytes) -> bool:
-    """Whether content ends within a string or image, or before an operator, or has words that no operator writes."""
+    """Whether content ends within a string or image, or before an operator, or has words that are no operators."""
     bare = _without_strings(content)
     if bare is None:
         return True
@@ -134,7 +134,7 @@ def is_damaged(content: bytes) -> bool:
 
 
 def _is_cut(unpacked: Unpacked) -> bool:
-    """Whether something of a stream lacks; of one that does not say where it ends, whether it ends within text."""
+    """Whether part of a stream is missing; if the stream does not mark its end, whether it ends within text."""
     if not unpacked.is_whole or unpacked.has_end:
         return not unpacked.is_whole
     operators = _DELIMITERS.split(_without_strings(unpacked.data) or b"")
@@ -142,9 +142,9 @@ def _is_cut(unpacked: Unpacked) -> bool:
 
 
 def _without_strings(content: bytes) -> bytes | None:
-    """Content with `<>` in place of each string, without comments and images; None where one of these does not end.
+    """Content with `<>` in place of each string, without comments and images; None if one of these has no end.
 
-    Empty where there are more than are looked at.
+    Empty if there are more than are examined.
     """
     parts, at, image_end = [], 0, _IMAGE_END
     while found := _SKIPPED.search(content, at):
@@ -155,7 +155,7 @@ def _without_strings(content: bytes) -> bytes | None:
             at = at if skipped.endswith(b")") else _string_end(content, at - len(skipped))
         elif skipped == b"BI":
             if (end := image_end.search(content, at)) is None:
-                image_end = _BARE_IMAGE_END  # for all that follow, so that none is searched for twice
+                image_end = _BARE_IMAGE_END  # for all further images, so that no data are searched twice
                 end = image_end.search(content, at)
             at = end.end() if end is not None else -1
         if at < 0:
@@ -166,7 +166,7 @@ def _without_strings(content: bytes) -> bytes | None:
 
 
 def _string_end(content: bytes, start: int) -> int:
-    """Where the string that begins at `start` ends; -1 where it does not."""
+    """The end of the string that begins at `start`; -1 if it has none."""
     depth = 0
     for found in _BRACKET.finditer(content, start):
         bracket = found.group()
@@ -177,7 +177,7 @@ def _string_end(content: bytes, start: int) -> int:
 
 
 def _hidden_layers(catalog: Dictionary) -> set[int]:
-    """The layers that are not shown when the document is opened, each by what is the same wherever it is named."""
+    """The layers that are hidden when the document is opened, by an identity that is the same wherever they occur."""
     properties = dictionary(catalog.get("OCProperties"))
     usual = dictionary(properties.get("D"))
     hidden = listed(properties.get("OCGs")) if name(usual.get("BaseState")) == "OFF" else []
@@ -187,7 +187,7 @@ def _hidden_layers(catalog: Dictionary) -> set[int]:
 
 
 class _ContentReader:
-    """Reads the content of a page, and of what is drawn on it, for what is damaged and for what writes text."""
+    """Reads the content of a page, and of what is drawn on it, to find damage and what writes text."""
 
     def __init__(self, objects: PdfObjects) -> None:
         self._objects = objects
@@ -195,12 +195,12 @@ class _ContentReader:
         self.writing: set[int] = set()
         """Patterns, masks and fonts that are drawn with text."""
         self.writes_hidden = False
-        """Whether text stands in layers that are not shown."""
+        """Whether layers that are not shown contain text."""
         self._hidden = _hidden_layers(objects.catalog)
-        self._seen: dict[int, PDFStream] = {}  # kept, as the id of what is gone is given again
+        self._seen: dict[int, PDFStream] = {}  # kept alive, because the id of a deleted object is reused
 
     def read(self, page: PageObject) -> None:
-        """Read all that the page draws."""
+        """Read everything that the page draws."""
         named = page.entries.get("Contents")
         parts = resolve(named)
         streams = parts if isinstance(parts, list) else [] if named is None else [named]
@@ -219,7 +219,7 @@ class _ContentReader:
                     unseen.append((self._content([form]), own))
 
     def _has_hidden_layer(self, content: bytes, resources: Dictionary) -> bool:
-        """Whether content writes within a layer that is not shown, as far as the first end of what is marked there."""
+        """Whether content writes within a layer that is not shown, up to the first end of marked content in it."""
         layers = dictionary(resources.get("Properties"))
         for found in islice(_LAYER.finditer(content), MAX_STREAMS):
             if self._is_hidden(layers.get(found.group(1).decode("utf-8", "replace"))):
@@ -230,12 +230,12 @@ class _ContentReader:
 
     def _is_hidden(self, layer: object) -> bool:
         found = dictionary(layer)
-        members = resolve(found.get("OCGs"))  # of a layer that is shown where others are
+        members = resolve(found.get("OCGs"))  # the layers on whose visibility this one depends
         layers = [dictionary(each) for each in (members if isinstance(members, list) else [members or found])]
         return bool(layers) and all(id(each) in self._hidden for each in layers)
 
     def _content(self, streams: Sequence[object]) -> bytes:
-        """What streams hold together, as far as it can be told, without those that were looked at before."""
+        """The joined data of streams, as far as known, without those that were examined before."""
         contents: list[bytes] = []
         is_known = True
         for stream in map(resolve, streams[:MAX_STREAMS]):
@@ -257,7 +257,7 @@ class _ContentReader:
         return found if isinstance(found, PDFStream) and name(found.get("Subtype")) == "Form" else None
 
     def _look_within(self, named: object, resources: Dictionary) -> None:
-        """Look for text in the cell of a pattern, in a mask, or in letters of a font that are drawn as content is."""
+        """Search for text in the cell of a pattern, in a mask, or in letters of a font that are drawn like content."""
         found = dictionary(named)
         letters = dictionary(found.get("CharProcs")).values() if name(found.get("Subtype")) == "Type3" else ()
         masks = [mask["G"] for mask in [dictionary(found.get("SMask"))] if "G" in mask]

@@ -1,4 +1,4 @@
-"""Streams of a PDF, unpacked as far as is needed to see whether they are whole, and the values in dictionaries."""
+"""Unpacks streams of a PDF as far as needed to see whether they are complete, and reads values in dictionaries."""
 
 import zlib
 from base64 import a85decode
@@ -10,15 +10,15 @@ from typing import Any
 from pdfminer.pdftypes import PDFObjRef, PDFStream
 from pdfminer.psparser import PSLiteral
 
-# References that lead from one to the next.
+# The most references that lead from one to the next.
 MAX_HOPS = 8
-# Bytes of a stream once unpacked; the text of the densest pages takes two million.
+# The most bytes of an unpacked stream; the text of the densest pages takes two million.
 MAX_BYTES = 16_000_000
-# Bytes of a stream that is unpacked in Python, which takes a second for so many.
+# The most bytes of a stream that is unpacked in Python, which takes a second for so many.
 MAX_SLOW_BYTES = 1_000_000
 NOT_UNPACKED = frozenset({"Crypt"})
 """Filters that pdfium reads besides those that are unpacked here."""
-# Bits of LZW's codes, what two of them mean, and what the others mean at first; the length that ends run lengths.
+# The bits of LZW's codes, two special codes, and the initial meanings of the others; the length that ends run lengths.
 MIN_WIDTH, MAX_WIDTH, CLEAR_TABLE, END_OF_DATA, END_OF_RUNS = 9, 12, 256, 257, 128
 _LETTERS = (*(bytes([code]) for code in range(CLEAR_TABLE)), b"", b"")
 
@@ -27,19 +27,19 @@ Dictionary = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """What a stream holds, and whether all of it could be unpacked."""
+    """The data of a stream, and whether all of it could be unpacked."""
 
     data: bytes
     is_whole: bool
     has_end: bool = True
-    """Whether it says that it ends there; where it does not, only what it holds may show that nothing lacks."""
+    """Whether it marks its end; if not, only its data may show that nothing is missing."""
 
 
 def unpack(stream: PDFStream) -> Unpacked | None:
-    """Unpack a stream; None where it is packed in a way that is not unpacked here, or larger than the limit."""
+    """Unpack a stream; None if its filter is not supported here, or if it is larger than the limit."""
     filters = [name(each) for each in _each(stream.get("Filter"))]
     parameters = [*map(dictionary, _each(stream.get("DecodeParms"))), *({} for _ in filters)]
-    if "F" in stream or not NOT_UNPACKED.union(_UNPACKERS).issuperset(filters):  # in another file, which is not read
+    if "F" in stream or not NOT_UNPACKED.union(_UNPACKERS).issuperset(filters):  # data in another file are not read
         return Unpacked(b"", is_whole=False)
     if not NOT_UNPACKED.isdisjoint(filters):
         return None
@@ -51,7 +51,7 @@ def unpack(stream: PDFStream) -> Unpacked | None:
                 return None
             is_whole, has_end = found.is_whole and unpacked.is_whole, found.has_end and unpacked.has_end
             found = Unpacked(unpacked.data, is_whole, has_end)
-            if resolve(given.get("Predictor", 1)) != 1:  # which is not undone here
+            if resolve(given.get("Predictor", 1)) != 1:  # predictors are not undone here
                 return None if found.is_whole else found
     except (ValueError, zlib.error):
         return Unpacked(b"", is_whole=False)
@@ -80,19 +80,19 @@ def _from_hex(data: bytes, _given: Dictionary) -> Unpacked:
 
 
 def _inflate(data: bytes, _given: Dictionary) -> Unpacked | None:
-    """Unpack what Flate has packed. Raises zlib.error where it is damaged."""
+    """Unpack Flate data. Raises zlib.error if they are damaged."""
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     found = unpacker.decompress(data[2:], MAX_BYTES)
     if unpacker.unconsumed_tail:
         return None
-    # Of the sum that follows, the last bytes often lack.
+    # The last bytes of the checksum that follows are often missing.
     written = unpacker.unused_data[:4].rstrip(b"\r\n")[:3]
     is_whole = unpacker.eof and zlib.adler32(found).to_bytes(4, "big").startswith(written)
     return Unpacked(found, is_whole or not data.strip())
 
 
 def _from_lzw(data: bytes, given: Dictionary) -> Unpacked | None:
-    """Unpack what LZW has packed. Raises ValueError where it is damaged."""
+    """Unpack LZW data. Raises ValueError if they are damaged."""
     early = 0 if resolve(given.get("EarlyChange")) == 0 else 1
     found, table, last = bytearray(), [*_LETTERS], b""
     held = bits = 0
@@ -118,7 +118,7 @@ def _from_lzw(data: bytes, given: Dictionary) -> Unpacked | None:
         found += piece
         if len(found) > MAX_BYTES:
             return None
-    # Less than a byte is left, of zeros, where no code was cut.
+    # If no code was cut, less than a byte of zeros is left.
     is_whole = not data.strip() or (bits < 8 and not held)
     return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole, has_end=False)
 
@@ -139,7 +139,7 @@ def _from_run_lengths(data: bytes, _given: Dictionary) -> Unpacked | None:
 
 
 _Unpacker = Callable[[bytes, Dictionary], Unpacked | None]
-# By their long and short names.
+# The unpackers by the long and short names of the filters.
 _UNPACKERS: dict[str, _Unpacker] = {
     **dict.fromkeys(("FlateDecode", "Fl"), _inflate),
     **dict.fromkeys(("ASCIIHexDecode", "AHx"), _from_hex),
@@ -150,31 +150,31 @@ _UNPACKERS: dict[str, _Unpacker] = {
 
 
 def resolve(value: object) -> Any:
-    """What a reference leads to; None where that cannot be read."""
+    """The object to which a reference leads; None if it cannot be read."""
     for _ in range(MAX_HOPS):
         if not isinstance(value, PDFObjRef):
             return value
         try:
             value = value.resolve()
-        except Exception:  # a damaged object, of any kind
+        except Exception:  # damaged objects raise exceptions of any kind
             return None
     return None
 
 
 def dictionary(value: object) -> Dictionary:
-    """A dictionary, which may be a stream's; empty where it is none."""
+    """A dictionary, which may be a stream's; empty for any other value."""
     found = resolve(value)
     found = found.attrs if isinstance(found, PDFStream) else found
     return found if isinstance(found, dict) else {}
 
 
 def listed(value: object) -> list[Any]:
-    """An array; empty where it is none."""
+    """An array; empty for any other value."""
     found = resolve(value)
     return found if isinstance(found, list) else []
 
 
 def name(value: object) -> str:
-    """A name; empty where it is none."""
+    """A name; empty for any other value."""
     found = resolve(value)
     return str(found.name) if isinstance(found, PSLiteral) else ""
