@@ -44,7 +44,7 @@ SLOW_FILES = (
     "test_index.py",
     "test_page_content.py",
     "test_run.py",
-    "test_passed_over.py",
+    "test_lost_content.py",
     "test_run_citevqa.py",
     "test_report_in_chromium.py",
     "test_changing.py",

@@ -73,7 +73,12 @@ def reporting_load_errors(
     """
     reports: list[str] = []
     try:
-        with _LOADING, catch_out_of_memory(name), _quiet() as reports, _whole(folder, tuple(unused), instead):
+        with (
+            _LOADING,
+            catch_out_of_memory(name),
+            _quiet() as reports,
+            _require_all_weights(folder, tuple(unused), instead),
+        ):
             yield
     except QuoteweaveError:
         raise
@@ -106,7 +111,7 @@ def max_positions(model: Any) -> int:
 
 
 @contextmanager
-def _whole(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None]:
+def _require_all_weights(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None]:
     """Refuse a transformers model that this thread loads in the block from a checkpoint that lacks weights.
 
     sentence-transformers loads such models too and does not pass on what was missing, so the method is replaced here.

@@ -50,7 +50,7 @@ def test_text_that_runs_up_the_page_joins_by_where_it_stands() -> None:
     assert not lines[0].upright
 
 
-def test_text_that_runs_up_the_page_in_columns_is_parted_at_them() -> None:
+def test_text_that_runs_up_the_page_in_columns_is_split_at_them() -> None:
     words = tuple(
         Word(text, (x, y, x + 10, y + 30)) for text, x, y in (("Smoke", 50, 160), ("alarm", 50, 127), ("Lamp", 90, 160))
     )

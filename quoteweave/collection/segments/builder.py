@@ -59,7 +59,7 @@ class SegmentBuilder:
         if len(self._counted) < 2:
             return self._counted[0] if self._counted else None
         merged = merge_segments(self._counted, ())
-        return _with_names_once(replace(merged, fields=dict(merged.fields)))
+        return _joined_by_document(replace(merged, fields=dict(merged.fields)))
 
     def _begin(self) -> None:
         self._documents: list[tuple[str, int, int]] = []
@@ -117,10 +117,10 @@ class SegmentBuilder:
         headings = page.headings if page else ()
         for heading in headings:
             self._fields["outline"].add(number, self._vocabulary.of_text(heading))
-        names = {*self._names_of_page(quotes), *map(str, self._section_names[quotes[0].page])}
+        names = {*self._page_tokens(quotes), *map(str, self._section_names[quotes[0].page])}
         self._fields["references"].add(number, self._vocabulary.of_words(sorted(names)))
 
-    def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:
+    def _page_tokens(self, quotes: Sequence[Quote]) -> Iterator[str]:
         """The names by which people refer to the page and to its figures and tables, and other tokens of the page."""
         first, count = quotes[0], len(self._document_pages)
         yield from map(str, page_names(first.page_label, first.page, count or None))
@@ -152,7 +152,7 @@ def _own_words(quote: Quote) -> str:
     return f"{quote.all_text()}\n{quote.section or ''}"
 
 
-def _with_names_once(segment: Segment) -> Segment:
+def _joined_by_document(segment: Segment) -> Segment:
     """The segment with consecutive parts of one document joined under its name."""
     import numpy as np
 
@@ -218,12 +218,12 @@ def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
     kept = {
         quote.id
         for i, quote in enumerate(quotes)
-        if quote.layout != "page" and not any(_repeats(i, quote.bbox, j, other) for j, other in pictures)
+        if quote.layout != "page" and not any(_lies_within(i, quote.bbox, j, other) for j, other in pictures)
     }
     return kept or {quote.id for quote in quotes}
 
 
-def _repeats(i: int, quote: Box, j: int, picture: Box) -> bool:
+def _lies_within(i: int, quote: Box, j: int, picture: Box) -> bool:
     """Whether a quote lies within a picture that counts in its place; of two quotes in one place, the first counts."""
     # Comparing edges first is faster than computing areas, and few boxes overlap.
     if i == j or quote[1] >= picture[3] or quote[3] <= picture[1] or inside(quote, picture) <= 0.95:

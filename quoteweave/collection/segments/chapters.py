@@ -189,7 +189,7 @@ class _Numbering:
             # After 1, 2, 3, 1, 2, a 4 shows that the second 1 and 2 are no chapters; after 1, 2, 1, 2, a 3 does not.
             self._is_sure = self._is_sure and self._repeated != self._last
             self._take(title)
-        elif title.number > self._last + 1 and self._goes_on(title, at):
+        elif title.number > self._last + 1 and self._may_skip_numbers(title, at):
             self._is_sure = False
             self._take(title)
         elif title.number > self._last + 1 + MAX_MISSING:
@@ -205,7 +205,7 @@ class _Numbering:
         self._is_sure = title.number == 1 or title.says_chapter
         return self._is_sure or (at == self._series[0] and self._has_more(title, at))
 
-    def _goes_on(self, title: NumberedHeading, at: int) -> bool:
+    def _may_skip_numbers(self, title: NumberedHeading, at: int) -> bool:
         """Whether a title that skips numbers is a chapter's: it says so, or something that belongs to it follows."""
         if self._last_at.get(self._last + 1, -1) > at:
             return at in self._in_series

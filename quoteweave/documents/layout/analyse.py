@@ -17,7 +17,7 @@ from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_be
 from quoteweave.documents.layout.tables.heads import with_heads
 from quoteweave.documents.layout.tables.labelled import labelled_tables
 from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
-from quoteweave.documents.layout.tables.side_by_side import parted_at_gutters
+from quoteweave.documents.layout.tables.side_by_side import split_at_gutters
 from quoteweave.documents.layout.tables.tagged import tagged_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
@@ -76,7 +76,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     # Lines of running text in two columns are beside each other, and would be taken for the rows of a table.
     paragraphs = _running_text(free_lines)
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
-    tables = with_adjoining_rows(list(parted_at_gutters(tables)), _lines_outside(free_lines, tables))
+    tables = with_adjoining_rows(list(split_at_gutters(tables)), _lines_outside(free_lines, tables))
     tables += tables_below_years(_lines_outside(free_lines, tables))
     tables = with_heads(tables, _lines_outside(free_lines, tables))
     tables += tagged

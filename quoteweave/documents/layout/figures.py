@@ -121,7 +121,7 @@ def find_figures(
 
 
 def _sorted_out(lines: Sequence[Line]) -> _Text:
-    blocks = [part for block in group_lines(lines) for part in _parted_at_caption(block)]
+    blocks = [part for block in group_lines(lines) for part in _split_at_caption(block)]
     captions = [block for block in blocks if caption_label(block.text) is not None]
     prose = [block for block in blocks if block.prose and len(block.lines) > 1]
     columns = [block for block in blocks if not block.prose and _is_narrow_column(block)]
@@ -133,7 +133,7 @@ def _sorted_out(lines: Sequence[Line]) -> _Text:
     )
 
 
-def _parted_at_caption(block: LineBlock) -> list[LineBlock]:
+def _split_at_caption(block: LineBlock) -> list[LineBlock]:
     """The blocks with a caption directly below the labels of an axis separated from these."""
     at = next((row for row, line in enumerate(block.lines) if caption_label(line.text) is not None), 0)
     return [block_of(block.lines[:at]), block_of(block.lines[at:])] if at and not block.prose else [block]

@@ -235,7 +235,12 @@ class PdfPages:
             lost = (*_left_out(number, layer), *without_size, *_undecoded(number, page, drawn))
             label, bookmarks, dropped = self._names(number)
             fields, unread = _read_annotations(annotations, layer.turns, self._inherits_value(number))
-            warnings = (*lost, *self._passed_over(number), *self._beside(number, annotations, unread), *dropped)
+            warnings = (
+                *lost,
+                *self._lost_content_warnings(number),
+                *self._unread_warnings(number, annotations, unread),
+                *dropped,
+            )
             return RawPage(
                 *(number, drawn, layer.lines, label, warnings, bookmarks, rotation, layer.is_misread),
                 turns=layer.turns,
@@ -265,11 +270,11 @@ class PdfPages:
         objects = self.objects()
         if objects is None:
             return 0
-        from quoteweave.documents.sources.pdf_objects.passed_over import count_fields
+        from quoteweave.documents.sources.pdf_objects.losses import count_fields
 
         return count_fields(objects, MAX_FIELDS)
 
-    def _beside(self, number: int, annotations: PageAnnotations, unread: int) -> tuple[str, ...]:
+    def _unread_warnings(self, number: int, annotations: PageAnnotations, unread: int) -> tuple[str, ...]:
         """Warnings about what is not read: notes, form fields, attached files and media, and forms in XFA."""
         import pypdfium2.raw as pdfium
 
@@ -286,12 +291,12 @@ class PdfPages:
             warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {unread}")
         return tuple(warnings)
 
-    def _passed_over(self, number: int) -> tuple[str, ...]:
+    def _lost_content_warnings(self, number: int) -> tuple[str, ...]:
         """Warnings about what pdfium loses of the page and, with the first page, about pages that it does not know."""
         objects = self.objects()
         if objects is None:
             return ()
-        from quoteweave.documents.sources.pdf_objects.passed_over import document_losses, page_losses
+        from quoteweave.documents.sources.pdf_objects.losses import document_losses, page_losses
 
         of_document = document_losses(objects, self.count) if number == 0 else ()
         return (*of_document, *page_losses(objects, number))
@@ -301,14 +306,14 @@ class PdfPages:
         objects = self.objects()
         if objects is None:
             return 0, 0
-        from quoteweave.documents.sources.pdf_objects.passed_over import count_associated, count_associated_elsewhere
+        from quoteweave.documents.sources.pdf_objects.losses import count_associated, count_associated_elsewhere
 
         page = objects.page(number)
         of_document = count_associated_elsewhere(objects) if number == 0 else 0
         return of_document, count_associated(objects, page.entries) if page else 0
 
     def _inherits_value(self, number: int) -> Callable[[int], bool]:
-        from quoteweave.documents.sources.pdf_objects.passed_over import inherits_value
+        from quoteweave.documents.sources.pdf_objects.losses import inherits_value
 
         objects = self.objects()
         page = objects.page(number) if objects is not None else None

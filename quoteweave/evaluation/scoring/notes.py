@@ -22,10 +22,10 @@ from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.evaluation.statistics.intervals import Estimate, few_clusters
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
-_LONGER = 5
+_LONG_ANSWER_FACTOR = 5
 """If answers are this many times as long as gold, word overlap is limited far below 1: token F1 to at most 2/6."""
 _UNRELATED = 0.1
-_MANY = 300
+_MIN_CORRELATED = 300
 """A correlation over so many questions is known to about 0.1. Of eight published runs over MMDocRAG that cite, five
 have 0.32 to 0.40, and three, whose judgements do not belong to the questions beside them, -0.03 to 0.00."""
 _TO_LONG_GOLD = ("bleu", "rouge_l.f1")
@@ -63,7 +63,7 @@ def answer_notes(
 
 
 def _judged_other_answers(r: Estimate | None) -> list[str]:
-    if r is None or r.value is None or r.n < _MANY or abs(r.value) >= _UNRELATED:
+    if r is None or r.value is None or r.n < _MIN_CORRELATED or abs(r.value) >= _UNRELATED:
         return []
     return [
         f"the judge's scores do not go with what the answers cite: r = {half_up(r.value, 2)} between judge.average and "
@@ -84,7 +84,7 @@ def _much_longer(
     if not shown or not lengths:
         return []
     ours, theirs = (median(column) for column in zip(*lengths, strict=True))
-    if ours < _LONGER * theirs:
+    if ours < _LONG_ANSWER_FACTOR * theirs:
         return []
     return [
         f"{' and '.join(shown)} compare answers of {ours:.0f} words (median) with gold of {theirs:.0f}: they are low "

@@ -25,11 +25,11 @@ from quoteweave.documents.layout.tables.columns import (
 )
 from quoteweave.documents.layout.tables.head_names import names_with_spans, with_names_parted
 from quoteweave.documents.layout.tables.lines_above import LinesAbove
-from quoteweave.documents.layout.tables.parting import (
+from quoteweave.documents.layout.tables.splitting import (
     MAX_GAP,
     is_heading,
     is_over,
-    parted_at_heads,
+    split_at_heads,
     stands_over_columns,
 )
 from quoteweave.documents.sources.lines import Line
@@ -87,7 +87,7 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
     """
     found: list[_Headed] = []
     outside = LinesAbove(lines, tables)
-    parts = list(parted_at_heads(sorted(tables, key=lambda table: table.box[1]), outside.rows_above))
+    parts = list(split_at_heads(sorted(tables, key=lambda table: table.box[1]), outside.rows_above))
     kept = {id(line) for table in parts for line in table.lines}
     given_up = [line for table in tables for line in table.lines if id(line) not in kept]
     left = LinesAbove((*lines, *given_up), parts)

@@ -16,7 +16,7 @@ MAX_BESIDE = 0.34
 MIN_SHARED = 0.5
 
 
-def parted_at_gutters(tables: Iterable[Table]) -> Iterator[Table]:
+def split_at_gutters(tables: Iterable[Table]) -> Iterator[Table]:
     """The tables, each split where a wide empty space runs from its top to its bottom between two tables.
 
     Both have names beside their numbers, and most rows of each are beside no line of the other. A table with ruled

@@ -82,7 +82,7 @@ class CiteVqa:
         if not example.documents or prediction.response is None or prediction.error is not None:
             return {}
         usable = [_placed(region) for region in example.reference.regions if box_problem(region.bbox) is None]
-        gold = [one for one in usable if _is_there(one[0], prediction)]
+        gold = [one for one in usable if _has_page(one[0], prediction)]
         text = boxed_response(prediction, example) or ""
         lost = _marks_without_quote(prediction)
         read = text if self._published else answer_of(text, "own")
@@ -154,7 +154,7 @@ def _placed(region: GoldRegion) -> Placed:
     return (region.document, region.page), region.bbox
 
 
-def _is_there(place: Place, prediction: Prediction) -> bool:
+def _has_page(place: Place, prediction: Prediction) -> bool:
     """Whether the document has the page, as far as this is known."""
     pages = prediction.gold_pages
     return pages is None or any((page.document, page.page) == place for page in pages)

@@ -42,7 +42,7 @@ RowsAbove = Callable[[Box], Sequence[Row]]
 """Returns the rows directly above a box that are part of no table."""
 
 
-def parted_at_heads(tables: Iterable[Table], rows_above: RowsAbove) -> Iterator[Table]:
+def split_at_heads(tables: Iterable[Table], rows_above: RowsAbove) -> Iterator[Table]:
     """The tables, from top to bottom, split where names of columns are repeated below numbers.
 
     The last part is joined to the table directly below it if it has one row of numbers, and left out if it has none.

@@ -11,7 +11,7 @@ from quoteweave.documents.layout.analyse import analyse_layout
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.tables.heads import with_heads
-from quoteweave.documents.layout.tables.side_by_side import parted_at_gutters
+from quoteweave.documents.layout.tables.side_by_side import split_at_gutters
 from quoteweave.documents.sources.lines import Line
 
 Rows = tuple[tuple[str, ...], ...]
@@ -126,7 +126,7 @@ SHORT_NUMBERS = tuple((name, one, other) for name, _, one, _, other in SHORT)
 def beside(top: float, rows: Sequence[Sequence[str]] = SHORT) -> list[Rows]:
     """The rows of the tables in a frame with the body at 100 points, and at its right rows that begin at `top`."""
     lines = (*rows_at(BODY, 100), *rows_at(rows, top, (420, 480, 490, 530, 538)))
-    return [table.rows for table in parted_at_gutters([Table((40, 90, 560, 180), cells_of(lines), lines)])]
+    return [table.rows for table in split_at_gutters([Table((40, 90, 560, 180), cells_of(lines), lines)])]
 
 
 def test_tables_side_by_side_in_one_frame_are_two() -> None:
