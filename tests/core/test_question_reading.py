@@ -130,6 +130,7 @@ def test_what_stands_on_a_first_page(question: str, asks: bool) -> None:
         ("Summarise chapter 3", False),
         ("How many main topics does the report have?", False),
         ("What is this?", False),
+        ("Where did she study?", False),
     ],
 )
 def test_what_asks_for_the_whole_of_a_document(question: str, asks: bool) -> None:

@@ -145,7 +145,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
     asks_denied = short and asks_what_is_denied(text)
     if asks_denied and frozenset(words(text)) <= interrogative_words() | denying_words():
         asks, asked_by = "statement", ""  # "What is forbidden?" asks for no definition
-    overview = short and asks != "count" and rules.asks_overview(text)
+    overview = short and asks not in {"count", "date", "money", "person", "place"} and rules.asks_overview(text)
     # "The table of contents" asks for no table.
     told = without_places(text) if places else text
     picture_types = () if labels else tuple(one for one, pattern in rules.picture_types.items() if pattern.search(told))
