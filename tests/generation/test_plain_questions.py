@@ -764,3 +764,10 @@ def test_how_much_something_grew_is_not_told_by_how_much_it_is(verb: str) -> Non
     told = quote("Net sales increased by 18% in 2021.")
     answer = ask(question, context([told], [sales]))
     assert (answer.status, "18%" in answer.text) == ("answered", True)
+
+
+def test_what_a_note_includes_is_not_how_many_there_are() -> None:
+    note = quote("Includes 20 Pacific Sales stores and 19 Best Buy outlet stores.")
+    assert ask("How many stores does Best Buy have?", context([note])).status != "answered"
+    told = quote("Best Buy has 978 stores.")
+    assert "978" in ask("How many stores does Best Buy have?", context([told])).text

@@ -83,8 +83,12 @@ _APPOSITION = lazy_regex(r",\s+((?:(?:the|an?|our|its)\s+)?[A-ZÀ-Þ][^,;:]{1,60
 _WHICH_IS = lazy_regex(r",(?=\s+(?:which|who)\s+(?:is|are|was|were|has|have|had|can)\b)")
 _UNTIL = lazy_regex(r"\b(?:until|till|through)\s", re.IGNORECASE)
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
-# "Students whose results are poor must take three modules" does not tell how many students must take.
-_BEGINS_WITH_CASE = lazy_regex(r"\W*(?:if|when|whenever|unless|where|[^\W\d_]{3,}s\s+whose)\b", re.IGNORECASE)
+# "Students whose results are poor must take three modules" does not tell how many students must take, nor does "Includes
+# 20 outlet stores" how many stores there are.
+_BEGINS_WITH_CASE = lazy_regex(
+    r"\W*(?:if|when|whenever|unless|where|includ(?:es|ing)|exclud(?:es|ing)|of\s+(?:these|those|which)|[^\W\d_]{3,}s\s+whose)\b",
+    re.IGNORECASE,
+)
 # "Refill the bean hopper" says what to do with it.
 _ASKS_WHAT_IT_IS = lazy_regex(
     r"\W*what(?:['’]s|\s+(?:is|are))\s+(?:(?:the|our)\s+)?[\w-]+(?:\s+[\w-]+)?\W*", re.IGNORECASE
