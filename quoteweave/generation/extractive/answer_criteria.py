@@ -1,4 +1,4 @@
-"""Decide which statements answer a question: those with everything that distinguishes it, and with what it asks for.
+"""Decide which statements answer a question: those with all that distinguishes the question, and what it asks for.
 
 Requirements on a statement, together with its quote and what is above it (caption, section, the document's name):
 
@@ -9,15 +9,15 @@ Requirements on a statement, together with its quote and what is above it (capti
 - it has most of the weight of what the question is about: `MIN_COVERAGE` in the sentence itself, `AROUND` times that
   with what is above it;
 - it is not about the opposite ("the up button" where the question asks for "the down button");
-- words that are adjacent in the question are adjacent in it ("long-term debt"), unless one is what was done ("when was
-  the survey conducted");
+- words that are adjacent in the question are adjacent in it ("long-term debt"), unless one is the act ("when was the
+  survey conducted");
 - it is no question itself, and no line of a table of contents;
 - it has what is asked for (`answer_kinds`), and not only from the question itself;
 - the sentence that introduces it does not deny or prohibit it ("Never do any of the following:");
-- if it begins with "It" or the like, the words are in it or in the sentence before it: above them may be another thing.
+- if it begins with "It" or the like, the words must be in it or in the sentence before it, and not only above them.
 
-A verb may be said by another ("supports" by "provides", `words_alike`), and the first cell of a table ("Fiscal years
-ended") stands above its rows.
+A verb may be replaced by one of the same meaning ("supports" by "provides", `words_alike`), and the first cell of a
+table ("Fiscal years ended") counts as above its rows.
 
 Headings and captions answer only questions for a term's meaning, as they merely introduce content elsewhere; and no
 sentence answers a question for something that has to be looked at or counted on pages.
@@ -80,28 +80,28 @@ from quoteweave.generation.relevance import (
 from quoteweave.generation.sentence_kinds import denies, has_denying_word
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
-"""Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
+"""The least share of the subject's weight that a statement must contain: on the best pages, and elsewhere."""
 MIN_COVERAGE_FACTOID = 0.85
 """The same for questions answered by yes or no, a date, a person or a place.
 
 Almost everything must occur, the verb above all, because most sentences have some name."""
-BEST_PAGES = 2  # count as the best
+BEST_PAGES = 2  # so many pages count as the best
 AROUND, MAX_ASKED = 1.2, 0.8
-"""Factor by which the least share rises with the text above the statement included, and the highest share required."""
+"""Factor for the least share if the text above the statement counts, too, and the highest share required then."""
 DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing: all but light ones.
 
-Where a name is in no sentence, it outweighs the others, and is what must not."""
+A name that is in no sentence outweighs the others, and then is the only word that must not be missing."""
 MIN_INTRODUCED, ALL = 0.45, 0.97
-"""Least share in the sentence where the text above it has all the rest (`_may_be_introduced`), and what is all."""
+"""The least share in a sentence if the text above has all the rest (`_may_be_introduced`), and what counts as all."""
 MIN_SUBJECT_TERMS = 2
-"""Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
+"""The least number of words in the subject: any statement may contain the only one of "what year is it for"."""
 CLEARLY_FIRST_SHARE = 2 / 3
-"""Share of these requirements that suffices for the statement that a model ranks clearly first."""
+"""Factor for these least shares, for the statement that a model ranks clearly first."""
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
-# Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
+# A text that denies one of these words only answers whether something is allowed, and not what is.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _YEAR_WITHIN = lazy_regex(rf"(?<!\d){RECENT_YEAR.pattern}(?!\d)")
 # A question, a line of a table of contents, or an entry of a list of references.
@@ -111,7 +111,7 @@ _NO_STATEMENT = lazy_regex(
 _CLAUSE_END = lazy_regex(r"[,;:](?=\s)")
 _NAMES_CHART = lazy_regex(r"\b(?:charts?|graphs?|histograms?|axis|axes)\b", re.IGNORECASE)
 _IN_SEASON = lazy_regex(r"\b(?:in|during)\s+(?:the\s+)?(spring|summer|autumn|winter)\b", re.IGNORECASE)
-# A noun that the question asks about, rather than a verb, which a statement may well say in another word.
+# A noun that the question asks about. Unlike a noun, a verb may well be replaced by another word in a statement.
 _NOUN_BEHIND_SMALL_WORD = lazy_regex(
     r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
     re.IGNORECASE,
@@ -138,7 +138,7 @@ class AnswerCriteria:
         }
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
-        charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" may be none
+        charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" need not be one
         self._may_mean_chart = charted or _NAMES_CHART.search(question.analysis.text) is not None
         self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
@@ -175,7 +175,7 @@ class AnswerCriteria:
         return tells and tells_as_asked(statement, self._question)
 
     def may_compete(self, statement: Statement) -> bool:
-        """Whether cells that do not answer may yet be what is asked for, as only words of a date are missing there."""
+        """Whether cells that do not answer may still be what is asked for, because they lack only words of a date."""
         is_told = statement.cells and not statement.is_denied
         if not is_told or self._is_of_another_year(statement) or self._tells_otherwise(statement):
             return False
@@ -183,7 +183,7 @@ class AnswerCriteria:
         return {word for word in self._subject if not is_of_date(word) or RECENT_YEAR.fullmatch(word)} <= held
 
     def _tells_otherwise(self, statement: Statement) -> bool:
-        """Whether a statement says the opposite of what is asked for, or tells of another thing."""
+        """Whether a statement says the opposite of what is asked for, or is about another thing."""
         question = self._question
         return is_opposite(statement, question) or tells_another(statement, question.analysis, question.terms)
 
@@ -210,7 +210,7 @@ class AnswerCriteria:
             beside = words_above(statement.quote, is_row=statement.is_row).union(words(statement.above))
             beside |= self._title(statement)
         if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
-            return False  # the document tells of it, and elsewhere
+            return False  # the document has that noun, but elsewhere
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
         total = sum(self._subject.values())
@@ -223,9 +223,9 @@ class AnswerCriteria:
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
     def _is_own_property(self, statement: Statement) -> bool:
-        """Whether cells or a label give what is asked for of what the document is about: "Weight", in a manual.
+        """Whether cells or a label give what is asked for about the document's subject: "Weight", in a manual.
 
-        Or of what the heading names, and none that names another thing.
+        The heading may name the subject, too; above a label, it must name nothing else.
         """
         labels = [frozenset(words(row.name)) for row in statement.cells]
         labels = labels or [label_of(statement.text) or told_directly(statement.text, self._question, self._texts)]
@@ -239,18 +239,18 @@ class AnswerCriteria:
         return rest <= own | above and (statement.is_row or above <= own | self._subject.keys())
 
     def _known(self, statement: Statement) -> frozenset[str]:
-        """What a statement's document is about, by its name and title, which is not said in each of its sentences.
+        """What a statement's document is about, by its name and title, which its sentences need not repeat.
 
-        Of a question of no certain kind only names count: "What is discussed in Section 6 of Versatile Variances?".
+        For a question of no certain kind, only names count: "What is discussed in Section 6 of Versatile Variances?".
         """
         known = self._document_words(statement)
         named = self._question.names | self._called
         return known & named if self._question.analysis.asks == "statement" else known
 
     def _share_of_rest(self, held: frozenset[str], known: frozenset[str]) -> float:
-        """The share of the subject's weight, without what is known, that is held; 0 where hardly any is left.
+        """The share of the subject's weight, without known words, that is held; 0 if hardly any words are left.
 
-        "How much does the kiln cost?" is not answered by what anything in the manual of the kiln costs.
+        "How much does the kiln cost?" is not answered by the price of anything else in the kiln's manual.
         """
         rest = {word: weight for word, weight in self._subject.items() if word not in known}
         return coverage(rest, held) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
@@ -269,15 +269,15 @@ class AnswerCriteria:
         return denies(next((one for one in clauses if not self._subject.keys().isdisjoint(words(one))), clauses[0]))
 
     def _may_be_introduced(self, statement: Statement) -> bool:
-        """Whether what the question is about may stand in the heading alone: "Tomasz Wren is in charge" of the move."""
+        """Whether the question's subject may be in the heading alone: under "The move", "Tomasz Wren is in charge"."""
         analysis, text = self._question.analysis, statement.text
         told = (analysis.asks in _INTRODUCED_KINDS or analysis.asks_denied) and not analysis.asks_front
-        if analysis.asks == "amount":  # a thing of what the heading names may have another weight
+        if analysis.asks == "amount":  # a part of what the heading names may have another weight
             told = says_act(text, analysis.text)
         return told and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _held(self, statement: Statement) -> frozenset[str]:
-        """The words of a statement; for questions that need their verb, without compounds that these lack.
+        """The words of a statement; for questions that need their verb, without compounds that the question lacks.
 
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
@@ -291,21 +291,21 @@ class AnswerCriteria:
         return self._with_alike(before.union(words(bare), words_of_cells(statement, self._question)))
 
     def _with_alike(self, held: frozenset[str]) -> frozenset[str]:
-        """Words with those of the subject that they say or spell otherwise."""
+        """These words, and those of the subject that they say with other words or spell otherwise."""
         spelled = (word for word, other in self._spelled.items() if other <= held and word in self._subject)
         return with_words_alike(held, self._subject).union(spelled)
 
     def _taken_as_said(self, statement: Statement) -> frozenset[str]:
-        """All words of the subject, if computed, of which the table has them, or of the thing that it begins with."""
+        """The subject's words that a statement may lack: all, if it is computed or begins with what is asked about."""
         said = statement.is_computed or (self._thing and tells_use(statement, self._thing))
         besides = words_besides(statement, self._question, self._subject.keys(), self._context)
         return frozenset(self._subject) if said else besides
 
     def _words_before(self, statement: Statement) -> frozenset[str]:
-        """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said.
+        """The words of the sentence that says what "It" is, if the statement itself tells what is asked about it.
 
-        So it is if the statement tells the quantity asked for: "It weighs 46 kg" tells how heavy something is; or, of
-        who did something, the act: "It was founded by Ada Byron".
+        It does so if it has the last word of the subject, if it tells the quantity asked for ("It weighs 46 kg"), or,
+        for who did something, if it tells the act ("It was founded by Ada Byron").
         """
         subject, wanted, asked = list(self._subject), self._quantity, self._question.analysis
         did = ASKS_WHO_DID.match(asked.text)
@@ -366,9 +366,9 @@ class AnswerCriteria:
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
 
     def _is_of_another_year(self, statement: Statement) -> bool:
-        """Whether a statement has another year than the question's, which only the document's name or title has.
+        """Whether a statement is about another year than the question's, which is neither in it nor right above it.
 
-        In a report of 2021, what is headed "2020" is of that year. "Calendar 2021" is not fiscal 2021.
+        In a report of 2021, the text under "2020" is about 2020. "Calendar 2021" is not fiscal 2021.
         """
         own = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
         said = {*own, *words(f"{statement.before}\n{statement.quote.section or ''}")}
@@ -389,8 +389,8 @@ class AnswerCriteria:
     def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.
 
-        Elsewhere in a text stands what it says of other things: "32 mpg for the LE; 46 mpg for the XSE". A share is of
-        what its own sentence names, whatever the heading does.
+        The rest of the quote may be about other things: "32 mpg for the LE; 46 mpg for the XSE". A share is that of
+        what its own sentence names, whatever the heading names.
         """
         if (statement.quote.kind == "image" and not statement.picture) or refers_back(statement.text):
             return around

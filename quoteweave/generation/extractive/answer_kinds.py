@@ -54,11 +54,11 @@ from quoteweave.generation.sentence_kinds import (
 )
 
 DEFINED_WITHIN = 25
-"""Characters after a word within which a sentence that defines it has "is" or the like."""
+"""A sentence defines a word if "is" or the like follows within so many characters."""
 NAMED_WITHIN = 6
-"""Words before "which" among which all that it stands for must be."""
+"""All that "which" stands for must be among so many words before it."""
 COUNTED_WORDS = 3
-"""Words after a number that may name what it counts."""
+"""So many words after a number may name what it counts."""
 
 _DEFINES = lazy_regex(
     r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
@@ -68,11 +68,11 @@ _MEASURED_EXTENT = lazy_regex(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
     re.IGNORECASE,
 )
-# Pounds are weighed too, so that they are no unit of a single kind.
+# Pounds are also a weight, so they cannot be a unit of money alone.
 _OTHER_MONEY = lazy_regex(
     r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
 )
-# "Boats longer than 15 metres moor at the quay" tells nothing of the quay.
+# "Boats longer than 15 metres moor at the quay" tells nothing about the quay.
 _OF_SOME = lazy_regex(
     r"(\b(?!(?:is|are|was|were|be|been|no|not|much|far|even|slightly)\b)[^\W\d_]+)\s+"
     r"(?:(?:more|less)\s|\w{2,}er\s)than\s+\d[\d.,]*(?:\s[^\W\d_]+)?",
@@ -83,13 +83,13 @@ _APPOSITION = lazy_regex(r",\s+((?:(?:the|an?|our|its)\s+)?[A-ZÀ-Þ][^,;:]{1,60
 _WHICH_IS = lazy_regex(r",(?=\s+(?:which|who)\s+(?:is|are|was|were|has|have|had|can)\b)")
 _UNTIL = lazy_regex(r"\b(?:until|till|through)\s", re.IGNORECASE)
 _JOINED = lazy_regex(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
-# "Students whose results are poor must take three modules" does not tell how many students must take, nor does "Includes
-# 20 outlet stores" how many stores there are.
+# "Students whose results are poor must take three modules" does not tell how many modules students must take, nor does
+# "Includes 20 outlet stores" tell how many stores there are.
 _BEGINS_WITH_CASE = lazy_regex(
     r"\W*(?:if|when|whenever|unless|where|includ(?:es|ing)|exclud(?:es|ing)|of\s+(?:these|those|which)|[^\W\d_]{3,}s\s+whose)\b",
     re.IGNORECASE,
 )
-# "Refill the bean hopper" says what to do with it.
+# "Refill the bean hopper" does not tell what the bean hopper is.
 _ASKS_WHAT_IT_IS = lazy_regex(
     r"\W*what(?:['’]s|\s+(?:is|are))\s+(?:(?:the|our)\s+)?[\w-]+(?:\s+[\w-]+)?\W*", re.IGNORECASE
 )
@@ -100,7 +100,7 @@ _HYPOTHETICAL = lazy_regex(
     r"|suspect(?:s|ed)?|urg(?:es?|ed))\b",
     re.IGNORECASE,
 )
-# What year it was tells neither the day nor the month.
+# A year tells neither the day nor the month.
 _ASKS_PART = lazy_regex(r"\b(?:(?P<day>days?|dates?)|months?)$", re.IGNORECASE)
 _ASKS_WHEN_ALLOWED = lazy_regex(
     r"when\s+(?:(?:may|can|should|must|could)\b|(?:do|does)\b[^,;?]*\b(?:have|need)\s+to\b)", re.IGNORECASE
@@ -124,9 +124,9 @@ _ADVISES = lazy_regex(
 def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the kind of answer asked for: a count, a percentage, a date, a name, a reason…
 
-    For a question of no such kind, the statement must not merely introduce what follows it. What is so in one case
-    alone ("If they cannot agree, …") tells neither how many there are nor who does something, and an example no number.
-    How much something has changed is not told by how much it is.
+    For a question of no such kind, the statement must not merely introduce what follows it. What is so only in one case
+    ("If they cannot agree, …") tells neither how many there are nor who does something, and an example tells no number.
+    How much something is does not tell how much it has changed.
     """
     asks, text, told = question.analysis.asks, question.analysis.text, statement.text
     if asks in {"count", "person", "definition"} and _BEGINS_WITH_CASE.match(told) and not _SAYS_CONDITION.search(text):
@@ -141,7 +141,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     if IN_EXAMPLE.search(told) and not IN_EXAMPLE.search(text):
         return False
     if asks in _KINDS_OF_ACTS and not statement.is_row and (own := told_of_asked_act(statement.text, text)) is not None:
-        statement = statement.model_copy(update={"text": own})  # what another verb says is of another act
+        statement = statement.model_copy(update={"text": own})  # what another verb says is about another act
     in_its_language = None if statement.is_row else tells_foreign_kind(told, question)
     tells = _CHECKS.get(asks, is_substantive)(statement, question) if in_its_language is None else in_its_language
     return tells and (statement.is_row or tells_behind(told, question))
@@ -182,7 +182,7 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
+    """Whether a statement has a number, which must be a time, a weight or a length if one of these is asked for."""
     analysis = question.analysis
     wanted = asked_quantity(analysis.asked_by, analysis.text)
     if statement.is_row:
@@ -192,7 +192,7 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     told = _OF_SOME.sub(r"\1", _of_subject(statement, question))
     if (tells := tells_how(analysis.asked_by, told)) is not None:
         return tells
-    # How high a thing is is no distance.
+    # The height of a thing is no distance.
     told = _MEASURED_EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     told = own_amounts(told, analysis.text)
     amounts = [one for one in new_facts(told, analysis.text)[1] if not one.year]
@@ -208,13 +208,13 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _names_quantity(statement: Statement, wanted: Quantity) -> bool:
-    """Whether cells are of a quantity, by their unit or by what names them: nobody's age is his goals and games."""
+    """Whether cells give a quantity, by their unit or the words around them: goals and games tell nobody's age."""
     above = f"{statement.text}\n{statement.quote.caption or ''}\n{statement.quote.section or ''}"
     return not (wanted.in_rows.isdisjoint(words(above)) and wanted.dimensions.isdisjoint(dimensions_in(above)))
 
 
 def _of_subject(statement: Statement, question: QuestionTerms) -> str:
-    """The clauses of a statement that have a word of what the question is about; all of it where none has.
+    """The clauses of a statement that have a subject word of the question; the whole statement if none has one.
 
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
     """
@@ -230,12 +230,12 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
 
 
 def _with_appositions(text: str, asked: Set[str]) -> str:
-    """A text without the commas around all that is asked of: "Its highest point, Mount Varde, rises 186 metres"."""
+    """A text without the commas around the thing asked about: "Its highest point, Mount Varde, rises 186 metres"."""
     return _APPOSITION.sub(lambda named: f" {named[1]} " if asked <= set(words(named[1])) else named[0], text)
 
 
 def _with_relatives(text: str, asked: Set[str]) -> str:
-    """A text without the commas between all that is asked of and what goes on of it: "the Long Window, which is"."""
+    """A text without the comma between the thing asked about and a relative clause: "the Long Window, which is"."""
     return _WHICH_IS.sub(
         lambda comma: "" if asked <= set(words(" ".join(text[: comma.start()].split()[-NAMED_WITHIN:]))) else comma[0],
         text,
@@ -320,10 +320,10 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says how to do what is asked; "What should I do if …?" any sentence on that case may answer.
+    """Whether a statement says how to do what is asked; any sentence on the case may answer "What should I do if …?".
 
-    Items of lists are handled in `procedures`, by the heading above them. Of a table, a row does that is named by the
-    case: "Pump does not start", beside what to do.
+    Items of lists are handled in `procedures`, by the heading above them. A table's row answers if its name is the case
+    ("Pump does not start") and one of its cells says what to do.
     """
     asks_what = question.analysis.asked_by[:4].casefold() == "what"
     if statement.is_row:
@@ -366,7 +366,7 @@ def _compares(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _names_whom(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement names a person, or who does what is asked; "to whom" `tells_behind` tells."""
+    """Whether a statement names a person, or who does what is asked; `tells_behind` checks for "to whom"."""
     if asks_whom(question.analysis.text):
         return True
     return names_person(statement, question) or tells_doer(statement.text, question)

@@ -1,4 +1,4 @@
-"""Check by rule whether a statement names a person or place, or tells of one thing, where a question asks for it."""
+"""Check by rule whether a statement names the person or place that a question asks for, or is about its subject."""
 
 import re
 from collections.abc import Iterable, Iterator, Set
@@ -15,13 +15,13 @@ from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_what
 
 MAX_NAMES = 3
-"""With more new names than this a sentence is a list, and answers the question for none of them."""
+"""A sentence with more new names than this is a list, and does not answer a question for a name."""
 ASKING_LABEL = lazy_regex(
     r"^\W*(?:(?P<date>When)|(?P<place>Where|Venue|Location))\W*:\s+\S", re.IGNORECASE | re.MULTILINE
 )
-"""A line whose label is the word that a question asks with; its group is the kind of that."""
+"""A line whose label is a question word, or a noun for it; its group is the kind of the question."""
 WITHIN_WORDS = 4
-"""Words before "located in" among which the name of what is located must be."""
+"""The name of what is located must be among so many words before "located in"."""
 
 _COMPANY = lazy_regex(
     r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
@@ -77,7 +77,7 @@ _NUMBER_OF = lazy_regex(
     r"(notice|leave|holidays?|vacation|warranty|guarantee|probation|training|experience)\b",
     re.IGNORECASE,
 )
-# What was so before is not what is so.
+# What was once so need not be so now.
 _WAS = lazy_regex(r"\b(?:was|were|had|did|formerly|previously)\b", re.IGNORECASE)
 _HOW_MUCH = lazy_regex(r"how much|wie ?viel|combien", re.IGNORECASE)
 _BEGINS_WITH_COSTS = lazy_regex(r"\s+(?:costs|coûte)\b")
@@ -101,7 +101,7 @@ _PLACE_WHERE = lazy_regex(
     r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
 )
 _SITUATED_ALONE = lazy_regex(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
-# The owner in "a copy of Smith's letter" is no place, nor is "November", or who does something: "held by Ada Byron".
+# These are no places: the owner in "a copy of Smith's letter", "November", and the doer in "held by Ada Byron".
 _NO_PLACE = (
     r"(?!(?:Jan(?:uary)?|Feb(?:ruary)?|March|April|May|June|July|Aug(?:ust)?|Sept(?:ember)?|Oct(?:ober)?|Nov(?:ember)?"
     rf"|Dec(?:ember)?|{WEEKDAY}s?)\b)"
@@ -110,7 +110,7 @@ _IN_PLACE = lazy_regex(
     r"\b(?:(?:in|at|from|to|near|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?|by\s+the\s+)"
     rf"{_NO_PLACE}([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
 )
-# One of several words may be one of the question: of a deposit, "the Deposit Protection Service".
+# A place of several words may share some of them with the question: for a deposit, "the Deposit Protection Service".
 _LONG_PLACE = lazy_regex(
     rf"\b(?:(?:in|at|near)\s+(?:the\s+)?|by\s+the\s+){_NO_PLACE}((?:[A-ZÀ-Þ][\w'’-]+\s+){{1,3}}[A-ZÀ-Þ][\w'’-]+)"
 )
@@ -121,9 +121,9 @@ _ASKS_WHERE_TO_TURN = lazy_regex(r"where\s+(?:do|can|should|must|may|could|to)\b
 
 
 def names_person(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement names one person or a few; what "we" did tells of nobody, whoever else it names.
+    """Whether a statement names one person or a few; one about what "we" did does not, whomever it mentions.
 
-    What shares a word with the document's name is rather the organisation that it is about.
+    A name that shares a word with the document's name is rather that of the organisation that it is about.
     """
     if ASKS_WHO_MAY.match(question.analysis.text):
         return tells_who_may(statement.text, question)
@@ -164,15 +164,15 @@ def _without_ends(name: list[str], post: frozenset[str]) -> list[str]:
 def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[str]) -> bool:
     """Whether a statement begins with the one thing that a question is about, and goes straight on with what is asked.
 
-    Or calls it one of so much, "a warranty of three years", where `texts`, all that were found, have no other.
-    "How long is the warranty?" is answered by "The warranty lasts three years", "Who are the hosts?" by "Your hosts are
-    Ada and Carl Byron".
+    "A warranty of three years" tells it, too, if none of `texts`, which are all that were found, has another number.
+    "How long is the warranty?" is answered by "The warranty lasts three years", and "Who are the hosts?" by "Your hosts
+    are Ada and Carl Byron".
     """
     group, subject = _DIRECTLY.get(question.analysis.asks), set(subject_terms(question))
     if group is None or not subject or statement.is_row:
         return False
     said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
-    if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # dear is not large
+    if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # a cost is no size
         said = [one for one in said if not _BEGINS_WITH_COSTS.match(one[0])]
     if not _MODAL.search(question.analysis.text):
         said = [one for one in said if not one["may"]]
@@ -192,7 +192,7 @@ def asks_colour(analysis: QuestionAnalysis) -> bool:
 
 
 def gives_contact(text: str, subject: Set[str]) -> bool:
-    """Whether a line gives a contact of what a question asks of: "Emergency line (at night): 07700 900418"."""
+    """Whether a line gives a contact for what a question is about: "Emergency line (at night): 07700 900418"."""
     label, _, given = text.partition(":")
     return subject <= set(words(label)) and CONTACT.match(given.strip()) is not None
 
@@ -207,7 +207,7 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def names_holder(text: str, question: QuestionTerms) -> bool:
-    """Whether a text has of whom a question asks beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
+    """Whether a text has the post asked about beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
     subject = set(subject_terms(question))
     before = (_ARTICLE_OR_MARK.split(text[: one.start()])[-1] for one in _APPOSED.finditer(text))
     beside = [*(one[1] for one in _HOLDER_IN_BRACKETS.finditer(text)), *before]
@@ -215,7 +215,7 @@ def names_holder(text: str, question: QuestionTerms) -> bool:
 
 
 def is_of_colour(statement: Statement, thing: Set[str]) -> bool:
-    """Whether a statement begins with a thing and says of what colour it is: not that it stands on the red shelf."""
+    """Whether a statement begins with a thing and tells its colour, unlike "The box stands on the red shelf"."""
     found = _of_colour().match(statement.text)
     return found is not None and set(words(found[1] or found[2])) == thing
 
@@ -229,7 +229,7 @@ def _of_colour() -> re.Pattern[str]:
 
 
 def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
-    """Whether a text calls what a question asks of one of so much, as it is now, and no text of another number."""
+    """Whether a text gives one number for the thing asked about, as it is now, and no other text gives another."""
     own, *others = (
         {
             number
@@ -260,7 +260,7 @@ def _says_who_may(text: str, verb: str, asked: str) -> bool:
         return True
     if found is None or _BEGINS_WITH_PRONOUN.match(f"{text} "):
         return False
-    if not words(verb):  # "who may be the chair" is told by who may be it
+    if not words(verb):  # "who may be the chair" needs "may be the chair"
         behind = _BEHIND_ARTICLE.match(text, found.end())
         return (
             found["verb"].casefold() == verb.casefold()
@@ -271,7 +271,7 @@ def _says_who_may(text: str, verb: str, asked: str) -> bool:
 
 
 def _says_what_it_must_be(text: str, asked: str) -> bool:
-    """Whether a text says of which kind who is something must be: "The chair must be a member of the staff"."""
+    """Whether a text says what somebody must be to have a post: "The chair must be a member of the staff"."""
     post = _BEHIND_ARTICLE.match(asked, asked.casefold().find(" be ") + 3)
     if post is None:
         return False
@@ -280,7 +280,7 @@ def _says_what_it_must_be(text: str, asked: str) -> bool:
 
 
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement names a place or a web address; where one turns to, an e-mail address will do."""
+    """Whether a statement names a place or a web address, or an e-mail address if it is asked where to turn."""
     if (label := ASKING_LABEL.match(statement.text)) is not None and label.lastgroup == "place":
         return True
     if _SITUATED_ALONE.search(question.analysis.text):
@@ -299,7 +299,7 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _is_by_thing(text: str, subject: Set[str]) -> bool:
-    """Whether a clause of a text that begins with the subject, and has all of it, says by which thing that is."""
+    """Whether a clause of a text that begins with the subject, and has all of it, says at or in which thing it is."""
     said = [
         (_BEGINS_CLAUSE.split(text[: found.start()])[-1], found)
         for found in _by_thing().finditer(text)
@@ -319,7 +319,7 @@ def _is_by_thing(text: str, subject: Set[str]) -> bool:
 
 
 def _is_done_by_thing(text: str, act: Set[str]) -> bool:
-    """Whether a text says by which thing an act is done: "New members register at the boathouse office"."""
+    """Whether a text says at or in which thing an act is done: "New members register at the boathouse office"."""
     return not denies(text) and any(
         found["act"] and set(words(found["act"])) == act for found in _by_thing().finditer(text)
     )
@@ -327,7 +327,7 @@ def _is_done_by_thing(text: str, act: Set[str]) -> bool:
 
 @cache
 def _by_thing() -> re.Pattern[str]:
-    """Where something is, by a thing that has no name: "hangs beside the chandlery door", "is in the old mill"."""
+    """Where something is, told by a thing without a name: "hangs beside the chandlery door", "is in the old mill"."""
     verb = (
         r"(?:is|are|hangs?|stands?|lies?|sits?|located|situated|found|kept|stored|placed|parked|fixed|mounted|fitted"
         r"|hidden|left|(?P<act>(?!(?:gather|assemble|meet|wait)\b)\w{3,}))"  # an act that is asked for
@@ -339,9 +339,9 @@ def _by_thing() -> re.Pattern[str]:
         r"(?=\s*(?:[^\w\s]|$)|\s+(?:of|in|on|at|by|near|beside|behind|opposite|next|and|or|where|that|which|to|from"
         r"|with|for|during|until|every|each)\b)"
     )
-    # "Clubhouse" and "boathouse" need not be listed.
+    # Words such as "clubhouse" and "boathouse" need not be listed.
     noun = rf"(?:\w{{3,}}(?:house|room|hall|yard|field|ground)|{alternation(listed_words('place_nouns'))})"
-    # Where something is kept, or people gather, is no matter but of place.
+    # After these verbs, any noun tells a place.
     placed = (
         r"(?P<placed>located|situated|kept|stored|placed|parked|fixed|mounted|fitted|hidden|gather|assemble|meet|wait)"
     )
@@ -357,7 +357,7 @@ def _by_thing() -> re.Pattern[str]:
 
 
 def says_where(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says that what the question is about is done or located in a place, close after its name."""
+    """Whether a statement says that the question's subject is done or located in a place, close after its name."""
     asked, text = set(subject_terms(question)), statement.text
     if _is_done_by_thing(text, asked):
         return True

@@ -1,11 +1,11 @@
 """Answer a question that the document itself asks, by the text under that heading, as in a list of frequent questions.
 
-A heading, or a line that ends with a question mark, asks the question where both ask for the same kind of answer, about
-the same things: words may be missing that the document's name or title has, or the text under the heading. A heading
-that is the very noun asked for ("Languages", for "Which languages does she speak?"), or stands for the question
-("Ingredients", for "What do I need?"), is answered by the list or phrase under it, if a single document has such a
-heading. What a thing does or is for is answered by the sentences under the
-heading that is its name, or under the description in a document of that title.
+A heading, or a line that ends with a question mark, asks the question if both ask for the same kind of answer about the
+same things; it may lack words that the document's name or title has, or the text under the heading. A heading that is
+the very noun asked for ("Languages", for "Which languages does she speak?"), or stands for the question ("Ingredients",
+for "What do I need?"), is answered by the list or phrase under it, if only one document has such a heading. What a
+thing does or is for is answered by the sentences under the heading that is its name, or under the description in a
+document of that title.
 """
 
 import re
@@ -38,9 +38,9 @@ from quoteweave.generation.relevance import QuestionTerms, question_terms, subje
 from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading, tells_to
 
 MAX_STATEMENTS = 3
-"""Most sentences that are given of the text under a heading."""
+"""The most sentences that are shown from the text under a heading."""
 MAX_BEFORE = 2
-"""Words of a sentence that may stand before the thing that it tells about."""
+"""The most words of a sentence before the thing that it is about."""
 # "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
 _NUMBER = lazy_regex(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
 _ASKS_OF_CASE = lazy_regex(
@@ -53,9 +53,9 @@ _OF_CASE = lazy_regex(
     r"\W*(?:It|They|This|That|These|Those|Because|Due|Owing|(?:The|A|One)\s+(?:\w+\s+)?(?:reason|cause))\b"
 )
 MAX_SMALL_WORD = 4
-"""Characters of words that titles write small among capitals."""
+"""The most characters of a word that titles write small among capitalized words."""
 MIN_CASE = 2
-"""Words of a heading by which it names a case."""
+"""The least number of words with which a heading names a case."""
 _ITS_THING = lazy_regex(
     r"\b(?:the|my|this|your|our)\s+(machine|device|appliance|product|program(?:me)?|app(?:lication)?|software|unit|system|tool"
     r"|instrument|equipment)\W*$",
@@ -74,7 +74,7 @@ _ASKS_NOUN = lazy_regex(
 
 
 def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], below: frozenset[str]) -> bool:
-    """Whether a heading asks what the question does.
+    """Whether a heading asks the same as the question.
 
     `known` are the words of its document's name and title, `below` those of the text under it.
     """
@@ -103,7 +103,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
 
     The first `MAX_STATEMENTS` are to be shown. `statements` are those of the text quotes of the context.
     """
-    if not question.terms or question.analysis.asks == "definition":  # which has a sentence of its own form
+    if not question.terms or question.analysis.asks == "definition":  # a definition has a form of its own
         return []
     below: dict[tuple[str, str], list[Statement]] = {}
     thing = asked_thing(question.analysis.text)
@@ -127,10 +127,10 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
 
 
 def known_of_manual(document: str, heading: str, question: QuestionTerms, context: Context) -> set[str]:
-    """The words of a question that the document, by its name, says of all its sections.
+    """The words of a question that a document, by its name, says about all its sections.
 
-    Also "the machine" or the like, under a heading that has no other words than the question, where it alone was found
-    and has the word, so that it calls what it is of a machine; what anything may be called it need not have.
+    The word of "the machine" or the like is one, too, under a heading with only words of the question, if no other
+    document was found and this one has the word; a word for anything, such as "device", need not be in it.
     """
     named, thing = set(name_words(document)), _ITS_THING.search(question.analysis.text)
     said, alone = set(words(heading)), all(hit.quote.document == document for hit in context.hits)
@@ -142,7 +142,7 @@ def known_of_manual(document: str, heading: str, question: QuestionTerms, contex
 
 
 def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statement]) -> bool:
-    """Whether a heading is the very case of which a question asks what to do, or why it is so: "Import is slow".
+    """Whether a heading is the very case for which a question asks what to do, or why it is so: "Import is slow".
 
     The text under it must say what to do, or that the case itself has a reason.
     """
@@ -168,7 +168,7 @@ def _headings_of(statement: Statement, context: Context) -> list[str]:
 
 
 def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str], under: Sequence[Statement]) -> bool:
-    """Whether a heading is the noun that is asked for, with a list or a phrase of no whole sentence under it."""
+    """Whether a heading is the noun asked for, with a list, or a phrase that is no whole sentence, under it."""
     listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
     if listed and _stands_for(heading, question, known):
         return True
@@ -187,7 +187,7 @@ def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str],
 
 
 def _stands_for(heading: str, question: QuestionTerms, known: frozenset[str]) -> bool:
-    """Whether a question asks for what has such a heading, of nothing but what the document is about."""
+    """Whether a heading stands for a question that names nothing but what the document is about."""
     text = question.analysis.text
     if question.analysis.asks not in ("statement", "place") or has_denying_word(text) or _ASKS_ACT.search(text):
         return False
@@ -196,7 +196,7 @@ def _stands_for(heading: str, question: QuestionTerms, known: frozenset[str]) ->
 
 
 def _tells(statement: Statement, heading: str) -> bool:
-    """Whether a statement under a heading is a sentence of a paragraph, or the entry that explains it; no command."""
+    """Whether a statement under a heading is a whole sentence of a paragraph, or the entry that explains it."""
     if not statement.text.endswith((".", "!", ":")):
         return False
     return statement.quote.layout == "paragraph" or statement.text.removeprefix("- ").startswith(f"{heading}:")
@@ -224,7 +224,7 @@ def is_about_something_else(question: str, heading: str) -> bool:
 def _does_something_else(question: str, heading: str) -> bool:
     """Whether a heading begins with another act than the question ("Delete" for "How do I list …?").
 
-    Only where the question's act is a word that asks elsewhere, such as "list", which counts for nothing.
+    Only acts that may also just request an answer, such as "list", are checked, as they have no weight elsewhere.
     """
     asked = ASKS_HOW_TO.match(question)
     if asked is None or asked[1].casefold() not in request_words() - _MAKES:
@@ -234,22 +234,22 @@ def _does_something_else(question: str, heading: str) -> bool:
 
 
 def _is_of_one_case(question: str, heading: str) -> bool:
-    """Whether a heading is about the case of a name alone that the question does not ask for ("on Windows")."""
+    """Whether a heading is only about the case of a name that the question does not have ("on Windows")."""
     rest = heading.split()[1:]
-    if any(word[:1].islower() and len(word) > MAX_SMALL_WORD for word in rest):  # no title in capitals
+    if any(word[:1].islower() and len(word) > MAX_SMALL_WORD for word in rest):  # not a capitalized title
         return any(not set(words(name)) & set(words(question)) for name in _OF_NAME.findall(heading))
     return False
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
 def words_above(quote: Quote, *, is_row: bool) -> frozenset[str]:
-    """The words above a quote: of its caption, section and document's name; for a row of the table's headings too.
+    """The words of the caption, section and document's name above a quote; for a row, of a table's headings, too.
 
-    Of these the first, or both of two.
+    Of these headings the first one counts, or both if there are two.
     """
     header = picture_text(quote).partition("\n")[0].split(" | ") if is_row else [""]
     first = (
         " ".join(header) if len(header) == 2 and quote.layout == "table" else header[0]
-    )  # of two columns the second is that of every cell
+    )  # the second of two columns heads every cell
     names = [quote.caption, quote.section, quote.document.rpartition(".")[0], first]
     return frozenset(words("\n".join(filter(None, names))))

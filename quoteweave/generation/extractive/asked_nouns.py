@@ -1,7 +1,7 @@
-"""Check by rule whether a statement tells what a question asks for by a noun: "What is the price …?", "Which ports …?".
+"""Check by rule whether a statement tells what a question asks for with a noun: "What is the price?", "Which ports?".
 
-A statement may merely mention the noun ("the limits of X"), tell it of a part ("online revenue" is not all revenue) or
-of another one ("the first county seat"), or introduce what the answer cannot show.
+A statement may merely mention the noun ("the limits of X"), tell it about a part ("online revenue" is not all revenue)
+or about another one ("the first county seat"), or introduce something that the answer cannot show.
 """
 
 import re
@@ -18,11 +18,11 @@ from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN
 
 EXAMPLE = lazy_regex(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
-"""How a text begins that gives an example, which tells nothing of all that is asked for."""
+"""The beginning of a text that gives an example, which does not tell about all that is asked for."""
 IN_EXAMPLE = lazy_regex(
     r"\b(?:in|for)\s+(?:this|our|the\s+(?:above|following|previous|first|second))\s+example\b", re.IGNORECASE
 )
-"""What tells something of an example alone, wherever it stands."""
+"""Words which show, wherever they stand, that a text is about an example alone."""
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
 _ASKED_NOUN = lazy_regex(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
@@ -58,16 +58,16 @@ _TELLS_VALUE = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
 )
-# "Ardent is released under the MIT license" tells its license; what stands behind "which" is of another thing.
+# "Ardent is released under the MIT license" tells its license; a clause after "which" is about another thing.
 _IS_UNDER = (
     r"^(?:(?!\b(?:which|that|who|whose)\b)[^,;:]){{1,60}}\b(?:is|are|was|were)\s+(?:\w+\s+){{0,3}}?(?:under|by|with|as)\s+"
     r"(?:the\s+)?(?:terms\s+of\s+)?(?:the\s+)?[A-Z][\w.-]*\s+(?:[\w.-]+\s+){{0,3}}?(?i:{noun})\b"
 )
-# "Mutagens are of three types" tells the kinds of them.
+# "Mutagens are of three types" tells their kinds.
 _KINDS = r"(?:kind|type|sort|categor(?:y|ie)|classe?)"
 _A_KIND = lazy_regex(r"kind|type|sort|categor(?:y|ie)|classe?", re.IGNORECASE)
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
-# "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
+# "The following classes: A and B" lists them at once, and "below a level" introduces nothing.
 _INTRODUCES = lazy_regex(
     r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
 )
@@ -105,7 +105,7 @@ def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[str]") -> bool:
-    """Whether a statement tells what is asked for by a noun, and neither a part of it, nor one of several."""
+    """Whether a statement tells what is asked for with a noun, and not only about a part of it or one of several."""
     noun = _KINDS if _A_KIND.fullmatch(asked["kind"] or "") else re.escape(asked["value"] or asked["kind"])
     named = _BEFORE_NOUN.format(noun=noun)
     if asked["verb"] and re.search(_IS_UNDER.format(noun=noun), statement.text):
@@ -117,7 +117,7 @@ def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[
         return not (asked["kind"] or said or no_value)
     told = _without_parts(statement.text, named, question.analysis.text) if asked["value"] else statement.text
     part = re.search(named, told, re.IGNORECASE) is None or _one_of_several(noun, told, question)
-    example = asked["kind"] and EXAMPLE.match(told)  # of all that is asked for
+    example = asked["kind"] and EXAMPLE.match(told)  # an example is not all that is asked for
     if part or example or denies_unasked(statement, question) or _only_introduces(statement):
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
@@ -125,14 +125,14 @@ def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[
         following = _FOLLOWING.search(told)  # "using the following commands:" tells commands alone
         listed = following is None or re.search(rf"\b{noun}", following[1], re.IGNORECASE)
         return bool(listed) and any(part.form != "text" for part in statement.introduced)  # a list after its colon
-    # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
+    # "County seats were" does not tell what the county seat is, and one profile does not tell what all profiles are.
     noun += asked["ending"] if asked["verb"] else "s?"
     tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS
     return re.search(tells.format(noun=noun), told, re.IGNORECASE) is not None
 
 
 def _tells_no_way(told: str, asked: str) -> bool:
-    """Whether a text says only that something can be done, where it is asked how it is done.
+    """Whether a text says only that something can be done, while the question is how it is done.
 
     "One can calculate the ratio" does not tell how it is calculated.
     """
@@ -158,7 +158,7 @@ def lists_all(told: str, asked: str) -> bool:
 
 
 def _needs_act(told: str, verb: str) -> bool:
-    """Whether what a text says is needed is only the act for which a question asks what one needs.
+    """Whether what a text says is needed is only the act itself, while the question is what one needs for the act.
 
     "The kiln needs regular descaling" does not tell what one needs to descale it.
     """
@@ -168,9 +168,9 @@ def _needs_act(told: str, verb: str) -> bool:
 
 
 def _without_parts(told: str, named: str, asked: str) -> str:
-    """A text without an asked noun where it is that of a part: "online revenue" is not all revenue.
+    """A text without an asked noun where it belongs to a part: "online revenue" is not all revenue.
 
-    Beside a part, only what has a word of the question before it is the whole: "the set height; the clearance height".
+    If a part is named, the noun is kept only after a word of the question: "the set height; the clearance height".
     """
     own = set(WORD.findall(asked.casefold())) - STOP_WORDS
     befores = {(one["before"] or "").casefold() for one in re.finditer(named, told, re.IGNORECASE)}
@@ -182,7 +182,7 @@ def _without_parts(told: str, named: str, asked: str) -> str:
 
 
 def asked_noun(question: QuestionTerms) -> frozenset[str]:
-    """The stem of what a question asks for by "What is the …"; empty for another form, and for "What is the figure"."""
+    """The stem of the noun in "What is the …"; empty for another form, and for "What is the figure"."""
     asked = _ASKED_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
     if not asked or not asked["value"]:
         return frozenset()
@@ -190,7 +190,7 @@ def asked_noun(question: QuestionTerms) -> frozenset[str]:
 
 
 def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
-    """Whether a text speaks of the first or another of several ("the first county seat"), and the question does not."""
+    """Whether a text is about the first or another of several ("the first county seat"), and the question does not."""
     found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
     return any(word.casefold() not in question.analysis.text.casefold().split() for word in found)
 

@@ -17,9 +17,9 @@ from quoteweave.generation.extractive.statements import (
 )
 
 MAX_WORDS, MAX_COMPLETE_WORDS = 120, 180
-"""Words of an answer beyond which no further item of a list is shown, and those that a whole list may bring it to."""
+"""The most words of an answer with some items of a list, and with a whole list."""
 MAX_CODE_LINES = 8
-"""Most lines of code that are shown."""
+"""The most lines of code that are shown."""
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
@@ -75,10 +75,10 @@ def compose_introduced(parts: Sequence[IntroducedPart], context: Context) -> str
 
 
 def number_shown(texts: Sequence[str], before: int, *, complete: bool = True) -> int:
-    """How many of these texts, the first ones, an answer shows that has `before` words already: at least one.
+    """The number of these texts, from the first on, that an answer with `before` words so far shows: at least one.
 
-    All where the answer then has `MAX_COMPLETE_WORDS` at most, as a whole list is worth more than a short answer; else
-    those within `MAX_WORDS`. `complete`: whether they are the whole list.
+    All are shown if the answer then has at most `MAX_COMPLETE_WORDS`, as a whole list is worth more than a short
+    answer; otherwise, those within `MAX_WORDS`. `complete` says whether they are the whole list.
     """
     sizes = list(accumulate((len(text.split()) for text in texts), initial=before))[1:]
     if complete and (not sizes or sizes[-1] <= MAX_COMPLETE_WORDS):
@@ -87,7 +87,7 @@ def number_shown(texts: Sequence[str], before: int, *, complete: bool = True) ->
 
 
 def left_sentence(count: int, what: str = "", *, at_least: bool = False) -> str:
-    """`4 more steps are there.`; at least so many where the rest was not read."""
+    """A sentence such as `4 more steps are there.`, with "At least" if the rest was not read."""
     more = f"{count} more{f' {what}' if what else ''}"
     if count == 1:
         more = more.removesuffix("s")
@@ -112,13 +112,13 @@ def _composed_introduced(statement: Statement, context: Context, before: int) ->
 
 
 def introduced_quotes(parts: Iterable[IntroducedPart], context: Context) -> list[Quote]:
-    """The quotes that parts are of."""
+    """The quotes to which the parts belong."""
     found = (context.quote(part.kind, part.number) for part in parts)
     return [quote for quote in found if quote is not None]
 
 
 def _without_introduced(statements: Sequence[Statement]) -> list[Statement]:
-    """Leave out statements of quotes that another one introduces, which are shown with that."""
+    """Leave out statements of quotes that another statement introduces, because they are shown with that one."""
     introduced = {
         (part.kind, part.number)
         for one in statements
@@ -129,7 +129,7 @@ def _without_introduced(statements: Sequence[Statement]) -> list[Statement]:
 
 
 def in_document_order(chosen: Sequence[Statement]) -> list[Statement]:
-    """Order statements: the best quote, the others of its document from front to back, the next document.
+    """Order statements: the best quote, then the others of its document from front to back, then the next document.
 
     Sentences of one quote keep their order.
     """

@@ -80,7 +80,7 @@ TABLES_DIFFER = "Rows of this name have different values here: compare what they
 SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
 STEPS_GO_ON = "The section may have more steps than were found: read on at its page or heading."
 DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}
-"""What documents disagree on, by what a question asks for; else on numbers."""
+"""What documents disagree on, by what a question asks for; numbers for all other kinds."""
 WHICH_DOCUMENT = (
     "Which document is meant? A question about a document as a whole is answered within one: name it, or ask within it."
 )
@@ -101,13 +101,13 @@ NO_SCORES = SentenceScores(of={})
 
 @dataclass(frozen=True, slots=True)
 class QuestionPart:
-    """A question, or one of several in one."""
+    """A question, or one of the parts of a compound question."""
 
     terms: QuestionTerms
     weights: Mapping[str, float]
-    """Of its words."""
+    """The weights of its words."""
     scores: SentenceScores = NO_SCORES
-    """Of the sentences that may answer it, by the model that scores sentences, if there is one."""
+    """The scores of sentences that may answer it, by the model that scores sentences, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +154,10 @@ class ExtractiveGenerator:
         self.scorer = scorer
 
     def early_abstention(self, question: str, context: Context) -> Answer | None:
-        """Return the abstention of `answer` where what was found is about something else; None where it is not.
+        """Return the abstention that `answer` gives if what was found is about something else; otherwise None.
 
-        There a model need not be asked, either. A sentence that answers the question is about it, however rare its
-        words are.
+        In that case a generative model need not be asked, either. A sentence that answers the question counts as being
+        about it, however rare its words are.
         """
         nothing = None if context.front_matter else off_topic_abstention(question, context)
         if nothing is None:
@@ -188,7 +188,7 @@ class ExtractiveGenerator:
             return front
         if _asks_of_several_documents(question, context):
             return abstention(question, WHICH_DOCUMENT, model=EXTRACTIVE)
-        # What a model ranks first may have few of the words.
+        # The sentence that a model ranks first may have few of the question's words, so it does not show the topic.
         if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
         asked = [question_terms(part) for part in split_into_questions(_in_words_of(context, question))]
@@ -203,7 +203,7 @@ class ExtractiveGenerator:
     def _compose(self, asked: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
         """Return the answer of the statements that answer each part, or else of the places that bear on the whole.
 
-        What answers the question is about it, however rare its words are in the collection.
+        Statements that answer the question are about it, however rare its words are in the collection.
         """
         answered = [self._answer_part(part, context) for part in parts]
         if not any(part.statements for part in answered):
@@ -254,7 +254,7 @@ class ExtractiveGenerator:
     ) -> tuple[list[Statement], list[Statement]]:
         """Choose those of the statements that answer a part, and one that states otherwise.
 
-        Also return the cells that would answer it, did not tables give different values.
+        Also return the cells that would answer it if tables did not give different values.
         """
         criteria = AnswerCriteria(part.terms, part.weights, context)
         answering = [
@@ -267,7 +267,7 @@ class ExtractiveGenerator:
         rows = [*statements, *ambiguous_rows(context, part.terms, found, self.max_characters)]
         competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
         answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)
-        if differing:  # a sentence must say itself which one it is of
+        if differing:  # a sentence must itself name what it is about
             subject = set(subject_terms(part.terms))
             answering = [one for one in answering if one.is_row or subject.issubset(one.words)]
         if not answering:
@@ -335,7 +335,7 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
         return len({hit.quote.document for hit in hits}) > 1
     if (front := read_front_matter_request(question)) is not None:
         found = len({hit.quote.document for hit in hits})
-        # Of a single document the front matter would be there; without words of the text nothing may be found at all.
+        # For a single document, the front matter would be there; a question without words of the text may find nothing.
         return not (front.naming_words or context.front_matter) and (
             found > 1 or (not found and "email" not in front.parts)
         )

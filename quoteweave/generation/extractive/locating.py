@@ -42,15 +42,15 @@ from quoteweave.generation.sentence_kinds import denied_from, denying_hit, headi
 from quoteweave.generation.sentences import sentence_texts, text_of
 
 EXCERPT_WORDS = (60, 40, 25)
-"""Most words in the excerpts of the first, second and third place."""
+"""The most words in the excerpts of the first, second and third place."""
 INTRODUCED_WORDS = 25
-"""Most words of what an excerpt that ends with a colon introduces."""
+"""The most words of what an excerpt that ends with a colon introduces."""
 INTRODUCED_BONUS = 0.2
-"""Bonus for a text that introduces code or a list, where it is asked how to do something."""
+"""Bonus for a text that introduces code or a list, if the question is how to do something."""
 MAX_PLACES = len(EXCERPT_WORDS)
 MAX_MATCHES = 4
 NUMBER_BONUS = 0.3
-"""Bonus for a number, beside a coverage of at most 1, where one is asked for."""
+"""Bonus for a number if one is asked for; the coverage that it is added to is at most 1."""
 PAGE_WEIGHT, QUOTE_WEIGHT = 4.0, 0.2
 """Weights of the search's own score, as a share of the best: for a page, and for a quote on a page."""
 KIND_BONUS = 0.3
@@ -61,7 +61,7 @@ HEADING_BONUS, MIN_IN_HEADING = 0.3, 0.6
 Only in documents without pages: there a place is called by its heading, and few headings are guessed.
 """
 MIN_IN_SECTION = 0.5
-"""Least share of the question's weight in a quote, with its headings, of a further section of a virtual page."""
+"""The least share of the question's weight that a quote, with its headings, of a virtual page's further section has."""
 REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
 HEADING_PENALTY, CONTENTS_PENALTY = 0.2, 0.5
@@ -69,7 +69,7 @@ HEADING_PENALTY, CONTENTS_PENALTY = 0.2, 0.5
 MIN_ROW_SHARE = 0.5
 """Share of the best row's score that another row of a table needs to be included."""
 MIN_UNMATCHED_SHARE = 0.7
-"""Share of the best place's score that a place needs which, unlike the best, contains no word of the question."""
+"""Share of the best place's score that a place needs if, unlike the best, it contains no word of the question."""
 LENGTH_BONUS, FULL_BONUS_WORDS = 0.15, 40
 """Bonus for a quote with at least `FULL_BONUS_WORDS` different words; with fewer, in proportion."""
 LOOK = "What is asked has to be looked at, counted or compared on the page."
@@ -131,7 +131,7 @@ def find_places(
     pages = [own for _, own in sections]
     fittest = [max(own, key=lambda one: fits[id(one[1])]) for own in pages]
     worth = [PAGE_WEIGHT * share + fits[id(hit)] for (share, _), (_, hit) in zip(sections, fittest, strict=True)]
-    # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
+    # A lexical retriever may find a page without any of the words, for example because it belongs with another one.
     asked = frozenset[str]() if context.rarity else frozenset(subject_terms(question))
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
@@ -151,7 +151,7 @@ def find_places(
 
 
 def _without_copies(ranked: Sequence[int], fittest: Sequence[Quote]) -> list[int]:
-    """The pages without those whose fittest quote has the text of that of a page before, as of another edition."""
+    """The pages except those whose best quote has the same text as that of an earlier page, as in another edition."""
     kept: dict[str, int] = {}
     for at in ranked:
         kept.setdefault(copy_key(fittest[at]), at)
@@ -161,7 +161,7 @@ def _without_copies(ranked: Sequence[int], fittest: Sequence[Quote]) -> list[int
 def _pages(
     question: QuestionTerms, context: Context, besides: Collection[str], leading: Collection[str]
 ) -> list[list[tuple[int, Hit]]]:
-    """The hits of each page that may be shown, with those that are to be shown first each for itself."""
+    """The hits of each page that may be shown; each quote that is to be shown first is a page by itself."""
     pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
     pages = _apart(pages, leading)
     if question.analysis.asks_overview:  # what a document is about stands at its beginning
@@ -176,7 +176,7 @@ def _share(hits: Sequence[tuple[int, Hit]], best: float, leading: Collection[str
 
 
 def _apart(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[str]) -> list[list[tuple[int, Hit]]]:
-    """The pages, with those quotes that are to be shown first, one by one, in place of their pages."""
+    """The quotes that are to be shown first, each as a page by itself, and then the other pages."""
     named = {(one[1].quote.document, one[1].quote.page) for hits in pages for one in hits if one[1].quote.id in leading}
     alone = [[one] for hits in pages for one in hits if one[1].quote.id in leading]
     rest = [hits for hits in pages if (hits[0][1].quote.document, hits[0][1].quote.page) not in named]
@@ -186,7 +186,7 @@ def _apart(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[str]) -> 
 def _sections(
     hits: Sequence[tuple[int, Hit]], fits: Mapping[int, float], by_document: Mapping[str, Mapping[str, float]]
 ) -> list[list[tuple[int, Hit]]]:
-    """The hits of a page, or those of a virtual one by their headings: of the best quote's, and of others about it."""
+    """The hits of a page; for a virtual page by heading: the best quote's, then others about the question."""
     if hits[0][1].quote.has_pages:
         return [list(hits)]
     weights = by_document[hits[0][1].quote.document]
@@ -203,7 +203,7 @@ def _is_about(quote: Quote, weights: Mapping[str, float]) -> bool:
 
 
 def _introduced_instead(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
-    """What a quote only introduces, of those found on its page: the first text under a heading, a caption's picture."""
+    """The quote of the same page that a quote only introduces: the first text under a heading, a caption's picture."""
     title = " ".join(quote.text.split())
     said = title.rstrip(" .,;:")
     pictures = [one for one in hits if said and said in (caption_title(one[1].quote), one[1].quote.caption)]
@@ -241,7 +241,7 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
     called, where = image_name(quote) if quote.kind == "image" else "", place_phrase(quote)
     place_name = called if where.casefold() in called.casefold() else ", ".join(filter(None, [called, where]))
     place_name = f"{place_name[:1].upper()}{place_name[1:]}{f' of {quote.document}' if several else ''}"
-    if quote.has_pages and heading_denies(quote.section or ""):  # without it, this would say the opposite
+    if quote.has_pages and heading_denies(quote.section or ""):  # without the heading, this would say the opposite
         place_name += f", under “{' '.join((quote.section or '').split())}”"
     why = f" ({', '.join(place.matches)})" if place.matches else ""
     excerpt = f": “{place.excerpt}”" if place.excerpt else ""
@@ -268,7 +268,7 @@ def _introduced(quote: Quote, number: int, context: Context) -> str:
 
 
 def _fit(hit: Hit, question: QuestionTerms, context: Context, weights: Mapping[str, float], best: float) -> float:
-    """How well a hit fits beside the others of its page."""
+    """How well a hit fits the question, compared with the others of its page."""
     quote, analysis = hit.quote, question.analysis
     held = frozenset(quote_words(quote))
     fit = _worth(quote.all_text(), question, weights) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
@@ -277,7 +277,7 @@ def _fit(hit: Hit, question: QuestionTerms, context: Context, weights: Mapping[s
     fit -= CONTENTS_PENALTY if any(name.kind == "contents" for name in heading_names(quote.section or "")) else 0.0
     fit += INTRODUCED_BONUS if analysis.asks == "steps" and quote.id in context.introduced else 0.0
     fit += _headed(quote, weights, title_words(context, quote.document))
-    if analysis.wants_number and not quote.has_pages:  # else nearly every quote of a page has some
+    if analysis.wants_number and not quote.has_pages:  # with pages, nearly every quote has some number
         numbered = filter(_has_digit, _parts(quote, ""))
         fit += NUMBER_BONUS * max((_worth(part, question, weights) for part in numbered), default=0.0)
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.picture_types) else set()
@@ -300,7 +300,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _headed(quote: Quote, weights: Mapping[str, float], title: frozenset[str]) -> float:
-    """The bonus for a text by its heading, which with the document's title says what it is about."""
+    """The bonus of a text for its heading, which, with the document's title, says what the text is about."""
     heading = frozenset(words(quote.section or ""))
     if quote.kind != "text" or quote.has_pages or heading.isdisjoint(weights):
         return 0.0
@@ -341,7 +341,7 @@ def _excerpt(
     scorer = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
     taken = {best}
     denied = denied_from(quote.text) if quote.kind == "text" else None
-    if denied is not None and denied < best:  # what it denies is not shown without it
+    if denied is not None and denied < best:  # the denied text is not shown without the denial
         taken.add(denied)
     size = sum(len(parts[at].split()) for at in taken)
     for at in scorer:
@@ -357,13 +357,13 @@ def _excerpt(
     text = ("; " if table else " ").join(parts[at] for at in sorted(taken)).split()
     cut = clip(_LEADER.sub("…", " ".join(text[:most]) + ("…" if len(text) > most else "")), most * LONG_WORD)
     shown = escape_marks(cut.replace("“", "‘").replace("”", "’"))
-    return shown if end and len(parts) - 1 in taken else shown.rstrip(".")  # the end stands as on its own page
+    return shown if end and len(parts) - 1 in taken else shown.rstrip(".")  # a completed sentence keeps its stop
 
 
 def _parts(quote: Quote, end: str) -> list[str]:
-    """The sentences of a text, the rows of a table with the names of their columns, the lines of another picture.
+    """The sentences of a text, the rows of a table with the names of their columns, or the lines of any other picture.
 
-    The last sentence of a text gets its `end`, which stands in the next text, as on the next page.
+    `end` completes the last sentence of a text; it stands in the next text, such as on the next page.
     """
     text = text_of(quote)
     if quote.kind == "text":

@@ -3,11 +3,11 @@
 The steps of a manual seldom mention their aim, such as "to replace the strap"; the heading above them does, or a line
 that introduces them ("To force an application to quit:"). Of the quotes that were found, those under one heading form a
 section. A section answers the question where its heading, with the document's name, has what the question is about, and
-where it consists of steps: items of a list, numbered lines, instructions, commands or code. Where the document's name
-alone does ("How do I make lentil soup?" of `lentil-soup.md`), its only section of steps does. Code is under its step.
+where it consists of steps: items of a list, numbered lines, instructions, commands or code. If only the document's name
+has it ("How do I make lentil soup?", `lentil-soup.md`), its only section of steps answers. Code is under its step.
 
 What is not so or must not be done ("What must never be done?") is answered by the lists that a sentence or a heading
-introduces as such (`sentence_kinds`), whole or, where only some items are about what is asked, by these.
+introduces as such (`sentence_kinds`): by whole lists, or by those items that are about what is asked.
 """
 
 import re
@@ -55,14 +55,14 @@ MIN_IN_HEADING = 0.6
 MIN_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
 MAX_LISTS = 3
-"""Most lists of what is denied."""
+"""The most lists of what is denied in an answer."""
 
 # "2 eggs" and "12 V" are no steps.
 _STEP = lazy_regex(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
 _INNER_STEP = lazy_regex(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 # Bullets of symbol fonts, which have no character of their own: "\x99 Fill the tank \x99 Press Start".
 _INNER_ITEM = lazy_regex(r"(?<=\s)(?=[\x80-\x9f\ue000-\uf8ff]\s)")
-# How a paragraph begins in which an item goes on: no address, and no unit.
+# The beginning of a paragraph that continues an item, and is neither an address nor a unit.
 _GOES_ON = lazy_regex(r"[a-zß-ÿ][^\W\d_]*(?:['’-][^\W\d_]+)*[,;.]?(?:\s(?!\d)|$)")
 _INTRODUCED = lazy_regex(r"((?:To|How to)\s.{1,150}?)\s*:")
 _AIM_OR_PROHIBITION = lazy_regex(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
@@ -79,7 +79,7 @@ class Step:
     marks: tuple[int, ...]
     """Numbers in the context of the text quotes that hold it."""
     number: int | None = None
-    """As the document numbers it."""
+    """Its number in the document."""
     is_item: bool = False
     """Whether it is formatted as an item of a list."""
     code: tuple[IntroducedPart, ...] = ()
@@ -98,7 +98,7 @@ class Procedure:
     heading: str
     steps: tuple[Step, ...]
     quotes: tuple[Quote, ...]
-    """Those that hold the steps."""
+    """The quotes that hold the steps."""
     introducing: int | None = None
     """Number in the context of the text whose last sentence is the heading; None for a heading above the quotes."""
 
@@ -117,7 +117,7 @@ def find_procedures(
 
 
 def may_go_on(found: Sequence[Procedure], context: Context) -> bool:
-    """Whether a section of these may have more steps, as texts of it were not found."""
+    """Whether a section of these may have more steps, because some of its texts were not found."""
     return any(quote.id in context.cut_sections for one in found for quote in one.quotes)
 
 
@@ -172,7 +172,7 @@ def _find_listed(question: QuestionTerms, context: Context, limit: int) -> Proce
 def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[Procedure]:
     """Find the lists of what is denied or prohibited, the best first; items that lack the subject are left out.
 
-    They are of one document, and whole where the sentence or heading above them, or the document's name, has it.
+    All are of one document. A list is whole if the text or heading above it, or the document's name, has the subject.
     """
     subject, found = set(subject_terms(question)), list[tuple[float, Procedure]]()
     for score, one in _denied_lists(context, limit):
@@ -270,7 +270,7 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
 
 
 def _introduced_code(quote: Quote, number: int, context: Context) -> list[tuple[int, Hit]]:
-    """The code that a text introduces, if that is what it introduces."""
+    """The code that a text introduces; empty if it introduces something else."""
     parts = introduced_parts(quote, number, context)
     return [(part.number, context.texts[part.number - 1]) for part in parts] if _are_code(parts) else []
 
@@ -307,7 +307,7 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
 
 
 def _is_code(quote: Quote, before: Sequence[Step]) -> bool:
-    """Whether a paragraph is code; on pages, where a line may go on with any other, only if introduced, or plainly."""
+    """Whether a paragraph is code; on pages, whose lines may be cut anywhere, only if introduced, or plainly code."""
     introduced = not quote.has_pages or any(introduces(step.text) for step in before)
     return quote.layout == "paragraph" and (is_code(quote.text) if introduced else is_plainly_code(quote.text))
 
@@ -359,7 +359,7 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
 
 
 def _split_text(text: str) -> list[str]:
-    """Split running text at numbers of steps and at bullets; an instruction before the first bullet has one, too."""
+    """Split running text at numbers of steps and at bullets; an instruction before the first bullet gets one, too."""
     found: list[str] = []
     for step in _INNER_STEP.split(text):
         first, *items = _INNER_ITEM.split(step)
@@ -369,7 +369,7 @@ def _split_text(text: str) -> list[str]:
 
 
 def _with_ends(parts: Sequence[Step]) -> list[Step]:
-    """Items with the paragraphs in which they go on, as these begin with a small letter; other parts as they are."""
+    """Items with the paragraphs that continue them, which begin with a small letter; other parts as they are."""
     joined: list[Step] = []
     for part in parts:
         last = joined[-1] if joined else None

@@ -37,7 +37,7 @@ ADJACENCY_BONUS = 0.2
 NUMBER_BONUS = 0.15
 RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
-"""Bonus under a heading that is the question, or what it asks about."""
+"""Bonus for a statement under a heading that is the question, or what it asks about."""
 
 _ASKS_PAST_ACT = lazy_regex(
     r"\W*(?:(?:when|(?:in\s+)?(?:what|which)\s+(?:year|date|day|month)|by\s+whom)\s+(?:was|were|did)\b"
@@ -81,8 +81,8 @@ def score_statement(statement: Statement, question: QuestionTerms, covered: floa
 def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> tuple[list[Statement], bool]:
     """Keep the statements of the best one's document; also return whether other documents state something else.
 
-    Only in that case are statements of other documents kept, so that both can be compared. None is kept of a document
-    whose statements give different numbers of what is to be counted. `chosen` is best first.
+    Statements of other documents are kept only in that case, so that both can be compared. None is kept if those of the
+    best one's document give different numbers for what is to be counted. `chosen` is best first.
     """
     own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in own]
@@ -101,10 +101,10 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
 def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) -> bool:
     """Whether a statement of another document contradicts one: with another date, person or time of day.
 
-    They do only where the question names something, and
-    - asks for the time of day of it ("When does the festival open?"), and both give one time for the same days; or
-    - asks for a past act of it ("When was Skarn Quay built?"), and both tell that in its words, each with one date or
-      one name. What is so at different times ("Who is the chair?"), or held every year, is no disagreement; a date that
+    They contradict each other only if the question names something, and
+    - asks for its time of day ("When does the festival open?"), and both give one time for the same days; or
+    - asks for a past act ("When was Skarn Quay built?"), and both tell it in the question's words, each with one date
+      or name. What is so at different times ("Who is the chair?"), or held every year, is no disagreement; a date that
       only says more ("3 May 1901" for "1901") is the same.
     """
     subject, documents = subject_terms(question), {one.quote.document, other.quote.document}
@@ -122,9 +122,9 @@ def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) 
 
 
 def _clocks_differ(one: Statement, other: Statement, subject: Sequence[str]) -> bool:
-    """Whether two statements with what the question is about, in them or above them, give one time of day each.
+    """Whether two statements give one time of day each, which differ, for what the question is about.
 
-    The days that they name must be the same.
+    The question's words may be above the statements. The days that they name must be the same.
     """
     both = (one, other)
     if any(not with_words_alike(words_with_headings(each.quote), subject).issuperset(subject) for each in both):
@@ -138,7 +138,7 @@ def _clocks_differ(one: Statement, other: Statement, subject: Sequence[str]) -> 
 
 
 def _dates_of(text: str) -> list[Date]:
-    """The dates in a text; of a year alone the month is 0."""
+    """The dates in a text; for a year alone, the month is 0."""
     facts = read_evidence(text)
     of_dates = {date.year for date in facts.dates}
     years = (int(one.value) for one in facts.amounts if one.year)
@@ -211,7 +211,7 @@ class SentenceScores(Record):
     """The scores of sentences by a model, scaled to a common range."""
 
     of: Mapping[SentenceKey, float]
-    """From `MIN_SCORE` to 1, the best; sentences that do not answer, by the model, are left out."""
+    """From `MIN_SCORE` to 1 for the best; sentences that, by the model, do not answer are left out."""
     first: SentenceKey | None = None
     """The sentence that is clearly first, if there is one."""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CPU_BATCH, GPU_BATCH = 8, 32
 FULL_LENGTH = 512
 MAX_ANSWER_TOKENS = 30
-"""Most tokens of an answer, as is usual for SQuAD."""
+"""The most tokens of an answer, as is usual for SQuAD."""
 OVERLAP = 128
 """Tokens shared by consecutive windows of a long passage, at most a quarter of a window."""
 ARCHITECTURE_ENDING = "ForQuestionAnswering"
@@ -35,7 +35,7 @@ class _Loaded:
     tokenizer: Any
     model: Any
     window: int
-    """Most tokens of question and passage."""
+    """The most tokens of question and passage together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class SpanReader:
 def best_sentence(windows: "Sequence[tuple[PassageWindow, Matrix]]") -> tuple[int, float] | None:
     """The sentence with the most likely answer of a passage, and its score above that of no answer.
 
-    Each window has logits (2, tokens). None where no answer is likelier, taking its lowest score over all windows.
+    Each window has logits (2, tokens). None if no answer is likelier; its lowest score over all windows counts.
     """
     found = [span for window, logits in windows if (span := _best_span(window, logits)) is not None]
     if not found:

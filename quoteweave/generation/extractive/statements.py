@@ -28,11 +28,11 @@ from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hi
 from quoteweave.generation.sentences import heading_line, opens_item, sentence_texts, split_sentences
 
 MAX_TITLE = 160
-"""Most characters of a caption in an answer."""
+"""The most characters of a caption in an answer."""
 MAX_BEFORE = 250
-"""Most characters of the sentence before one that refers to it; a longer one is not shown with it."""
+"""The most characters of the sentence before one that refers to it; a longer one is not shown with it."""
 MAX_INTRODUCED = 300
-"""Most characters of an item or paragraph that a sentence introduces."""
+"""The most characters of an item or paragraph that a sentence introduces."""
 
 _VALUE = lazy_regex(r"[^\w\s]{0,2}\s?\d|-$")
 """A cell of values in a chart: it begins with a number, or is empty."""
@@ -62,7 +62,7 @@ class Statement(Record):
     number: int
     """Number of its quote in the context, among those of its kind, from 1."""
     sentence_index: int = 0
-    """In its quote, from 0."""
+    """Its index in its quote, from 0."""
     words: tuple[str, ...]
     is_row: bool = False
     """Whether it consists of cells of a table, named by their rows and columns."""
@@ -71,11 +71,11 @@ class Statement(Record):
     is_computed: bool = False
     """Whether it was computed from the cells of a table, which do not state it themselves."""
     picture: str = ""
-    """The name of the picture that it is a sentence of; "" for any other statement."""
+    """The name of the picture whose sentence it is; "" for any other statement."""
     above: str = ""
-    """The line above it, or the first cell of its row, within that picture; of a text the heading in its first line."""
+    """In a picture, the line above it or the first cell of its row; for a text, the heading in its first line."""
     before: str = ""
-    """The sentence before it, fit for an answer, where it begins with a word that stands for something in that."""
+    """The sentence before it, fit for an answer, if it begins with a word that refers to something in that sentence."""
     introduced: "tuple[IntroducedPart, ...]" = ()
     """What it introduces, if it ends with a colon, in order."""
     is_denied: bool = False
@@ -111,9 +111,9 @@ def tells_effect(text: str) -> bool:
 
 
 def words_of_heading_meant(statement: Statement) -> frozenset[str]:
-    """The words of the heading above a sentence that begins with its noun alone: "This soup is", "The soup can".
+    """The words of the heading above a sentence that begins with the heading's noun: "This soup is", "The soup can".
 
-    Under "Lentil soup" that is what such a sentence is about.
+    Under "Lentil soup", such a sentence is about lentil soup.
     """
     noun, heading = _NOUN_ALONE.match(statement.text), words(statement.quote.section or "")
     meant = noun is not None and heading and words(noun[1]) == heading[-1:]
@@ -148,7 +148,7 @@ def introduced_parts(quote: Quote, number: int, context: Context, after: int | N
 
 
 def unread_introduced(statement: Statement, context: Context) -> int:
-    """How many quotes a statement introduces that the context does not hold, beside those that it does."""
+    """The number of quotes that a statement introduces and that the context does not hold."""
     held = {hit.quote.id for hit in context.hits}
     return sum(id not in held for id in context.introduced.get(statement.quote.id, ()))
 
@@ -166,7 +166,7 @@ def _parts_of(id: str, context: Context) -> list[IntroducedPart]:
 
 
 def split_items(text: str, opens: Callable[[str], object] = opens_item) -> list[str]:
-    """Split the text of a list at the lines that open an item; other lines go on with the item before them."""
+    """Split the text of a list at the lines that open an item; other lines continue the item before them."""
     items: list[str] = []
     for line in text.splitlines():
         if items and not opens(line):
@@ -216,7 +216,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
 
 
 def caption_statements(question: QuestionTerms, context: Context) -> list[Statement]:
-    """The caption of the picture that a question names, where that is all it asks: "What does Table 3 list?".
+    """The caption of the picture that a question names, if it asks for nothing else: "What does Table 3 list?".
 
     Empty where several documents have one of that name.
     """
@@ -234,9 +234,9 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
 
 
 def title_words(context: Context, document: str) -> frozenset[str]:
-    """The words of a document's title that count for all of it; none where it names several things.
+    """The words of a document's title that count for all of it; none if the title names several things.
 
-    In "Handbook for juniors and adults" not every sentence is on juniors.
+    In "Handbook for juniors and adults", not every sentence is about juniors.
     """
     title = context.titles.get(document, "")
     return frozenset() if _ALTERNATIVES.search(title) else frozenset(words(title))
@@ -245,7 +245,7 @@ def title_words(context: Context, document: str) -> frozenset[str]:
 def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
     """Whether the title above a quote is the question, or what it asks about: "What Is Ownership?", "Ownership rules".
 
-    Only what the document's name says may be missing, or where a term has its meaning ("in Rust").
+    Only words of the document's name may be missing, and the field in which a term has its meaning ("in Rust").
     """
     heading = set(words(quote.section or "")) - interrogative_words()
     subject = set(subject_terms(question))

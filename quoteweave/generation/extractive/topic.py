@@ -1,33 +1,33 @@
 """Decide whether the documents are about the question's subject: if not, the answer abstains instead of showing places.
 
 The words that say what the question is about (`relevance.subject_terms`) are weighted by their rarity in the
-collection, 0 to 1 each. Of a large collection nearly every word stands somewhere; what tells is whether they stand
-together, and whether more is said with them than by chance. The best place is the quote that holds most of their
+collection, 0 to 1 each. In a large collection, nearly every word occurs somewhere; what counts is whether the words
+occur together, and whether more is said with them than by chance. The best place is the quote that holds most of their
 weight, with the text around it:
 
     HELD * held - ABSENT * absent + REPEATED * repeated + ADJACENT * adjacent - CHANCE * rarest - SCATTER * scattered
     >= THRESHOLD
 
 - held: its share of the weight;
-- absent: the share of the words that stand nowhere in the collection, without verbs, which are often said by others
-  ("What happens if I miss an appointment?"); of a question in another language one word is taken for its verb;
+- absent: the share of the words that occur nowhere in the collection, without verbs, which other words often replace
+  ("What happens if I miss an appointment?"); in a question in another language, one word is taken for its verb;
 - repeated: the weight of its words that other quotes found of its document have too, in full from the third quote on;
 - adjacent: pairs of the words that are adjacent both in the question and in a quote, two at most;
-- rarest: the weight of the rarest word that it holds: one that stands on a page or two is there by chance;
-- scattered: the share of the first quotes that are of other documents than the very first: one document in which
-  something stands by chance is easily found among many.
+- rarest: the weight of the rarest word that it holds: one that is on a page or two may be there by chance;
+- scattered: the share of the first quotes that are from other documents than the very first: among many documents,
+  one that has the words by chance is easily found.
 
-Words stand by chance in many pages, and are lacking by chance in few: below `MANY_PAGES` pages, with size from 0 to 1
-as the logarithm of their number, CHANCE counts by size, and ABSENT by half of 1 + size but for names; and a word may be
-said by another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a
-range of 60 km", `with_quantity`).
+Many pages have a word by chance, and few pages lack one by chance. Below `MANY_PAGES` pages, whose size is from 0 to 1
+by the logarithm of their number, CHANCE is therefore multiplied by the size, and ABSENT by half of 1 + size, except for
+names; a word may be replaced by another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how
+far can I ride" by "a range of 60 km", `with_quantity`).
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
 about?"). For a question in another language than the quotes, only its names and numbers are looked for.
 
-Where the retriever does not know how rare words are, it is the weight held, less half of that missing and half of what
-is scattered, at least `UNKNOWN_THRESHOLD`: chance cannot be told then.
+If the retriever does not know how rare words are, chance cannot be judged: the weight held, less half of the weight
+missing and half of the share scattered, must then be at least `UNKNOWN_THRESHOLD`.
 
 The constants were fitted by logistic regression to questions of MMLongBench-Doc, to others about the same documents and
 to questions about other things, and rounded: `benchmarks/off_topic.py` has these, and draws the curve.
@@ -73,18 +73,18 @@ from quoteweave.generation.sentences import text_of
 HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0
 THRESHOLD = 0.5
 MANY_PAGES = 300
-"""Pages of a collection from which on a word may well stand on some by chance, and one that stands on none tells."""
+"""In a collection of so many pages, a word may well be on some by chance, and one that is on none is significant."""
 FIRST_HITS = 8
 MAX_ADJACENT = 2
 ENOUGH_TOGETHER = 2
-"""All words of a question, if these are so many at least, stand in one place by chance nowhere."""
+"""If a question has at least so many words, a place with all of them does not have them by chance."""
 REPEATED_IN = 2
-"""Further quotes of a document that have a word, from which on it counts as repeated in full."""
+"""The number of further quotes of a document with a word from which on it counts as repeated in full."""
 DEFAULT_RARITY = 0.6
-"""Rarity of a word that some quote contains, where the retriever does not know it; other words have 1."""
+"""Rarity of a word that some quote contains, if the retriever does not know it; other words then have 1."""
 UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
 _NAME = lazy_regex(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
-# What somebody did, which a table of what they did does not say.
+# The verb for what somebody did, which a table of such acts does not have.
 _WHO_DID = lazy_regex(r"\W*who\s+(?:has\s+)?(\w+)", re.IGNORECASE)
 _SUPERLATIVE = lazy_regex(r"\bthe\s+(\w{4,}est)\b")
 _PIECE = lazy_regex(r"[^\W_]+")
@@ -101,26 +101,26 @@ _CALLED = lazy_regex(
     re.IGNORECASE,
 )
 MAX_READ, MAX_CHARACTERS = 15, 500
-"""Quotes by which the language of what was found is told, and characters of each."""
+"""The most quotes from which the language of what was found is guessed, and the most characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicEvidence:
-    """What speaks for a question being about what was found; words are stems."""
+    """The evidence that a question is about what was found; words are stems."""
 
     held: frozenset[str]
-    """Those that the best place has."""
+    """The words that the best place has."""
     missing: frozenset[str]
-    """Those that it lacks, though some page of the collection has them."""
+    """The words that it lacks, though some page of the collection has them."""
     absent: frozenset[str]
-    """Those that no page has."""
+    """The words that no page has."""
     margin: float
-    """How far it is above `THRESHOLD`."""
+    """How far the evidence is above `THRESHOLD`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageDifference:
-    """The language of a question, and the other one of what was found; None where nothing was found."""
+    """The language of a question, and the different one of what was found; None for the latter if nothing was found."""
 
     question: Language
     documents: Language | None
@@ -152,9 +152,9 @@ def _asks_contact_alone(question: QuestionTerms) -> bool:
 
 
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
-    """Weigh the best place; there must be quotes."""
+    """Weigh the evidence at the best place; there must be quotes."""
     size = _size(context.pages)
-    # Of many pages some have a word like it by chance, too.
+    # Among many pages, some have a word of the same meaning by chance, too.
     otherwise = size < 1 or not context.rarity
     quotes = _words_of_quotes(question, context, otherwise=otherwise)
     known = frozenset[str]().union(*(held for _, held in quotes))
@@ -188,7 +188,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
 
 
 def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
-    """Of a question in another language, whose verbs are not known: a word that no page has and that may be one."""
+    """In a question in another language, whose verbs are not known: an absent word that may be its verb."""
     language = foreign_language(question.analysis.text)
     if language is None:
         return frozenset()
@@ -204,7 +204,7 @@ def _words_of_quotes(
     """The quotes, best first, with their words; if `otherwise`, also with those that they say by other words."""
     quotes = [(hit.quote, _with_spellings(words_with_headings(hit.quote), context)) for hit in _ranked(context)]
     alike = frozenset(filter(words_alike, _subject(question, context)))
-    if not otherwise:  # a unit is surely told by its symbol
+    if not otherwise:  # a unit is surely meant by its symbol
         return [(quote, with_words_alike(held, alike & _units())) for quote, held in quotes]
     told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
     return [(quote, with_words_alike(held, alike)) for quote, held in told]
@@ -217,16 +217,16 @@ def _units() -> frozenset[str]:
 
 
 def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str]) -> list[str]:
-    """The words to look for: of a question in another language only names and numbers that are `known`."""
+    """The words to look for; for a question in another language, only names and numbers that are `known`."""
     limit, called = question.analysis.threshold, _CALLED.findall(question.analysis.text)
     # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
     beside = {*words(limit.number if limit else ""), *(word for word in words(" ".join(called)) if word not in known)}
     beside.update(words(" ".join(_SUPERLATIVE.findall(question.analysis.text))))
-    # Where it is open in summer alone is a place for who asks of the winter.
+    # A question about the winter is on topic even if the documents tell only about the summer.
     beside.update(
         word for found in _TIME_OF_YEAR.findall(question.analysis.text) for word in words(found) if word not in known
     )
-    if question.analysis.asks == "contact":  # a number that is a telephone's need not be called so
+    if question.analysis.asks == "contact":  # a telephone number need not be called one
         beside.update(words(f"{question.analysis.asked_by} telephone phone"))
     if foreign_language(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
         beside.update(light_words(question.analysis.text) - known, _foreign_verb(question, context))
@@ -237,7 +237,7 @@ def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str
 
 
 def _with_spellings(held: frozenset[str], context: Context) -> frozenset[str]:
-    """Words of a quote, and those of the question that the search found in another spelling and the quote has in it."""
+    """Words of a quote, with those of the question that it has in another spelling, by which the search found it."""
     found = (
         asked for asked, written in context.spellings.items() if any(held.issuperset(words(each)) for each in written)
     )
@@ -259,9 +259,9 @@ def _size(pages: int | None) -> float:
 def language_difference(question: str, context: Context) -> LanguageDifference | None:
     """The languages of a question and of what was found, where they differ or nothing was found; else None.
 
-    None too where either language is not certain, where one of the documents found is in the question's, and for a
-    question in English without quotes. Of a short question the
-    words may not suffice: that none of the pages has its "welche" or "combien" tells all the same.
+    Also None if either language is not certain, if one of the documents found is in the question's, and for a question
+    in English without quotes. A short question may have too few words to tell its language: it then suffices that no
+    page has its "welche" or "combien".
     """
     asked = guess_language(question) or _foreign_language(question, context)
     if asked is None:
@@ -293,7 +293,7 @@ def _is_absent(stem: str, context: Context) -> bool:
 
 
 def _asking_words(name: re.Match[str]) -> str:
-    """Of several words that begin with capitals, those that ask: "Los Angeles" is a name, "Welche Farben" is none."""
+    """Of words that begin with capitals, those that ask: one in "Welche Farben", none in the name "Los Angeles"."""
     return " ".join(
         word for word in name[0].split() if interrogative_words().intersection(words(word, keep_stop_words=True))
     )
@@ -302,8 +302,8 @@ def _asking_words(name: re.Match[str]) -> str:
 def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str) -> tuple[str, ...]:
     """Why what was found is about something else, one sentence each, in words of the question as it was asked.
 
-    `question` may have others, which mean the same ("submit" for "hand in"). A verb of it is no reason: other words may
-    say what somebody does.
+    `question` may have others, which mean the same ("submit" for "hand in"). A missing verb is no reason, because other
+    words may say what somebody does.
     """
     text, reasons, own_words = question.analysis.text, list[str](), {*map(str.casefold, _PIECE.findall(asked_as))}
     differ = language_difference(text, context)

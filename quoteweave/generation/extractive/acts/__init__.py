@@ -1,1 +1,1 @@
-"""Of which act, value or thing a question asks, who did it, and whether a statement tells of that one."""
+"""Which act, value or thing a question asks about, who did it, and whether a statement is about the same."""

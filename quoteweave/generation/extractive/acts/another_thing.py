@@ -1,4 +1,4 @@
-"""Check by rule whether a statement is about another thing than a question names, or does not say which it is about."""
+"""Check by rule whether a statement is about another thing than a question, or does not say which it is about."""
 
 import re
 from collections import Counter
@@ -16,19 +16,19 @@ from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import NUMBER_KINDS
 
 MAX_BETWEEN = 3
-"""Most words between a name and its number: "Debian, the version 8"."""
+"""The most words between a name and its number, as in "Debian, the version 8"."""
 
 _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 _ASKED_THING = lazy_regex(
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
 )
-# Those of whom a question asks what they do or get, or what there is for them.
+# The group about which a question asks what they do or get, or what there is for them: "What do members get?".
 _ASKED_GROUP = lazy_regex(
     r"\b(?:do\s+(?!(?:I|you|we|they|these|those)\b)(?:(?:the|our|all)\s+)?|for\s+(?:(?:the|our|all)\s+)?(?=\w+\W*$))"
     r"([^\W\d_]{3,}?s)\b",
     re.IGNORECASE,
 )
-# The amount of a thing is the thing, and most of those who are meant are they.
+# Words whose "of" leads to no other thing: "the amount of revenue" is the revenue, "half of the members" are members.
 _NAMES_NO_OTHER = STOP_WORDS | {
     "amount",
     "total",
@@ -44,7 +44,7 @@ _NAMES_NO_OTHER = STOP_WORDS | {
     "percent",
 }
 _NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
-# What tells how high, thick, wide, deep or long a thing is: "30 cm thick", "a thickness of 30 cm".
+# Words that tell how high, thick, wide, deep or long a thing is: "30 cm thick", "a thickness of 30 cm".
 _EXTENTS = (
     ("high", "tall", "height", "hoch", "höhe"),
     ("thick", "thickness", "dick", "dicke"),
@@ -72,12 +72,12 @@ _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percen
 _NAMED_PART = lazy_regex(
     r"\b(?!Operating|Reportable|Each|All|Total)[A-Z]\w+ (?:Segment|Division|Region|Subsidiary)\b(?! [A-Z])"
 )
-# "Lines 1, 2 and " before 6.
+# The numbers in between, such as "1, 2 and " in "Lines 1, 2 and 6".
 _OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o|e)\W++)?+)*"
 _NUMBERED = lazy_regex(
     r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
 )
-# "The length" of "the bridge", whatever stands behind it: "over the quay road".
+# A property and its owner, such as "the length of the bridge", without the words that follow: "over the quay".
 _OF_THING = lazy_regex(
     r"\b([^\W\d_]{3,})\s+of\s+((?:[^\W\d_][\w'’-]*\s+){0,4}?[^\W\d_][\w'’-]*)"
     r"(?=\s*[,;:.?!()]|\s*$|\s+(?:about|above|across|and|are|around|as|at|behind|below|beside|between|by|can|did|do"
@@ -92,10 +92,10 @@ _BESIDE_OFFICE = lazy_regex(
 
 
 def tells_another(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
-    """Whether a statement is about another of several, or does not say which.
+    """Whether a statement is about another thing than the question, or does not say which thing it is about.
 
-    "Which file has the licence?" is not answered by "This file has it", and "Debian 8" is not "Debian Day, from 8 to
-    14 July". "The cost of revenue" is not the revenue.
+    "Which file has the licence?" is not answered by "This file has it", and "Debian 8" is not "Debian Day, from 8 to 14
+    July". "The cost of revenue" is not the revenue.
     """
     asked, text = question.text, statement.text
     if _tells_of_its_property(asked, text, question.asks) or _is_of_a_part(statement, terms):
@@ -115,7 +115,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
 
 
 def _leaves_open_which(noun: str, text: str) -> bool:
-    """Whether a text speaks of "this key", or of "a key" alone, where it is asked which key it is."""
+    """Whether a text says only "this key", or "a key" without more, while the question is which key it is."""
     if re.match(rf"\W*(?:This|These|Such) {noun}s?\b(?!\s*[,(:–—])", text):
         return True
     any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
@@ -137,19 +137,19 @@ def _is_of_another_owner(asked: str, text: str) -> bool:
 
 
 def _may_be_owner(told: str) -> bool:
-    """Whether what stands behind "of" names a thing: not "our tickets", nor "nine" or "helping"."""
+    """Whether the words after "of" name an owner, unlike "our tickets", "nine" or "helping"."""
     first, *_ = told.split(maxsplit=1)
     return first.casefold() not in _SELF | reference_words().numbers.keys() and not first.endswith("ing")
 
 
 def _stands_behind(thing: Set[str], other: str, text: str) -> bool:
-    """Whether a thing is named behind another in a text, in the same clause: "of the bridge over the quay"."""
+    """Whether a text names a thing after another in the same clause: "of the bridge over the quay"."""
     behind = re.split(r"[,;:.]\s|\s(?:and|but|while)\s", text.partition(other)[2])[0]
     return not thing.isdisjoint(words(behind))
 
 
 def _is_of_another_office(asked: str, text: str) -> bool:
-    """Whether a text tells of an office beside the one that is asked for: of the vice president, not the president."""
+    """Whether a text is about an office beside the one asked for: the vice president instead of the president."""
     asked_words = asked.casefold().split()
     return any(
         beside.casefold() not in asked_words and re.search(rf"\b{office}\b", asked, re.IGNORECASE) is not None
@@ -158,7 +158,7 @@ def _is_of_another_office(asked: str, text: str) -> bool:
 
 
 def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
-    """Whether "It" stands for another thing than is asked for, as the sentence before it has no noun of the question.
+    """Whether "It" is another thing than the one asked about, as the sentence before has no noun of the question.
 
     "It cost 480,000 euros and replaces the vehicle of 2001" does not tell what the vehicle of 2001 cost.
     """
@@ -172,9 +172,9 @@ def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, term
 
 
 def _is_measured_otherwise(asked: str, text: str) -> bool:
-    """Whether a text tells how thick a thing is, say, and not how high, which a question asks for.
+    """Whether a text tells how thick a thing is, say, while the question asks how high it is.
 
-    How long a thing takes may be told beside how deep it is.
+    "How long" may ask for a time, which a text may give beside a depth.
     """
     wanted = {_EXTENT_OF[word.casefold()] for found in _HOW_LONG.findall(asked) for word in found if word}
     wanted -= {"long"} if "time" in dimensions_in(text) else set()
@@ -183,7 +183,7 @@ def _is_measured_otherwise(asked: str, text: str) -> bool:
 
 
 def _is_beside_the_place(asked: str, text: str) -> bool:
-    """Whether a text has the place in which something is asked about only as what another place is near to."""
+    """Whether a text has the place asked about only as what another place is near to: "above the beach"."""
     places = {found["place"].casefold() for found in _ASKED_PLACE.finditer(asked)}
     beside = [place for place in places if re.search(rf"{_BESIDE}{place}\b", text, re.IGNORECASE)]
     rest = re.sub(rf"{_BESIDE}[^\W\d_]+", " ", text, flags=re.IGNORECASE)
@@ -191,13 +191,13 @@ def _is_beside_the_place(asked: str, text: str) -> bool:
 
 
 def _tells_of_its_property(asked: str, text: str, asks: AnswerType) -> bool:
-    """Whether a text tells only of what belongs to what a question asks for: of the cost of revenue, not of revenue.
+    """Whether a text tells only about what belongs to the thing asked about: the cost of revenue, not the revenue.
 
-    Or of the parents of students, and not of these.
+    Likewise, the parents of students are not the students.
     """
     groups = (
         _ASKED_GROUP.finditer(asked) if asks in NUMBER_KINDS | {"statement"} else ()
-    )  # shops open in the hours of shops
+    )  # "the hours of shops" tells when shops open
     things = [found[1] for found in (_ASKED_THING.match(asked), *groups) if found is not None]
     before, said = (
         r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?",
@@ -212,9 +212,9 @@ def _tells_of_its_property(asked: str, text: str, asks: AnswerType) -> bool:
 
 
 def _tells_of_its_rate(asked: str, text: str, terms: Sequence[str]) -> bool:
-    """Whether a text tells only of the rate of what a question asks for: of the gross profit rate, not of the profit.
+    """Whether a text tells only the rate of what a question asks for: the gross profit rate, not the profit.
 
-    Interest is said by its rate.
+    Interest is an exception, because it is given by its rate.
     """
     if _RATE_WORD.search(asked):
         return False
@@ -224,14 +224,14 @@ def _tells_of_its_rate(asked: str, text: str, terms: Sequence[str]) -> bool:
 
 
 def _is_of_a_part(statement: Statement, terms: Sequence[str]) -> bool:
-    """Whether a statement is headed by the name of a part ("International Segment") that a question does not name."""
+    """Whether a statement is under the name of a part ("International Segment") that the question does not name."""
     quote = statement.quote
     named = _NAMED_PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
     return named is not None and set(words(named[0])).isdisjoint(terms)
 
 
 def _is_number_of_another(name: str, number: str, text: str) -> bool:
-    """Whether a text has the name with another number, or the two apart: "from 8 to 14 July, with a Debian Day"."""
+    """Whether a text has the name with another number, or both apart: "from 8 to 14 July, with a Debian Day"."""
     if numbers := re.findall(rf"\b{name}s?\s+(\d+(?:\.\d+)*)(?!\w)", text):
         return number not in numbers and re.search(rf"(?<![\w.]){re.escape(number)}(?!\w|\.\d)", text) is None
     digits = rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)"

@@ -1,8 +1,7 @@
-"""Check by rule whether a statement tells a fact, as it is now, of the very thing and act that a question asks about.
+"""Check by rule whether a statement tells a present fact about the very thing and act that a question asks about.
 
-The words of a question may all stand in a sentence that tells of another act, what somebody only wanted, what was so
-once, what is but a part of the thing, or what is so for another number of things. English alone, as the forms of words
-and their order show it.
+A sentence may have all words of a question and yet be about another act, what somebody only wanted, what was once so, a
+part of the thing, or another number of things. The rules are for English only, and use the forms and order of words.
 """
 
 import re
@@ -21,14 +20,14 @@ from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject
 from quoteweave.generation.sentence_kinds import begins_with, is_beyond_limit
 
 MIN_ONLY_CAUSES = 2
-"""Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
+"""If a text has so many words of the subject only in the cause that it names, it tells what the subject caused."""
 _VALUE_KINDS = NUMBER_KINDS | {"statement", "date", "person"}
 _WHETHER = lazy_regex(
     r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
     re.IGNORECASE,
 )
-# What somebody says or thinks of, which is not so by that: what is wanted, proposed, weighed or refused, and what was
-# once offered. Who offers or recommends it still, has it.
+# What somebody says or thinks about, which does not make it so: what is wanted, proposed, considered or refused, and
+# what was once offered. Whoever offers or recommends it in the present has it.
 _WANTS = (
     r"(?:want|wish|hop(?:e|ing)|expect|plan|intend|aim|propos|request|demand|seek|sought|appl(?:y|i)|ask(?!\w*\s+[\d$€£])|consider|discuss"
     r"|debat|negotiat|refus|declin|reject|imagin|suppos|assum|fear|doubt|claim|alleg|argu)(?:e?s|e?d|n?ed|ing|ning|e)?"
@@ -44,7 +43,7 @@ _SUPPOSED = lazy_regex(
     r"^\W*(?:if|unless|suppose|assuming|provided)\b[^,]*(?:,|$)|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE
 )
 _SUPPOSES = lazy_regex(rf"(?<!^)\b(?:if|unless|suppose|when|{_WANTS})\b", re.IGNORECASE)
-# A container contains so much, and what it is worth no part: "covers heating of 80 euros" is one.
+# "Contains 5 litres" tells how much there is in all, and "covers heating of 80 euros" the amount of a part.
 _SAYS_PART = lazy_regex(r"\b(?:includ(?:es?|ed|ing)|(?:contains?|comprises?|covers?)\s+(?=[a-z]))", re.IGNORECASE)
 _DIGIT = lazy_regex(r"\d")
 _ASKED_OF = lazy_regex(
@@ -52,12 +51,12 @@ _ASKED_OF = lazy_regex(
     r"(.+?)(?=\s+(?:of|for|in|on|at|to|by|per|with|without|from)\b|\W*$)",
     re.IGNORECASE,
 )
-# "For up to four persons" is for three, too.
+# A bound before a number includes other numbers: "for up to four persons" is for three, too.
 _NUMBER_OF_THINGS = lazy_regex(
     r"(\b(?:to|than|most|least|from|over|under|or|and)\s+)?(?<![\w.,])(\d[\d.,]*|[^\W\d_]+)(?=\s+([^\W\d_]+))",
     re.IGNORECASE,
 )
-# What is excepted, or left out of what is done: "until 21:00 except on Sundays", "frozen without the sausages".
+# Words for an exception, or for what is left out: "until 21:00 except on Sundays", "frozen without the sausages".
 _EXCEPTED = lazy_regex(
     r"\b(?P<excepted>except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|without)\s+(?:on\s+|in\s+|at\s+)?"
     r"(?:the\s+|any\s+)?(?P<what>[^\W\d_]+)",
@@ -74,14 +73,14 @@ _CAUSED = lazy_regex(
     r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
     re.IGNORECASE,
 )
-# What says that one of several is the highest or the like: "most", "peaked", "the majority", "no more than".
+# Words which say that one of several is the highest or the like: "most", "peaked", "the majority", "more than any".
 _EXTREME = lazy_regex(
     r"\b(?:most|least|best|worst|max|maximum|minimum|peak\w*|record|top|majority|mainly|mostly|up to|more than any"
     r"|\w{3,}est)\b",
     re.IGNORECASE,
 )
 _OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
-# "Max Holm" and "Max says" name somebody, and "max. 6 m" the most.
+# "Max Holm" and "Max says" name a person, but "max. 6 m" is a limit.
 _ASKS_LIMIT = lazy_regex(r"\b(?:maximum|minimum|max|min)\b", re.IGNORECASE)
 _LIMIT = lazy_regex(
     r"\b(?:max\b|min\b|Max\.|Min\.|(?i:maximum|minimum|maximal|minimal|most|least|up\s+to|limit\w*|peak\w*|top|exceed\w*"
@@ -96,17 +95,17 @@ def asks_what_it_does(question: str) -> bool:
 
 
 def tells_what_it_does(told: str, question: str) -> bool:
-    """Whether a text begins with what the question asks of, or one of its clauses, and says that it does so or must."""
+    """Whether a text or one of its clauses begins with the thing asked about, and says what it does or must do."""
     doing = _ASKS_WHAT_IT_DOES.match(question)
     modal = r"\w+" if doing is None or not doing["may"] else _MUST if re.match(_MUST, doing["may"]) else _MODAL
-    # "During the strike, the harbour hired crane drivers" begins with it, too.
+    # The subject may follow a comma: "During the strike, the harbour hired crane drivers".
     begins = (told[at:] for at in (0, *(match.end() for match in re.finditer(", ", told))))
     says_so = re.search(rf"\b{modal}\s+\w", told, re.IGNORECASE) is not None
     return doing is not None and says_so and any(begins_with(part, doing["subject"]) for part in begins)
 
 
 def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether nothing shows that a statement tells of another act than the one that the question asks about."""
+    """Whether nothing shows that a statement is about something else than the act or fact asked about."""
     text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
     if statement.is_row:
         return True
@@ -125,7 +124,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool:
-    """Whether a text tells what the thing caused whose cause is asked for: "Earnings fell, driven by lower sales"."""
+    """Whether a text tells what the thing asked about caused, not its cause: "Earnings fell, driven by lower sales"."""
     found = _CAUSED.search(told) if _ASKS_CAUSE.match(asked) else None
     if found is None or not told[: found.start()].strip():
         return False
@@ -134,7 +133,7 @@ def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool
 
 
 def _tells_value(told: str, question: QuestionTerms) -> bool:
-    """Whether nothing shows that a text tells of something else than the fact that a question asks for."""
+    """Whether nothing shows that a text is about another fact than the question."""
     asked, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
     subject = subject_terms(question)
     if is_of_another_time(told, asked, asks) or _is_of_another_number(told, asked):
@@ -147,7 +146,7 @@ def _tells_value(told: str, question: QuestionTerms) -> bool:
 
 
 def _is_only_supposed(told: str, asked: str, asks: AnswerType, subject: Iterable[str]) -> bool:
-    """Whether a text has a word of the question only in what it says that somebody wondered, wanted or supposed."""
+    """Whether a text has a word of the question only in a part that somebody wondered about, wanted or supposed."""
     rest = told if _WHETHER.search(asked) else _WHETHER.sub(" ", told)
     if asks in _VALUE_KINDS and not _SUPPOSES.search(asked):
         rest = _SUPPOSED.sub(" ", _ONLY_WANTED.sub(" ", rest))
@@ -155,7 +154,7 @@ def _is_only_supposed(told: str, asked: str, asks: AnswerType, subject: Iterable
 
 
 def _is_of_a_part(told: str, asked: str, subject: Iterable[str]) -> bool:
-    """Whether all numbers of a text are of a part: "The rent includes heating costs of 80 euros"."""
+    """Whether all numbers of a text belong to a part: "The rent includes heating costs of 80 euros"."""
     part, thing = _SAYS_PART.search(told), _ASKED_OF.search(asked)
     if part is None or thing is None or _SAYS_PART.search(asked) or _DIGIT.search(told[: part.start()]):
         return False
@@ -164,7 +163,7 @@ def _is_of_a_part(told: str, asked: str, subject: Iterable[str]) -> bool:
 
 
 def _is_of_excepted(told: str, asked: str, subject: Iterable[str], *, by_yes_or_no: bool) -> bool:
-    """Whether a text has a word of the question only as what is excepted; by yes or no that may be the answer."""
+    """Whether a text has a word of the question only in an exception, which may answer yes or no."""
     if _EXCEPTED.search(asked):
         return False
     found = [one for one in _EXCEPTED.finditer(told) if one["excepted"] == "without" or not by_yes_or_no]
@@ -173,14 +172,14 @@ def _is_of_excepted(told: str, asked: str, subject: Iterable[str], *, by_yes_or_
 
 
 def _is_of_another_number(told: str, asked: str) -> bool:
-    """Whether a text tells for another number of things than asked for: for one household, and not for two."""
+    """Whether a text is about another number of things than the question: one household instead of two."""
     said = _counted(told)
     others = (noun for noun, numbers in _counted(asked).items() if said.get(noun, numbers).isdisjoint(numbers))
     return any("" not in said[noun] for noun in others)
 
 
 def _counted(text: str) -> dict[str, set[str]]:
-    """The numbers before each noun, as digits, and "" where one is the bound of several."""
+    """The numbers before each noun, as digits, with "" added if one is a bound, as in "up to four"."""
     found, numbers = dict[str, set[str]](), reference_words().numbers
     for match in _NUMBER_OF_THINGS.finditer(text):
         number, noun = match[2].casefold(), words(match[3])

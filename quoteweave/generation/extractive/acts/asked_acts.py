@@ -1,4 +1,4 @@
-"""Check by rule whether a statement tells of the act that a question asks when, where, how or whether it is done."""
+"""Check by rule whether a statement is about the act of a question: when, where, how or whether it is done."""
 
 import re
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from quoteweave.generation.extractive.acts.clauses import (
 from quoteweave.generation.sentence_kinds import has_denying_word
 
 OBJECT_WORDS = 5
-"""Words behind a verb among which the first noun of its object must be."""
+"""The first noun of a verb's object must be among so many words after the verb."""
 
 _ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
-"""Kinds of questions for which the thing and the time of an act must be those asked for."""
+"""Kinds of questions for which a statement must be about the thing and the time of the act asked about."""
 _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\b"
 _ASKS_BY_HELPING_VERB = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
@@ -35,17 +35,17 @@ _ASKS_BY_HELPING_VERB = lazy_regex(
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
 _ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _BEHIND_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
-# Few words, among which no second thing begins but behind a preposition: "the shop of the museum".
+# A few words that name one thing; a second thing may only follow a preposition: "the shop of the museum".
 _SUBJECT = lazy_regex(
     r"(?:(?:the|an?|our|its|their|your|all|each|every|most)\s+)?(?:(?!(?:the|an?|to)\s)[\w'’.&-]+\s+"
     r"(?:(?<=\bof\s|\bin\s)the\s+)?){1,9}",
     re.IGNORECASE,
 )
-# A verb at the end of what is asked, or before what it is done to or with: "approve of the plan", "need a ticket".
+# A verb at the end of the question, or before its object or a preposition: "approve of the plan", "need a ticket".
 _ASKED_INFINITIVE = lazy_regex(rf"(?<=\s)[a-zß-ÿ]+(?=\W*$|\s+(?:{PREPOSITIONS}|{ARTICLES}|\d+|{NUMBERS})\b)")
 _FORMS_OF_BE, _FORMS_OF_HAVE = frozenset({"is", "are", "was", "were"}), frozenset({"has", "have", "had"})
 _FORMS_OF_DO = frozenset({"do", "does", "did", "will"})
-# Participles at the end of what is asked, or before a preposition; those without a regular ending are a closed class.
+# Participles at the end of the question or before a preposition; the irregular ones are a closed class.
 _IRREGULAR = (
     "paid|laid|said|held|sold|told|built|sent|spent|lent|made|found|bound|ground|set|put|cut|shut|hit|read|led|fed|lost|won|kept"
     "|left|met|felt|dealt|meant|bought|brought|taught|caught|fought|sought|thought|heard|understood|shot|hung|dug|struck|begun"
@@ -71,7 +71,7 @@ _TIMES = {
     ),
     "will": frozenset({"present", "future", "possible"}),
 }
-"""Times of which a statement may be, by the helping verb of a question."""
+"""The times that a statement may be about, by the helping verb of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class AskedAct:
     helping: str
     """The helping verb, in lower case."""
     subject: str
-    """The nouns between it and the verb."""
+    """The nouns between the helping verb and the verb."""
     is_subject_asked: bool
     """Whether the subject is what is asked for: "Which fees were paid?"."""
     verb: str
@@ -89,17 +89,17 @@ class AskedAct:
     """What follows the verb."""
     is_passive: bool
     may_have_object: bool
-    """Whether it may be done to a thing: not in "When did the museum open?"."""
+    """Whether the act may have an object; it has none in "When did the museum open?"."""
 
 
-@lru_cache(maxsize=64)  # asked for by each statement that may answer
+@lru_cache(maxsize=64)  # called for each candidate statement
 def asked_act(question: str) -> AskedAct | None:
-    """The act that a question of a helping verb asks about; None where its verb is not known by its place."""
+    """The act that a question with a helping verb asks about; None if the place of its main verb is not certain."""
     found = _ASKS_BY_HELPING_VERB.match(question[:MAX_ANALYSED_CHARACTERS])
     if found is None:
         return None
     rest, helping = found["rest"], found["helping"].casefold()
-    if rest.casefold().startswith("there "):  # "Are there rooms in the house used by guests?" asks of no act
+    if rest.casefold().startswith("there "):  # "Are there rooms in the house used by guests?" asks about no act
         return None
     place = _verb_place(rest, helping)
     if place is None:
@@ -120,7 +120,7 @@ def asked_act(question: str) -> AskedAct | None:
 
 
 def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
-    """Where in what follows a helping verb its verb stands: a participle, or what follows the subject."""
+    """The span of the main verb in the words after a helping verb: a participle, or the word after the subject."""
     if helping in _FORMS_OF_BE | _FORMS_OF_HAVE or _HAS_BE.search(rest):
         participle = _ASKED_PARTICIPLE.search(rest)
         return participle.span() if participle else None
@@ -128,7 +128,7 @@ def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
         return behind.span("verb")
     places = (match for match in _ASKED_INFINITIVE.finditer(rest) if match[0] not in STOP_WORDS)
     verbs = [match.span() for match in places if _is_subject(rest[: match.start()])]
-    # What stands before "of" is rather a noun of the subject, where another verb follows: "the shop of the museum".
+    # A word before "of" is rather a noun of the subject if another verb follows: "the shop of the museum".
     return min(verbs, key=lambda place: rest.startswith(" of ", place[1]), default=None)
 
 
@@ -137,9 +137,9 @@ def _is_subject(before: str) -> bool:
 
 
 def tells_asked_act(told: str, question: str) -> bool:
-    """Whether a text says by the verb of a question that the act is done: "A deposit of 9 euros was paid" that one was.
+    """Whether a text says with the question's verb that the act is done, as "A deposit of 9 euros was paid" does.
 
-    However far its words stand from each other. "Published May 2001" does not say what was.
+    Its words may be far from each other. "Published May 2001" does not say what was published.
     """
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
@@ -149,7 +149,7 @@ def tells_asked_act(told: str, question: str) -> bool:
 
 
 def told_of_asked_act(told: str, question: str) -> str | None:
-    """A text without what other verbs say behind that of a question; None where it does not say that act by a verb."""
+    """A text without the words that belong to other verbs than the question's; None if no verb of it says the act."""
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
         return None
@@ -160,10 +160,10 @@ def told_of_asked_act(told: str, question: str) -> str | None:
 
 
 def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
-    """Whether a text says by the verb of a question alone what another does, or what is not so, or of another time.
+    """Whether a text has the question's verb only for the act of another, for what is not so, or for another time.
 
-    "The choir was founded in 1974" does not tell when the school was, nor "The bridge will be closed" when it was. What
-    is done to a thing must be said by a verb, or by a noun of that thing: "approval of the budget".
+    "The choir was founded in 1974" does not tell when the school was, nor does "The bridge will be closed" tell when it
+    was. What is done to a thing must be said with a verb, or with a noun and that thing: "approval of the budget".
     """
     asked = asked_act(question)
     if asked is None:
@@ -188,7 +188,7 @@ def _acts(told: str, asked: AskedAct) -> list[Act]:
 
 
 def _tells_whether_one_may(act: Act, asked: AskedAct) -> bool:
-    """Whether an act is done with what is asked for, and not only what somebody does: "Ida Byron fishes there"."""
+    """Whether an act concerns the thing asked about, and is not only what somebody does: "Ida Byron fishes there"."""
     is_told = act.is_so and not act.is_denied and act.time not in {"future", "possible"}
     if act.is_in_case or (_ASKS_WHETHER_ONE_MAY.match(asked.helping) and is_told and act.doer and not act.is_passive):
         return False

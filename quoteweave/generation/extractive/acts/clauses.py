@@ -1,7 +1,7 @@
-"""Read what English clauses say by a verb: who does it to what, whether it is so, and of what time.
+"""Read what English clauses say with a verb: who does it to what, whether it is so, and at what time.
 
-By the order and the forms of words alone, so that what is not certain is left open: an empty text stands for a doer or
-a thing that the clause does not say.
+Only the order and the forms of words are used, so what is not certain is left open: a doer or a thing that the clause
+does not name is an empty string.
 """
 
 import itertools
@@ -16,12 +16,12 @@ from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.generation.gate.dates import WEEKDAY
 
 MAX_BETWEEN = 6
-"""Most words between a verb and "by", as in "elected every three years by the members"."""
+"""The most words between a verb and "by", as in "elected every three years by the members"."""
 LEADING_WORDS = 3
-"""Words among which the subject of a sentence is that does several things: "§ 6 The board has … and is elected"."""
+"""The subject of a sentence with several verbs is among so many words: "§ 6 The board has … and is elected"."""
 
 MAX_ACTS, MAX_AROUND = 16, 500
-"""Acts of a text that are read, and characters before and behind a verb, so that no text takes long."""
+"""The most acts that are read from a text, and the most characters around a verb, so that no text takes long."""
 
 Time = Literal["past", "perfect", "present", "future", "possible"]
 
@@ -50,8 +50,8 @@ PREPOSITIONS = (
 )
 ARTICLES = "the|an?|its|our|their|his|her|your|my|no|any|each|every"
 BEFORE_NOUN = lazy_regex(rf"\b(?:{ARTICLES}|of|for|from|with|in|by|under|at|on|into|about)\s+$", re.IGNORECASE)
-"""The end of a text behind which a noun stands: "the design", "of cost"."""
-# "These summarised texts": behind such a word a participle is an attribute, where a noun follows it.
+"""The end of a text after which a noun follows: "the design", "of cost"."""
+# After such a word, a participle before a noun is an attribute: "these summarised texts".
 _BEFORE_ATTRIBUTE = lazy_regex(r"\b(?:this|these|those|such|some|all|most|many|other|to|as)\s+$", re.IGNORECASE)
 NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|several"
 _ENDS_IN_NUMBER = lazy_regex(rf"\b(?:{NUMBERS}|\d+)\s+$", re.IGNORECASE)
@@ -82,20 +82,20 @@ _ENDS_NOUNS = lazy_regex(
     r"|each|once|twice|is|are|was|were|has|have|had|will)\b",
     re.IGNORECASE,
 )
-# "The roof, the walls and the boiler": of things that a comma or "and" parts, each of a few words with one article.
+# Things in a list, such as "The roof, the walls and the boiler": each has a few words and at most one article.
 _ITEM = rf"(?:(?:{ARTICLES})\s+)?(?!(?:{ARTICLES})\s)[\w'’-]+(?:\s+(?!(?:{ARTICLES}|and|or)\s)[\w'’-]+)?"
 _LISTED = lazy_regex(
     rf"\s+{_ITEM}(?:,\s+(?:(?:and|or)\s+)?{_ITEM}|\s+(?:and|or)\s+{_ITEM})+\s*(?=[.;:]|$)", re.IGNORECASE
 )
 _ENDS_IN_PRONOUN = lazy_regex(r"(?:^|.*\W)(?:it|they|he|she|this|these|those|we|I|you|there|one)\b\W*$", re.IGNORECASE)
-# "Founded was sold", "passed by parliament changed the act", "by Ada Byron, who moved to Osk".
+# Another verb follows: "founded was sold", "passed by parliament changed the act", "by Ada Byron, who moved to Osk".
 _ANOTHER_FINITE_VERB = lazy_regex(
     r"\s(?:is|are|was|were|has|have|had|will|can|(?-i:may)|must|did|does)\s|,\s+(?:who|which|where|when|whose)\s"
     r"|\s\w{2,}ed\s+(?=(?:the|an?|its|his|her|their)\s)",
     re.IGNORECASE,
 )
 _NOT_SHORT = lazy_regex(r"\b(?:(?P<can>can)(?=not\b)|(?P<will>wo)n[’']t\b|(?P<verb>\w+)n[’']t\b)", re.IGNORECASE)
-_SHORT_NAME = lazy_regex(r"\W*(?:[Tt]he\s+)?[A-Z]{2,}\W*")  # may stand for any
+_SHORT_NAME = lazy_regex(r"\W*(?:[Tt]he\s+)?[A-Z]{2,}\W*")  # an abbreviation may stand for anything
 _SHARE_OF = lazy_regex(
     r"^\W*(?:most|all|many|some|half|both|each|two|three)\s+of\s+", re.IGNORECASE
 )  # "most of the members"
@@ -111,7 +111,7 @@ _BY = lazy_regex(
 _OF_THING = lazy_regex(r"\s+(?:\w+\s+)?of\s+")  # "opening hours of the shop"
 _AND_DONE = lazy_regex(r"\s+(?:and\s+\w+|for|to|with|after)", re.IGNORECASE)  # "found and fixed by", "paid for by"
 _ANOTHER_VERB = lazy_regex(r"\s(?:\w{2,}(?:ed|en|ing)|to|of|for|from|with|and|or|that|which|who)\b", re.IGNORECASE)
-# Not "by hand", "by 12 per cent", "by the end of May", "by March" nor "by the river".
+# Somebody after "by", and not "by hand", "by 12 per cent", "by the end of May", "by March" or "by the river".
 _SOMEBODY = lazy_regex(
     r"\W*(?!(?:(?i:the|an?)\s+)?(?i:half|third|quarter|tenth|end|beginning|start|middle|time|date|deadline|day|night|week"
     r"|month|year|hour|way|means|river|lake|sea|shore|coast|road|street|door|window|wall|gate|entrance)\b)"
@@ -123,35 +123,35 @@ _SOMEBODY = lazy_regex(
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What a clause says by one verb, as its own words."""
+    """What a clause says with one verb, in the clause's own words."""
 
     verb: str
     subject: str
-    """What stands before the verb: who does it, or, of a passive, to whom or what it is done."""
+    """The words before the verb: who does it or, in the passive, to whom or what it is done."""
     behind: str
     """What follows the verb in its clause."""
     agent: str
-    """Of a passive, by whom or what it is done."""
+    """By whom or what it is done, if it is passive."""
     is_passive: bool
     is_denied: bool
     is_wished: bool
-    """Whether it is what somebody wished, refused or the like to do, or may do: "refused to repair it"."""
+    """Whether somebody only wished, refused or the like to do it, or may do it: "refused to repair it"."""
     is_in_case: bool
-    """Whether it is told as so in a case alone: "If they repair it"."""
+    """Whether it is only said for a certain case: "If they repair it"."""
     time: Time
     is_noun: bool = False
-    """Whether it is said by a noun: "approval of the budget", of which the subject is "the budget"."""
+    """Whether it is said with a noun: "approval of the budget", whose subject is "the budget"."""
     is_reduced: bool = False
-    """Whether it is said by a participle alone: "The bridge, opened by the king, was closed"."""
+    """Whether it is said with a participle alone: "The bridge, opened by the king, was closed"."""
 
     @property
     def is_so(self) -> bool:
-        """Whether it is told as so, denied or not."""
+        """Whether it is stated as a fact, denied or not."""
         return not (self.is_wished or self.is_in_case)
 
     @property
     def said_by_others(self) -> tuple[str, ...]:
-        """What other verbs of its clause say: of "The firm that Ada founded was sold in 1990" that it was sold then."""
+        """What other verbs of its clause say: "was sold", for "founded" in "The firm that Ada founded was sold"."""
         if self.is_reduced:
             return ("".join(self.behind.partition(",")[1:]),)
         own = _ANOTHER_FINITE_VERB.split(self.behind, maxsplit=1)[0]
@@ -183,14 +183,14 @@ class Act:
         return is_of_it and not thing & _alike(heads(self.doer), thing)
 
     def has_object(self) -> bool:
-        """Whether nouns of a thing follow it: "opened its new wing"."""
+        """Whether an object follows the verb: "opened its new wing"."""
         return not self.is_passive and re.match(r"\s+(?:the|an?|its|their|his|her|our)\s", self.behind) is not None
 
 
 def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Act]:
-    """What the clauses of a text say by a verb, given as a question has it, or by another word that says the same.
+    """Yield what the clauses of a text say with a verb, given as in the question, or with a word of the same meaning.
 
-    The first `MAX_ACTS` of them. A noun says an act only of what follows it: "the use of the crane".
+    At most `MAX_ACTS` are read. A noun says an act only about what follows it: "the use of the crane".
     """
     own = frozenset(words(verb))
     stems = own.union(*map(words_alike, own))
@@ -216,13 +216,13 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
 
 
 def words_asking(word: str) -> frozenset[str]:
-    """The stems of a word, and of those by which a question may ask for what it says."""
+    """The stems of a word, and of the words with which a question may ask for what it says."""
     stems = frozenset(words(word))
     return stems.union(*map(words_alike, stems))
 
 
 def _is_attribute(word: str, before: str, behind: str) -> bool:
-    """Whether a participle stands before the noun that it is said of: "these summarised texts", "a well-built ship"."""
+    """Whether a participle stands before the noun that it describes: "these summarised texts", "a well-built ship"."""
     beside = _NEXT_WORD.match(behind)
     is_before_noun = beside is not None and beside[1].casefold() not in STOP_WORDS
     is_led = "-" in word or BEFORE_NOUN.search(before) or _BEFORE_ATTRIBUTE.search(before)
@@ -267,7 +267,7 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
         if by and (_AND_DONE.fullmatch(by[1]) or not _ANOTHER_VERB.search(by[1])) and _SOMEBODY.match(behind, by.end())
         else ""
     )
-    # "A permit, submitted in May," and "signed by the members" say not when.
+    # A participle alone has no tense: "A permit, submitted in May,", "signed by the members".
     is_reduced = (
         not helpers - {"not", "never"}
         and not verb.endswith(("s", "ing"))
@@ -277,7 +277,7 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     duty = _DUTY.search(helps) is not None
     planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
     is_now = verb.endswith("s") or (is_participle and verb != asked and not verb.endswith("ed"))
-    # "It cost 9 euros" says not when.
+    # The form alone does not show the tense: "It cost 9 euros".
     is_unsure = is_reduced or (not helpers and not is_participle and verb == asked.removesuffix("s"))
     time = "perfect" if is_unsure else _time(helpers, is_now=is_now, is_duty=duty, is_planned=planned)
     is_denied = bool(_DENYING.search(helps) or _NOBODY.match(subject))
@@ -292,7 +292,7 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
 
 
 def _with_whole_nots(helping: str) -> str:
-    """Helping verbs with "not" as a word of its own: "cannot" as "can not", "aren't" as "are not"."""
+    """Helping verbs with "not" as a separate word: "cannot" becomes "can not", and "aren't" "are not"."""
     return _NOT_SHORT.sub(
         lambda found: "can " if found["can"] else "will not" if found["will"] else f"{found['verb']} not", helping
     )
@@ -311,7 +311,7 @@ def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -
 
 
 def is_headed(nouns: str, thing: Set[str]) -> bool:
-    """Whether nouns name a thing by their head: "the new tower of the church" a tower; a pronoun may stand for it."""
+    """Whether the head of nouns is a thing, as "tower" in "the new tower of the church"; pronouns may stand for any."""
     if _ENDS_IN_AND.search(nouns):
         return bool(thing & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing))
     own = _WHOSE.split(nouns)[-1]  # "Ida Holm, whose husband" is the husband
@@ -322,7 +322,7 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
 
 
 def heads(nouns: str) -> list[str]:
-    """The stems of the head of nouns; of a name or number also the noun before it: "the ferry Halcyon"."""
+    """The stems of the head of nouns; a name or number comes with the noun before it: "the ferry Halcyon"."""
     own = WORD.findall(_ENDS_NOUNS.split(nouns)[0])
     named = [word for word in own if word.casefold() not in STOP_WORDS]
     if len(named) > 1 and named[-1].endswith(("ed", "ing")):  # "the statements included"

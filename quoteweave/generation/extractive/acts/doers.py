@@ -1,4 +1,4 @@
-"""Check by rule whether a statement tells who did what a question asks about, and with the thing that it names."""
+"""Check by rule whether a statement tells who did what a question asks about, to the thing that it names."""
 
 import re
 from collections.abc import Set
@@ -17,7 +17,7 @@ _IN_OFFICE = lazy_regex(
     rf"\b(?i:{_OF_OFFICE})(?:\s+(?:is|are|was|were)\s+|\s*[:,(–—]\s*)(?=[A-ZÀ-Þ])"
     rf"|\b(?:is|are|was|were|as|,)\s+(?:(?:the|an?|its)\s+)?{_OF_OFFICE}\s*(?=[.,;()]|$)"
 )
-# What was so once, who does it now is not told by: "The mill was owned by the town until 1950".
+# What was once so does not tell who does it now: "The mill was owned by the town until 1950".
 _TELLS_OF_ONCE = lazy_regex(
     r"\b(?:until|till|before|from|once|former\w*|previous\w*|then|ago|last|old|years?|(?:1[5-9]|20)\d\d)\b",
     re.IGNORECASE,
@@ -28,7 +28,7 @@ _ASKS_FOR_HOLDER = lazy_regex(
     r"(?=\s+(?:of|for|in|at|on)\b|\W*$)",
     re.IGNORECASE,
 )
-# What stands between an office and a name that does not hold it: "The chair thanked Ida Holm", "stood for chair".
+# Words between an office and somebody who does not hold it: "The chair thanked Ida Holm", "stood for chair".
 _HOLDS_NOT = lazy_regex(
     r"\b(?!(?:re-?)?(?:appointed|elected|named|called|confirmed|based)\b)(?:\w{2,}ed|told|gave|wrote|met|sent|paid|saw|spoke|left|stood|ran)\b"
     r"|\b(?:pupil|friend|son|daughter|brother|sister|wife|husband|widow|assistant|successor|predecessor|candidate|rival)\s+(?:of|to|for)\b",
@@ -38,16 +38,16 @@ _LETTERS = lazy_regex(r"[^\W\d_]+")
 
 
 def names_doer_of_thing(text: str, question: QuestionTerms) -> bool:
-    """Whether a text says by whom it was done, where a question names with what: not "Who wrote it?"."""
+    """Whether a text tells who did it, if the question names the thing it was done to, unlike "Who wrote it?"."""
     asked = ASKS_WHO_DID.match(question.analysis.text)
     named = asked is not None and not set(subject_terms(question)).issubset(words(asked["verb"]))
     return named and tells_doer(text, question)
 
 
 def tells_doer(text: str, question: QuestionTerms) -> bool:
-    """Whether a text says who does the thing asked for, whatever that one is called: "The board accepted the offer".
+    """Whether a text tells who does what is asked, by whatever name: "The board accepted the offer".
 
-    As of the time that is asked for: who repaired the roof once need not be who repairs it.
+    It must be about the time of the question: who once repaired the roof need not be the one who repairs it now.
     """
     asked, may = ASKS_WHO_DID.match(question.analysis.text), ASKS_WHO_MAY.match(question.analysis.text)
     found = asked or may
@@ -77,7 +77,7 @@ def _acts(text: str, verb: str, *, is_participle: bool) -> list[Act]:
 
 
 def _tells_another_of_office(told: str, asked: str) -> bool:
-    """Whether a text tells only what the holder of an office did, or who else is beside it: "The chair thanked Ida"."""
+    """Whether a text tells only what the holder of an office did, or about somebody else: "The chair thanked Ida"."""
     held = _ASKS_FOR_HOLDER.match(asked)
     if held is None:
         return False
@@ -90,9 +90,9 @@ def _tells_another_of_office(told: str, asked: str) -> bool:
 
 
 def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement tells who did the act with another thing than asked for, or says the act by a noun alone.
+    """Whether a statement tells who did the act to another thing than asked for, or says the act only with a noun.
 
-    By a noun it may be said as an office of the thing itself: "the director of the film".
+    The noun may be an office of the thing itself: "the director of the film".
     """
     if will := _ASKS_WHO_WILL.match(question.analysis.text):
         acts = _acts(statement.text, will["verb"], is_participle=False)

@@ -1,4 +1,4 @@
-"""Check by rule whether a text says how one does something: by an instruction, or with what one can do it."""
+"""Check by rule whether a text says how one does something: with an instruction, or by naming the means."""
 
 import re
 from collections.abc import Sequence
@@ -35,20 +35,20 @@ _STEP_CLAUSES = lazy_regex(
     r"[,;:.]\s+|^(?!(?:dai|week|month|year|quarter)ly\b)\w+ly\s+",  # "Gently tap the filter"
     re.IGNORECASE,
 )
-# What is done with the thing, as protocols say it, no matter by whom.
+# What is done with the thing, as protocols say it without naming who does it.
 _DONE_SO = lazy_regex(r"\b(?:is|are)\s+(?:\w+ly\s+|then\s+)?\w{2,}ed\b(?!\s+by\b)", re.IGNORECASE)
 
 
 def instructs(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement begins like an instruction, or introduces code, and has no other aim ("To protect the hook").
 
-    Or says by what one does it. A step after the first of several is none by itself. What is done first must be asked
-    for: "To see how the battery is charged, look" does not say how to charge it.
+    A statement that names the means is one, too; a later step of several, by itself, is not. The aim must begin with
+    what is asked for: "To see how the battery is charged, look" does not say how to charge it.
     """
     text = statement.text
     if _tells_way(statement, question):
         return True
-    if statement.above and set(words(statement.above)).issuperset(subject_terms(question)):  # which says its aim
+    if statement.above and set(words(statement.above)).issuperset(subject_terms(question)):  # the heading says the aim
         return any(map(INSTRUCTION.match, CLAUSES.split(text))) and not denies_unasked(statement, question)
     shows_code = any(part.form == "code" for part in statement.introduced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or denies_unasked(statement, question):
@@ -66,22 +66,22 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def tells_to_do(text: str, question: str) -> bool:
-    """Whether a clause of a text begins with what one must do, as a question asks when or how to: "Return the form"."""
+    """Whether a clause of a text begins with the duty that a question asks when or how to do: "Return the form"."""
     asked, told = _ASKS_DUTY.search(question), map(_FIRST_VERB.match, CLAUSES.split(text))
     return asked is not None and any(one and one["verb"].casefold() == asked["verb"].casefold() for one in told)
 
 
 def says_act(text: str, question: str) -> bool:
-    """Whether a text begins with the act of a question, as an order or as what takes time: "Charging takes an hour"."""
+    """Whether a text begins with the act of a question, as an order or with its duration: "Charging takes an hour"."""
     asked, told = _ASKS_WHAT_TAKES.match(question), _TAKES.match(text)
     takes = asked is not None and told is not None and words(asked["act"]) == words(told["act"])
     return takes or tells_to_do(text, question)
 
 
 def are_instructions(lines: Sequence[str]) -> bool:
-    """Whether the first of numbered lines, or half of them, say what to do or what is done, as far as they are English.
+    """Whether the first of numbered lines, or half of them, say what to do or what is done; True if not in English.
 
-    Numbered lines may as well be what is needed, or what is said of the thing: "1. The filter is of steel".
+    Numbered lines may also list what is needed, or facts about the thing: "1. The filter is of steel".
     """
     if guess_language(" ".join(lines)) not in (None, "English"):
         return True
@@ -93,7 +93,7 @@ def are_instructions(lines: Sequence[str]) -> bool:
 
 
 def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says by what one can do what is asked: "You can recover it by running the command again"."""
+    """Whether a statement names a means to do what is asked: "You can recover it by running the command again"."""
     told, asked = _WAY.search(statement.text), ASKS_HOW_TO.match(question.analysis.text)
     same = told is not None and asked is not None and not set(words(asked[1])).isdisjoint(words(told[1]))
     return same and not denies_unasked(statement, question)

@@ -19,7 +19,7 @@ _ENDS_COUNTED = lazy_regex(
     re.IGNORECASE,
 )
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
-"""Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
+"""Kinds of questions whose answers may say "not" in other words: "If the pump fails to start, check it"."""
 _ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|if)\b", re.IGNORECASE)
 _OTHERWISE = lazy_regex(
     r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|should)\b.*[,;.]\s+(?:otherwise|or\s+else)\b", re.IGNORECASE
@@ -30,7 +30,7 @@ _NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
 
-    Nor is a number of those who "do not lean" one of those who do.
+    The number of those who "do not lean" is not the number of those who do, either.
     """
     asked = question.analysis
     denied = only_denied_words(statement.text) if asked.asks in NUMBER_KINDS else frozenset[str]()
@@ -45,7 +45,7 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def counted_noun(question: str) -> str:
-    """What a question counts, as written; nothing for a question that counts nothing."""
+    """What a question counts, as written; empty if it counts nothing."""
     counted = _COUNTED.search(question)
     return _ENDS_COUNTED.split(counted[1])[0].strip() if counted else ""
 

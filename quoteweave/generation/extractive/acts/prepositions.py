@@ -1,7 +1,7 @@
-"""Check by rule whether a statement tells what a question asks for behind a preposition: "By when", "To whom".
+"""Check by rule whether a statement tells what a question asks for with a preposition: "By when", "To whom".
 
-"The pool opens on 3 May" does not tell until when it is open, nor "Ada Byron returned the keys" to whom. In English
-alone.
+"The pool opens on 3 May" does not tell until when it is open, and "Ada Byron returned the keys" does not tell to whom.
+The rules are for English only.
 """
 
 import re
@@ -44,18 +44,18 @@ _BEFORE_TIME = {
     }.items()
 }
 _BEFORE_TIME["till"] = _BEFORE_TIME["until"]
-# Names, of which each may have several words, that follow a preposition.
+# A name after a preposition, which may have several words.
 _CAPITAL = r"(?-i:[A-ZÀ-Þ])[\w&.'’-]*"
 _NAME = rf"(?:the\s+|both\s+)?(?P<name>{_CAPITAL}(?:\s+(?:(?:of|and)\s+(?:the\s+)?)?{_CAPITAL})*)"
 _POST = r"(?:(?:the|our|your)\s+[a-zß-ÿ]+(?:\s+[a-zß-ÿ]+)?,\s+)?"  # "to the treasurer, Ada Byron"
-# "In English houses" is said in no language.
+# A name that ends the phrase: "in English houses" names no language.
 _LANGUAGES = lazy_regex(
     rf"\b(?P<preposition>\w+)\s+{_NAME}"
     r"(?=\s*(?:[^\w\s]|$)|\s+(?:and|or|by|with|for|at|on|in|to|during|between|from|as)\b)",
     re.IGNORECASE,
 )
 _CLAUSE = lazy_regex(r";\s|,\s+(?:and|but|while|whereas)\s", re.IGNORECASE)
-# What is told by a name alone: no method, and no purpose.
+# Things that a name alone can tell, unlike a method or a purpose.
 _HAS_NAME = lazy_regex(
     r"\b(?:company|firm|exchange|market|supplier|bank|organi[sz]ation|agency|institution|university|club|team|party|group"
     r"|operator|manufacturer|maker|publisher|airline|insurer|partner|client|customer|person|author|court|ministry|body"
@@ -63,13 +63,14 @@ _HAS_NAME = lazy_regex(
     re.IGNORECASE,
 )
 _NAMES_ONE = frozenset({"on", "with", "for", "to", "from", "by", "under", "through", "against", "via"})
-"""Prepositions behind which a name is of the kind asked for, behind the verb: "traded on the Merrow Market".
+"""Prepositions that, after a verb, precede a name of the kind asked for: "traded on the Merrow Market".
 
-"Held in Merrow" tells no language."""
+"Held in Merrow" names no language.
+"""
 
 
 def asking_words(question: QuestionTerms) -> frozenset[str]:
-    """Words of the subject that only say what is asked for: "exchange", of "On which exchange is it traded?"."""
+    """The subject's words that only say what is asked for: "exchange", in "On which exchange is it traded?"."""
     analysis = question.analysis
     if analysis.asks == "contact":
         called = frozenset(words(f"{analysis.asked_by} telephone phone"))
@@ -78,7 +79,7 @@ def asking_words(question: QuestionTerms) -> frozenset[str]:
 
 
 def noun_behind(question: str) -> frozenset[str]:
-    """The words of what a question asks for behind a preposition, stemmed: of "On which exchange is it traded?".
+    """The stems of the noun that a question asks for with a preposition, as in "On which exchange is it traded?".
 
     >>> sorted(noun_behind("On which stock exchange is it traded?"))
     ['exchang', 'stock']
@@ -88,7 +89,7 @@ def noun_behind(question: str) -> frozenset[str]:
 
 
 def asks_whom(question: str) -> bool:
-    """Whether a question asks whom something is done to, with or for: "To whom must the keys be returned?"."""
+    """Whether a question asks to, with or for whom something is done: "To whom must the keys be returned?"."""
     asked = _ASKED.match(question[:MAX_ANALYSED_CHARACTERS])
     if asked is None:
         return _ASKED_AT_END.match(question[:MAX_ANALYSED_CHARACTERS]) is not None
@@ -96,7 +97,7 @@ def asks_whom(question: str) -> bool:
 
 
 def tells_behind(told: str, question: QuestionTerms) -> bool:
-    """Whether a text has, behind the preposition that a question begins with, what it asks for; True for others."""
+    """Whether a text has what a question asks for after its first preposition; True for questions without one."""
     text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
     asked = _ASKED.match(text) or _ASKED_AT_END.match(text)
     if asked is None:
@@ -112,7 +113,7 @@ def tells_behind(told: str, question: QuestionTerms) -> bool:
 
 
 def _tells_noun_behind(told: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
-    """Whether a text has the noun of "On which exchange", or behind the preposition and its verb a name of one."""
+    """Whether a text has the noun of "On which exchange", or the name of one after the verb and the preposition."""
     if question.analysis.asks != "statement" or not noun_behind(question.analysis.text).isdisjoint(words(told)):
         return True
     if "language" in noun.casefold():
@@ -129,13 +130,13 @@ def _tells_noun_behind(told: str, question: QuestionTerms, preposition: str, nou
 
 
 def _own_clauses(told: str, question: QuestionTerms) -> list[str]:
-    """The clauses of a text that have all words of the question's subject that it has."""
+    """The clauses of a text that have all those words of the question's subject that the text has."""
     asked = set(subject_terms(question)) & set(words(told))
     return [clause for clause in _CLAUSE.split(told) if asked <= set(words(clause))]
 
 
 def _is_of_act(found: "re.Match[str]", question: QuestionTerms) -> bool:
-    """Whether a name behind a preposition tells of the act: not "The ferry from Osk leaves", nor a place for "whom"."""
+    """Whether a name after a preposition fits the act: not in "The ferry from Osk leaves", nor a place for "whom"."""
     before, last = set(words(found["before"])), found["name"].rstrip(".").split()[-1].casefold()
     of_thing = not before.isdisjoint(set(subject_terms(question)) - verbs_of(question.analysis.text))
     of_thing = of_thing and not tells_to_do(found.string, question.analysis.text)  # "Return the keys to Ada Byron"
@@ -145,12 +146,12 @@ def _is_of_act(found: "re.Match[str]", question: QuestionTerms) -> bool:
 
 
 def _is_new(name: str, question: QuestionTerms) -> bool:
-    """Whether a name is none of the question, and no month or day of the week."""
+    """Whether a name is not in the question, and is no month or day of the week."""
     said = set(words(name))
     return bool(said) and said.isdisjoint(CALENDAR_WORDS) and not said <= set(question.terms)
 
 
 def _is_verb(word: str, question: QuestionTerms) -> bool:
-    """Whether a word is one of the question's, or says the same."""
+    """Whether a word is one of the question's, or means the same as one."""
     asked = set(question.terms) - question.names
     return not with_words_alike(frozenset(words(word)), asked).isdisjoint(asked)

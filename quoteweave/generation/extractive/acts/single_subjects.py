@@ -1,6 +1,6 @@
-"""Check by rule what a question that is about one word asks for: "What is the total?", "When is the regatta?".
+"""Check by rule what a question with a single subject word asks for: "What is the total?", "When is the regatta?".
 
-Any statement may have that word, so one answers only if it tells directly of what the word names.
+Any statement may have that word, so a statement answers only if it is directly about what the word names.
 """
 
 import re
@@ -35,7 +35,7 @@ from quoteweave.generation.relevance import QuestionTerms, words_with_headings
 from quoteweave.generation.sentence_kinds import ROUGHLY, says_what
 
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
-# "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
+# "Is there a discount?" and "How heavy is the router?" name one thing; a text that has it, or its weight, answers them.
 _ASKS_WHAT_ONE_IS = lazy_regex(
     r"what(?:'s|\s+(?:is|are|was|were))\s+(?:the|our|my|your)\s+[\w'’-]+\s*\?*", re.IGNORECASE
 )
@@ -76,7 +76,7 @@ _WHEN_IT_IS = lazy_regex(
 
 
 def tells_of_its_subject(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
-    """Whether a statement tells directly of what a question of one word is about."""
+    """Whether a statement is directly about the single subject word of a question."""
     analysis, text, texts = question.analysis, statement.text, [hit.quote.text for hit in context.hits]
     return bool(
         (analysis.asks == "place" and says_where(statement, question))
@@ -103,21 +103,21 @@ def tells_of_its_subject(statement: Statement, question: QuestionTerms, subject:
 
 
 def _in_case(text: str, subject: Set[str]) -> bool:
-    """Whether a text tells of a case that is what a question is about: "If you are ill, phone the office"."""
+    """Whether a text is about a case that is the question's subject: "If you are ill, phone the office"."""
     case = _CASE.match(text)
     return case is not None and subject == frozenset(words(case["case"]))
 
 
 def label_of(text: str) -> frozenset[str]:
-    """The words of that of which a text gives the value: "Total: 289.80", "VAT 20 %: 48.30", "The weight is 3 kg"."""
+    """The words of a text's label, before its value: "Total: 289.80", "VAT 20 %: 48.30", "The weight is 3 kg"."""
     label = _LABEL.match(text)
     return frozenset(words(label["label"]) if label else ())
 
 
 def is_of_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
-    """Whether a line says when or where that takes place which its document invites to: "Where: Room 4".
+    """Whether a line says when or where the occasion that its document announces takes place: "Where: Room 4".
 
-    The document must speak of it by the question's noun, and have no other such line.
+    The document must name the occasion with the question's noun, and have no other such line.
     """
     label, asks = ASKING_LABEL.match(statement.text), question.analysis.asks
     nouns = subject & frozenset(words(" ".join(listed_words("occasions"))))
@@ -129,7 +129,7 @@ def is_of_occasion(statement: Statement, question: QuestionTerms, subject: Set[s
 
 
 def words_besides(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> frozenset[str]:
-    """The words of the subject that a statement need not have: all of an occasion; "bring", of what is permitted."""
+    """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted."""
     if is_of_occasion(statement, question, subject, context):
         return frozenset(subject)
     asked, told = _ASKS_IF_I_MAY.match(question.analysis.text), _PERMITS.match(statement.text)
@@ -138,11 +138,11 @@ def words_besides(statement: Statement, question: QuestionTerms, subject: Set[st
 
 
 def words_of_heading(heading: str) -> frozenset[str]:
-    """The words of a heading by which it names a thing, without the place of that: "trip", of "Trip to Osk"."""
+    """The words with which a heading names a thing, without the thing's place: "trip", of "Trip to Osk"."""
     return frozenset(one for one in words(_PLACE.sub("", heading)) if not one.isdecimal()) - _GENERAL
 
 
 def _says_when(text: str, subject: Set[str]) -> bool:
-    """Whether a text begins with what a question is about and says when it is: "The regatta takes place on 21 June"."""
+    """Whether a text begins with the question's subject and says when it is: "The regatta takes place on 21 June"."""
     found = _WHEN_IT_IS.match(text)
     return found is not None and frozenset(words(found["what"])) == subject

@@ -1,4 +1,4 @@
-"""Check by rule of what time a text tells: of what is so, of what was so once, or of what will be."""
+"""Check by rule which time a text is about: what is so, what was once so, or what will be."""
 
 import re
 
@@ -13,12 +13,12 @@ from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject
 from quoteweave.generation.sentence_kinds import INSTRUCTION
 
 BOTH = 2
-"""Dates of a span: that of its beginning and that of its end."""
+"""The number of dates in a span: its beginning and its end."""
 A_YEAR = r"(?:1[5-9]|20)\d\d"
 SAYS_PAST = lazy_regex(r"\b(?:was|were|had|did|used|would)\b", re.IGNORECASE)
 SAYS_PRESENT = lazy_regex(r"\b(?:is|are|has|have|does|do|will|(?-i:may)|can|must|now|today)\b", re.IGNORECASE)
 _SAYS_FUTURE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
-# What was done once, is done: "In 2010 the fee was raised to 35 euros".
+# A past action, unlike a past state, still holds: "In 2010 the fee was raised to 35 euros".
 _SAYS_PAST_STATE = lazy_regex(
     r"\b(?:was|were|had)\b(?!\s+(?:been\s+|\w+ly\s+)?(?:\w+(?:ed|en)|set|put|made|built)\b)", re.IGNORECASE
 )
@@ -57,7 +57,7 @@ _TIME_OF_ITS_OWN = lazy_regex(
     re.IGNORECASE,
 )
 WITHIN = rf"\bwithin\s+{_NUMBER}\s+(?:hour|day|week|month)s"
-"""A pattern of how soon something is to be done."""
+"""A pattern of the time within which something is to be done."""
 _WITHIN_TIME_OF = lazy_regex(rf"{WITHIN}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
 _WITHIN_TIME = lazy_regex(WITHIN, re.IGNORECASE)
 _ASKS_DEADLINE = lazy_regex(r"\b(?:due|must|ha(?:s|ve)\s+to|by\s+when|deadline)\b", re.IGNORECASE)
@@ -76,7 +76,7 @@ _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
 def is_headed_by_time(heading: str, asked: str) -> bool:
-    """Whether a heading is the time of what stands below it, "October and November", and it is asked when that is."""
+    """Whether a heading is the time of what is below it, "October and November", for a question not about the past."""
     is_time = _TIME_ALONE.fullmatch(heading) is not None and not heading.strip().isdecimal()
     return is_time and _ASKS_OF_PAST.search(asked) is None
 
@@ -84,8 +84,8 @@ def is_headed_by_time(heading: str, asked: str) -> bool:
 def tells_time_of_its_own(told: str, asked: str) -> bool:
     """Whether a text tells a time that is no date: "The sauna is closed on Mondays", "Pay day is the 25th".
 
-    Of what was once, it does not tell when; and of a day that the question names it must tell the hours. "Within 30
-    days of the end of the lease" does not tell when the lease ends.
+    Such a time does not answer a question about the past, and if a question names the day, the text must tell the
+    hours. "Within 30 days of the end of the lease" does not tell when the lease ends.
     """
     if _ASKS_OF_PAST.search(asked):
         return _CENTURY.search(told) is not None
@@ -98,7 +98,7 @@ def tells_time_of_its_own(told: str, asked: str) -> bool:
 
 
 def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
-    """The stem by which a question asks when something begins or ends, where a text gives its time from one to another.
+    """The stem with which a question asks when something begins or ends, if a text gives a time with both bounds.
 
     "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.
     """
@@ -111,12 +111,12 @@ def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
 
 
 def is_dated_otherwise(told: str, asked: str) -> bool:
-    """Whether the date of a text is of several things, or of the past alone, where that is not asked for."""
+    """Whether a text's date is that of several things, or only of the past, which the question does not ask for."""
     return any(tells(told, asked) for tells in (_is_of_several, _was_once))
 
 
 def _is_of_several(told: str, asked: str) -> bool:
-    """Whether a date of a text is that of several things, where it is asked of one: "Surveys conducted in 2015"."""
+    """Whether a text's date is that of several things, while the question is about one: "Surveys conducted in 2015"."""
     when = _WHEN_WAS.match(asked)
     if when is None:
         return False
@@ -127,13 +127,13 @@ def _is_of_several(told: str, asked: str) -> bool:
 
 
 def _was_once(told: str, asked: str) -> bool:
-    """Whether a text tells only when something was, where it is asked when it is."""
+    """Whether a text tells only when something was, while the question asks when it is."""
     told_once = SAYS_PAST.search(told) is not None and SAYS_PRESENT.search(told) is None
     return told_once and _WHEN_IT_IS.match(asked) is not None
 
 
 def past_years(told: str, asked: str) -> frozenset[str]:
-    """The years in which what a question asks for was so, as a text tells it, where it is asked what is so now."""
+    """The years for which a text tells what was once so, while the question asks what is so now."""
     who = ASKS_WHO_DID.match(asked)
     if SAYS_PAST.search(asked) or (who and not who["verb"].casefold().endswith("s")) or _YEAR.search(asked):
         return frozenset()
@@ -143,7 +143,7 @@ def past_years(told: str, asked: str) -> frozenset[str]:
 
 
 def is_of_another_time(told: str, asked: str, asks: AnswerType) -> bool:
-    """Whether a text tells what was once, where it is asked what is so, or what becomes of something."""
+    """Whether a text is about another time than the question, or about one event if it asks what happens in a case."""
     if SAYS_PAST.search(asked):  # "The club will win" does not tell whether it did
         return asks == "yes_or_no" and _SAYS_FUTURE.search(told) is not None and not SAYS_PAST.search(told)
     once = asks in NUMBER_KINDS | {"statement"} and SAYS_PAST.search(told) and _SINCE_CHANGED.search(told)

@@ -1,8 +1,8 @@
-"""Check by rule which numbers and times of a sentence are those of the thing that a question asks of.
+"""Check by rule which numbers and times of a sentence are those of the thing that a question asks about.
 
-"The boat is 300 kg lighter than the old one" does not tell how heavy it is, nor "The bridge is 200 metres from the
-station" how long, and how often something is done is told by no mere number. By the words beside a number alone,
-English and some German.
+"The boat is 300 kg lighter than the old one" does not tell how heavy it is, "The bridge is 200 metres from the station"
+does not tell how long it is, and no mere number tells how often something is done. The rules use only the words beside
+a number, English ones and some German ones.
 """
 
 import itertools
@@ -63,7 +63,7 @@ _ASKS_DISTANCE = lazy_regex(r"\b(?:how\s+far|distance|away|from|wie\s+weit|entfe
 _DISTANCE_FROM = lazy_regex(
     rf"{_LENGTH}\s+(?:away\s+)?(?:from|off|to)\s+(?:(?:the|an?|our|your)\s+)?(?P<place>[^\W\d_]+)", re.IGNORECASE
 )
-# How high a village lies is told by its distance from the sea.
+# The altitude of a village is told as a distance, from the level of the sea.
 _ASKS_ALTITUDE = lazy_regex(r"\b(?:how\s+high|altitude|elevation|wie\s+hoch)\b", re.IGNORECASE)
 _ABOVE_SEA = lazy_regex(r"\s(?:above|below|über)\s+(?:the\s+|dem\s+)?(?:mean\s+)?(?:sea|meer)", re.IGNORECASE)
 _AGE = lazy_regex(rf"{_NUMBER}\s+(?:old|late|ago|of\s+age)\b", re.IGNORECASE)
@@ -71,7 +71,7 @@ _ASKS_AGE = lazy_regex(r"\b(?:old|age|late|ago|early|delay\w*)\b", re.IGNORECASE
 _ASKS_DURATION = lazy_regex(
     r"\W*how\s+long\s+(?:is|are|was|were|does|do|did|will)\b(?!.*\b(?:before|after)\b)", re.IGNORECASE
 )
-# "Begins three days after the letter" and "takes place after 3 weeks".
+# A point in time, which is no duration: "begins three days after the letter", "takes place after 3 weeks".
 _POINT = lazy_regex(
     r"\b(?:begins?|began|starts?|started|ends?|ended|opens?|opened|closes?|closed|due|leaves?|left)\s+"
     rf"(?:\w+\s+)?{_NUMBER}\s+(?:after|before|later)\b|\bplace\s+(?:after|in|within)\s+{_NUMBER}",
@@ -93,7 +93,7 @@ _BEARS = lazy_regex(
     rf"(?:[^\W\d_]+\s+){{0,3}}?{_NUMBER}",
     re.IGNORECASE,
 )
-# "In winds of up to 60 km/h", "on slopes of 12 %".
+# Numbers of other things: "in winds of up to 60 km/h", "on slopes of 12 %".
 _OF_OTHERS = lazy_regex(
     rf"\b(?:in|on|with|at|against|from)\s+(?P<others>[^\W\d_]{{3,}}s)\s+of\s+{_ABOUT}{_NUMBER}", re.IGNORECASE
 )
@@ -104,7 +104,7 @@ _NO_PRICE = lazy_regex(
     re.IGNORECASE,
 )
 _FOR = lazy_regex(r"\bfor\s+(?:(?:an?|the|each|every)\s+)?(?P<what>[^\W\d_]{3,})", re.IGNORECASE)
-# "None of the 30 rooms" and "Of 300 children few": the whole, of which others are counted.
+# The number of a whole, of which others are counted: "none of the 30 rooms", "of 300 children few".
 _WHOLE = lazy_regex(
     rf"(?P<part>\b(?:\d[\d.,]*|one|{FEW}|none|some|few|half|most|many|not\s+one|any|thirds?|quarters?|per\s?cent)\s+|%\s+|(?:^|[,;])\s*)"
     rf"of\s+(?:(?:the|its|our|their|these|those)\s+)?(?:\d[\d.,]*|{FEW})\s+(?=[^\W\d_]{{3,}}s\b|children|people|men\b|women)",
@@ -124,7 +124,7 @@ _TIME_NAME = (
     rf"(?:{_SPAN}|times?|mornings?|afternoons?|evenings?|weekends?|weekdays?|springs?|summers?|autumns?|winters?"
     rf"|{WEEKDAY}s?|January|February|March|April|May|June|July|August|September|October|November|December)"
 )
-# "Once, in 1998", "five times as large" and "twice the size" tell of no frequency, nor do days that are excepted.
+# "Once, in 1998", "five times as large" and "twice the size" are no frequencies, nor are days that are excepted.
 _FREQUENCY = lazy_regex(
     rf"\b(?:(?:every|each)\s+(?:(?:other|single|second|third|fourth|few|working|business|school|half(?:\s+an)?|\d+|{FEW})[\s-]+)?{_TIME_NAME}"
     rf"|every\s+(?:\d[\d.,]*\s?|{FEW}\s)[^\W\d_]+"
@@ -171,7 +171,7 @@ _ROOM = (
     rf"(?:hold|carr(?:y|ie)|take|accommodate)s?\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+(?:people|persons|guests|passengers|visitors)\b"
     rf"|(?:room|space|seats)\s+for\s+{ROUGHLY}(?:\d|{FEW}\b)"
 )
-# "Three plots" and "a fund of 3 trustees" are of no size, and "a team of nine" is.
+# "A team of nine" tells a size, but "three plots" and "a fund of 3 trustees" do not.
 _SIZE = lazy_regex(
     rf"\b{_SIZED}(?:\d|{FEW}\b)|\b(?:{_ROOM})|\b(?:has|have|had|compris\w+|consists?\s+of|of)\s+{ROUGHLY}(?:\d[\d,]*|{FEW})\s+{_MEMBERS}\b"
     rf"|\bof\s+(?:\d[\d,]*|{FEW})(?=\s*(?:[.,;]|$))"
@@ -179,10 +179,10 @@ _SIZE = lazy_regex(
     re.IGNORECASE,
 )
 _TIMES_A_SPAN = lazy_regex(rf"(?:{_FREQUENCY.pattern})(?:\s+(?:an?|per)\s+{_SPAN}\b)?", re.IGNORECASE)
-# How long somebody is a potter, or in prison, is nobody's age.
+# The number of years that somebody is a potter, or in prison, is not an age.
 _YEARS = rf"(?:\d[\d.,]*+|{NUMBER_WORDS})"
 _NO_UNIT = r"(?=\W*$|[.,;:)]|\s(?:and|but|or|when|in|on|at|now|today)\b)"
-# "The page is 4" and "in London, 45, the road" tell no age: mere numbers are of those who are named.
+# A mere number is an age only after a person: "The page is 4" and "in London, 45, the road" tell no age.
 _NAME = r"(?-i:(?!(?:The|Th[ei]se?|That|It|Its|There|In|At|On|Of|To|From|Near|By|For)\b)[A-ZÀ-Þ][\w’'-]+)"
 _PERSON = (
     r"(?:man|woman|boy|girl|child|son|daughter|brother|sister|mother|father|wife|husband|person|student|pupil|patient)"
@@ -216,7 +216,7 @@ _SHARE_OF = lazy_regex(
     r"(?P<group>[\w'’-]{2,}s|people|men|women|children)\b",
     re.IGNORECASE,
 )
-# What may stand before those of whom a share is told, and makes no part of them.
+# Words that may stand before the group of which a share is told, without making it a part of the group.
 _WHOLE_GROUP = frozenset(
     {"u.s.", "u.s", "us", "uk", "american", "americans", "eligible", "surveyed", "interviewed", "total", "overall", ""}
 )
@@ -231,7 +231,7 @@ _WORD = lazy_regex(r"[\w'’-]+")
 _RELATIVE = lazy_regex(r"(?<![,\s])\s+(?:that|which|who|where)\s+(?:is|are|was|were)\b[^,;.]*", re.IGNORECASE)
 _BEFORE_DENIED = lazy_regex(r"\b(?:not(?!\s+only\b)|cannot|\w+n[’']t|no\s+longer)\b[^,;:.]*$", re.IGNORECASE)
 _TWO_GROUPS = lazy_regex(r"\b([^\W\d_]{3,})\s+(?:and|or)\s+([^\W\d_]{3,})(?=\s+[^\W\d_]{3,}s\b)")
-# "39 additional rooms" are others than those that are asked for.
+# "39 additional rooms" are not the rooms that are asked about.
 _FURTHER = lazy_regex(r"(?:\b\d[\d.,]*\s+)?\b(?:additional|further|extra|remaining)\b", re.IGNORECASE)
 
 
@@ -248,7 +248,7 @@ def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Deci
 
 
 def tells_level(told: str, asked: str) -> bool:
-    """Whether a question asks how much something changes, of which a text says nothing.
+    """Whether a question asks how much something changes, while a text says nothing about a change.
 
     >>> tells_level("Table 1 lists net sales (2021: 192).", "How much did net sales grow in 2021?")
     True
@@ -262,7 +262,7 @@ def asks_change(asked: str) -> bool:
 
 
 def own_amounts(told: str, asked: str) -> str:
-    """A text without the numbers that, by the words beside them, are not what a question for a number asks for.
+    """A text without the numbers that, by the words beside them, cannot be what a question asks for.
 
     >>> own_amounts("The boat is 300 kg lighter than the car.", "How heavy is the boat?")
     'The boat is   than the car.'
@@ -287,7 +287,7 @@ def own_amounts(told: str, asked: str) -> str:
 
 
 def _without_distances(told: str, asked: str) -> str:
-    """A text without distances; where one is asked for, without those from places that the question does not name."""
+    """A text without distances; if one is asked for, without those from places that the question does not name."""
     if _ASKS_DISTANCE.search(asked):
         said = set(words(asked))
         return _DISTANCE_FROM.sub(lambda found: " " if said.isdisjoint(words(found["place"])) else found[0], told)
@@ -295,10 +295,11 @@ def _without_distances(told: str, asked: str) -> str:
 
 
 def _without_prices_of_others(told: str, asked: str) -> str:
-    """A text from the word for whose price a question asks, where it tells that of another before.
+    """A text without the prices of other things before the price that a question asks for.
 
-    "20 euros for noise and more for smoking" does not tell the fine for smoking. Where prices stand before their words,
-    the text between the word before and its own is kept: of "15 euros for adults and 8 for juniors", "and 8".
+    "20 euros for noise and more for smoking" does not tell the fine for smoking, so only "for smoking" is kept. If
+    prices stand before their things, the text after the previous thing is kept: "and 8 for juniors", of "15 euros for
+    adults and 8 for juniors".
     """
     wanted = frozenset(words(" ".join(found["what"] for found in _FOR.finditer(asked))))
     told_for = list(_FOR.finditer(told))
@@ -310,7 +311,7 @@ def _without_prices_of_others(told: str, asked: str) -> str:
 
 
 def is_share_of_part(told: str, asked: str) -> bool:
-    """Whether the share in a text is that of a part of those of whom a question asks for it, or of others.
+    """Whether the share in a text is that of a part of the group that a question asks about, or of another group.
 
     >>> is_share_of_part("85% of Black adults favour it.", "What percentage of adults favour it?")
     True
@@ -338,7 +339,7 @@ def is_share_of_part(told: str, asked: str) -> bool:
 
 
 def own_counts(told: str, asked: str) -> str:
-    """A text without the number of a whole of which others are counted, and of what is gained or lost.
+    """A text without the number of a whole of which others are counted, and without what is gained or lost.
 
     >>> own_counts("None of the 30 rooms has a balcony.", "How many rooms have a balcony?")
     'None rooms has a balcony.'

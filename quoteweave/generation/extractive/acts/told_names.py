@@ -1,7 +1,7 @@
 """Check by rule whether a statement tells the name that a question asks for: "What is the name of the ferry?".
 
-What a sentence says of the ferry tells no name, nor does any name that it has: the name stands beside what is called
-so. In English alone.
+A sentence about the ferry need not tell its name, even if there is some name in it: the name must stand beside the
+thing that has it. The rules are for English only.
 """
 
 import re
@@ -42,7 +42,7 @@ def asks_name(question: str) -> bool:
 
 
 def tells_name(told: str, question: QuestionTerms) -> bool:
-    """Whether a text has a name, which the question has not, directly beside what the question asks the name of."""
+    """Whether a text has a name that is not in the question, directly beside the thing whose name is asked for."""
     asked = set(subject_terms(question))
     written = {_singular(word) for word in WORD.findall(question.analysis.text)}  # "provided" is no provider
     said = (match for match in WORD.finditer(told) if _singular(match[0]) in written)
@@ -65,7 +65,7 @@ def _singular(word: str) -> str:
 
 
 def _is_name(name: str, question: QuestionTerms) -> bool:
-    """Whether what has capitals is a name that the question lacks: no "The", no short form in capitals."""
+    """Whether capitalized words are a name that the question lacks, and not "The" or an abbreviation in capitals."""
     first = name.split(maxsplit=1)[0].casefold() if name else ""
     said = set(words(name)) - set(question.terms)
     national = first in listed_words("language_names")

@@ -1,4 +1,4 @@
-"""Check by rule whether a sentence tells why what a question asks of is so, and not what is so because of it."""
+"""Check by rule whether a sentence tells why something is so, and not what is so because of it."""
 
 import re
 
@@ -23,10 +23,10 @@ _GIVES_REASON = lazy_regex(
 
 
 def tells_reason(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement gives a reason, of what the question asks about.
+    """Whether a statement gives a reason for what the question asks about.
 
-    "Traffic rose because the bridge was closed" does not tell why it was closed, nor "It did not close because of the
-    storm" why it did.
+    "Traffic rose because the bridge was closed" does not tell why it was closed, and "It did not close because of the
+    storm" does not tell why it did.
     """
     text, asked = statement.text, frozenset(subject_terms(question))
     if tells_effect(text):

@@ -1,8 +1,8 @@
 """Check by rule whether a text has what a question in another language than English asks for.
 
 The words are data (`foreign_answers.toml`), by language: names of months, titles of persons, units and the verbs that
-link a thing with its value. What a text tells of the thing itself stands close behind its name, "Die Kaution beträgt
-1.920 Euro", "Le trésorier, M. Paul Girard", with nothing between but such words.
+link a thing with its value. What a text tells about a thing itself follows its name, with nothing but such words in
+between: "Die Kaution beträgt 1.920 Euro", "Le trésorier, M. Paul Girard".
 """
 
 import re
@@ -18,14 +18,14 @@ from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject
 _WORD = lazy_regex(r"[^\W_]+(?:[-’'][^\W_]+)*")
 _CLAUSE_END = lazy_regex(r"[;.!?](?=\s)|,\s")
 _KINDS_OF_THINGS = frozenset({"date", "place", "amount", "money"})
-"""Kinds of questions of which nothing is told by what is said of another thing."""
+"""Kinds of questions that are not answered by what a text says about another thing."""
 
 
 def tells_foreign_kind(text: str, question: QuestionTerms) -> bool | None:
     """Whether a text has the kind of answer that a question in another language asks for; None where that is unknown.
 
-    Who holds a post is told right beside it. How long something lasts, and how often it is done, by a clause that has
-    all words of what is asked of, as other numbers may be anything's.
+    Who holds a post must be told right beside it. How long something lasts, and how often it is done, must be told in a
+    clause with all subject words of the question, because other numbers may belong to anything.
     """
     language = foreign_language(question.analysis.text)
     if language is None:
@@ -44,21 +44,21 @@ def tells_foreign_kind(text: str, question: QuestionTerms) -> bool | None:
 
 
 def _names(language: ForeignLanguage, text: str, asked: str) -> bool | None:
-    """Whether a text names a person by a title, or says by whom something is done; not who holds a post."""
+    """Whether a text names a person with a title, or says by whom something is done; False for who holds a post."""
     if holder := pattern(language, "holder").match(asked):
         return False if holder["the"] else None  # "Wer ist Ada Byron?" asks for no name
     return any(pattern(language, kind).search(text) for kind in ("titled", "done")) or None
 
 
 def _counts(language: ForeignLanguage, text: str, subject: Sequence[str]) -> bool | None:
-    """Whether a number stands before what is counted, and is that of all there are."""
+    """Whether a number stands before what is counted, and is the total of that."""
     if pattern(language, "changed").search(text):
         return False
     return any(words(found[1])[:1] == subject[:1] for found in counted().finditer(text)) or None
 
 
 def _tells_value(language: ForeignLanguage, text: str, question: QuestionTerms) -> bool | None:
-    """Whether a clause with all words of what is asked of tells a date, a place or an amount of its kind."""
+    """Whether a clause with all subject words of the question tells a date, a place or an amount of its kind."""
     kind = _amount_kind(language, question) if question.analysis.asks == "amount" else question.analysis.asks
     if kind not in _KINDS_OF_THINGS | {"time", "size"}:
         return None
@@ -77,15 +77,15 @@ def _in_own_clause(text: str, subject: Iterable[str], told: re.Pattern[str]) -> 
 
 
 def foreign_reason(text: str, question: QuestionTerms) -> "re.Match[str] | None":
-    """Where a text begins to give a reason, in the language of a question other than English."""
+    """The match where a text begins to give a reason, if the question is in another language than English."""
     language = foreign_language(question.analysis.text)
     return None if language is None else pattern(language, "because").search(text)
 
 
 def told_directly(text: str, question: QuestionTerms, texts: Iterable[str] = ()) -> frozenset[str]:
-    """The words of what a question is about of which a text gives the value asked for right beside them.
+    """The subject words of a question that have the value asked for right beside them in a text.
 
-    Empty where one of `texts` gives another value for them, so that none surely is the one that is asked for.
+    Words for which one of `texts` gives another value are left out, as neither value is surely the one asked for.
 
     >>> from quoteweave.generation.relevance import question_terms
     >>> told_directly("Die Kaution beträgt 300 Euro.", question_terms("Wie hoch ist die Kaution?"))
@@ -105,7 +105,7 @@ def told_directly(text: str, question: QuestionTerms, texts: Iterable[str] = ())
 
 
 def _values(language: ForeignLanguage, text: str, word: str, question: QuestionTerms) -> Set[str]:
-    """What a text gives beside a word, as written, where that is of what the word names and not of a part of it."""
+    """What a text gives beside a word, as written, if it belongs to what the word names and not to a part of it."""
     asks = question.analysis.asks
     kind = _amount_kind(language, question) if asks in {"amount", "money"} else str(asks)
     if kind not in {"date", "person", "money", "time", "size", "amount", "yes_or_no"}:
@@ -123,22 +123,22 @@ def _values(language: ForeignLanguage, text: str, word: str, question: QuestionT
 
 
 def _is_included(language: ForeignLanguage, text: str, subject: Iterable[str]) -> bool:
-    """Whether a text has what is asked of only as included in the price of another thing: "compreso il biglietto"."""
+    """Whether a text has the thing asked about only as included in the price of another: "compreso il biglietto"."""
     found = pattern(language, "including").search(text)
     return found is not None and set(subject).isdisjoint(words(text[: found.start()]))
 
 
 def _is_only_aside(language: ForeignLanguage, text: str, word: str, question: QuestionTerms) -> bool:
-    """Whether a word stands in a text only where that tells something else of it, and the question does not."""
+    """Whether a text has a word only where it tells something else about it, while the question does not."""
     places = [one.start() for one in _WORD.finditer(text) if word in words(one[0])]
     asked = {one.casefold() for one in _WORD.findall(question.analysis.text)}
     return bool(places) and all(_is_of_another(language, text[:at], asked, ("of",)) for at in places)
 
 
 def _is_of_another(language: ForeignLanguage, before: str, asked: Set[str], kinds: Iterable[str]) -> bool:
-    """Whether what stands before a word says that something else of it is told.
+    """Whether the words before a word show that the text is about something else than the word's thing.
 
-    "Die Verzinsung der" Kaution is not the deposit, "dopo la" cena not the dinner; "die Höhe der" Kaution is.
+    "Die Verzinsung der" Kaution is not the deposit, and "dopo la" cena not the dinner, but "die Höhe der" Kaution is.
     """
     table = partial(foreign_answer_words, language.codes)
     said = [one[0].casefold() for one in _WORD.finditer(_CLAUSE_END.split(before)[-1])]
@@ -148,12 +148,12 @@ def _is_of_another(language: ForeignLanguage, before: str, asked: Set[str], kind
     if not said or said[-1] not in of | aside:
         return False
     own = {*language.function_words, *table("measures"), *table("links"), *table("happens"), *asked} - aside
-    alone = said[-1] not in language.articles  # in German, one article is of several cases
+    alone = said[-1] not in language.articles  # in German, an article may belong to several cases
     return said[-1] in aside or (said[-2] not in own if said[1:] else alone)
 
 
 def _amount_kind(language: ForeignLanguage, question: QuestionTerms) -> str:
-    """The kind of amount: of money, of time, of anything else, or any."""
+    """The kind of amount asked for: money, a time, a size, or any amount."""
     if question.analysis.asks == "money":
         return "money"
     begun = (kind for kind in ("lasting", "sizes") if pattern(language, kind).match(question.analysis.text))

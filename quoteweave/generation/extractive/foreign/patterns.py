@@ -1,4 +1,4 @@
-"""The patterns of what is told in other languages than English, made of the words of `foreign_answers.toml`."""
+"""Patterns of answers in other languages than English, made of the words of `foreign_answers.toml`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ _ONE = ("ein", "eine", "einen", "einem", "einer", "une", "una", "uma", "één")
 
 @cache
 def direct(language: ForeignLanguage, kind: str, *, is_past: bool) -> re.Pattern[str]:
-    """What stands from the end of a thing's name to the end of its value; what was so once, only if it `is_past`."""
+    """The pattern from the end of a thing's name to the end of its value, with words of the past only if `is_past`."""
     between = set(foreign_answer_words(language.codes, "links")) | language.articles
     if kind in {"date", "yes_or_no"}:
         between |= {*foreign_answer_words(language.codes, "happens"), *language.function_words}
@@ -32,7 +32,7 @@ def direct(language: ForeignLanguage, kind: str, *, is_past: bool) -> re.Pattern
 
 @cache
 def held_before(language: ForeignLanguage) -> re.Pattern[str]:
-    """A person, up to the post: "Karin ter Braak werd gekozen tot", "Frau Helga Brandt ("."""
+    """A person's name and the words up to the post: "Karin ter Braak werd gekozen tot", "Frau Helga Brandt ("."""
     chosen, article = _any(language, "chosen"), alternation(language.articles)
     linked = rf"\s*[,(]|(?:\s+(?i:{chosen})(?!\w))+"
     return re.compile(rf"(?P<value>{_value(language, 'person')})(?:{linked})\s*(?:(?i:{article})[\s'’]\s*)?$")
@@ -59,7 +59,7 @@ def _date(language: ForeignLanguage) -> str:
     month, weekday, clock = (_any(language, key) for key in ("months", "weekdays", "hours"))
     time = r"\d{1,2}(?:[.:h]\d\d)?"
     at, until = _any(language, "at"), _any(language, "until")
-    # A month in small letters ("mai", "mars") is none by itself, unless a preposition stands before it.
+    # The name of a month in small letters ("mai", "mars") only counts after a day or a preposition.
     return (
         rf"(?:(?:{day}\s+(?:de\s+)?)(?i:{month})(?:\s+(?:de\s+)?\d{{4}})?(?!\w)|\b(?i:{weekday})(?!\w)"
         rf"|\b(?:im|en|in|em|a|dal|da|vom|van|von|de|du|desde|depuis|seit|vanaf|ab|bis|tot|hasta|até|fino\s+a)\s+(?i:{month})(?!\w)"
@@ -120,7 +120,7 @@ _PATTERNS: Mapping[str, Callable[[ForeignLanguage], str]] = {
     "done": _done,
     "titled": lambda language: rf"\b{_any(language, 'titles')}(?!\w)\.?\s+[A-ZÀ-Þ]",
 }
-"""The pattern of each thing that is looked for in a text or a question, in a language."""
+"""What makes the pattern of each thing that is looked for in texts and questions, for a language."""
 
 
 @cache

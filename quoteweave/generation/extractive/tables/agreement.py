@@ -1,9 +1,9 @@
-"""Compare tables that have a row of one name: where they give different values, none of them is sure to be meant.
+"""Compare tables that have rows of the same name: if they give different values, none of them is sure to be meant.
 
 "Deferred revenue" stands in a balance sheet, and among the parts of deferred taxes; "Operating income" in the statement
-of a company, and in that of one of its segments. The table is taken whose head or title says more of the question:
-"on 30 August" asks for no "52 weeks ended 30 August", and "of the International segment" for the table that is titled
-so. Where neither does, the tables are places to look at.
+of a company, and in that of one of its segments. The table whose head or title has more of the question is taken: "on
+30 August" asks for no "52 weeks ended 30 August", and "of the International segment" asks for the table of that title.
+If neither decides, the tables are shown as places to look at.
 """
 
 import re
@@ -21,11 +21,11 @@ from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, coverage
 
 SCALES = (Decimal(1), Decimal(1000), Decimal(1_000_000))
-"""One table may have thousands and another millions."""
+"""Factors between tables: one may be in thousands, and another in millions."""
 MIN_ROUNDED = 10
-"""Least number that may be one of these."""
+"""The least number that may be in thousands or millions."""
 MIN_BEGUN = 4
-"""Least words of a cell that is the beginning of another."""
+"""The least number of words of a cell that is the beginning of another."""
 
 _MONTHS = "|".join(MONTHS)
 _DAY = rf"(?:(?:{_MONTHS})\s+\d|\d{{1,2}}\.?\s+(?:{_MONTHS})|\d{{1,2}}[./]\d{{1,2}}[./]\d)"
@@ -39,10 +39,10 @@ def split_by_agreement(
     question: QuestionTerms,
     weights: Mapping[str, float],
 ) -> tuple[list[Statement], list[Statement]]:
-    """Return the statements that answer, and those with cells that others of the same document contradict.
+    """Return the statements that answer, and those whose cells are contradicted by others of the same document.
 
-    `competing` are cells that do not answer, but stand in a row of that name; of one table several rows may have it.
-    Of the second list those that are more likely meant come first. `weights` are of the question's words.
+    `competing` are cells that do not answer, but are in a row of the same name; several rows of a table may have it. In
+    the second list, those that are more likely meant come first. `weights` are of the question's words.
     """
     differing = list[Statement]()
     left = [*(one for one in answering if one.cells), *competing]
@@ -62,14 +62,14 @@ def _in(statement: Statement, group: Sequence[Statement]) -> bool:
 
 
 def _with_same_rows(first: Statement, statements: Sequence[Statement]) -> list[Statement]:
-    """Those of the first statement's document that have a row of a name in it."""
+    """The statements of the first one's document that have a row of the same name."""
     names = {row.named for row in first.cells}
     own = (one for one in statements if one.quote.document == first.quote.document)
     return [one for one in own if any(row.named in names for row in one.cells)]
 
 
 def _agree(group: Sequence[Statement]) -> bool:
-    """Whether the rows of one name have the same values, as far as both have some."""
+    """Whether rows of the same name have the same values, as far as both have some."""
     by_name: dict[frozenset[str], list[FoundRow]] = {}
     for row in (row for one in group for row in one.cells if row.cells):
         by_name.setdefault(row.named, []).append(row)
@@ -82,9 +82,9 @@ def _same(one: FoundRow, other: FoundRow) -> bool:
 
 
 def _same_value(one: str, other: str) -> bool:
-    """Whether two cells have the same words, or one number; of numbers one may be rounded, or in thousands.
+    """Whether two cells have the same words or the same number, which one of them may have rounded or scaled.
 
-    Of words one may have lost its end, as in a part of a table whose cell goes on in the next line.
+    One text may lack its end, in a part of a table whose cell goes on in the next line.
     """
     first, second = (read_amounts(normalize_notation(cell)) for cell in (one, other))
     if _begins(one, other) or _begins(other, one):
@@ -120,9 +120,9 @@ def _rounds_to(exact: Amount, rounded: Amount) -> bool:
 
 
 def _best(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[str, float]) -> list[Statement]:
-    """Those of a group whose heads fit the day that is asked for, and of these those whose titles say most.
+    """The statements whose table's head fits the day asked for, and of these, those whose titles say most.
 
-    Where these differ, those that have the name of their row as title.
+    If these differ, those whose title has the name of their row.
     """
     if _ON_A_DAY.search(question.analysis.text):
         group = [one for one in group if not _is_of_period(one)] or group

@@ -1,4 +1,4 @@
-"""Compute answers from a table's numbers: the highest or lowest, a difference, a ratio, a sum, which exceed a limit.
+"""Compute answers from a table's numbers: the highest or lowest, a difference, ratio or sum, or those beyond a limit.
 
 Nothing is computed unless it is certain which cells are meant: the question names their rows or columns, they have one
 number each, and all have one unit. The result shows the numbers that it was computed from.
@@ -33,9 +33,9 @@ from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 MIN_ROWS = 3
-"""Least rows to find the highest or lowest, or those beyond a limit."""
+"""The least number of rows to find the highest or lowest, or those beyond a limit."""
 MAX_SHOWN = 8
-"""Most numbers that are shown with a result."""
+"""The most numbers that are shown with a result."""
 _SMALL_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 
 _TOTAL = lazy_regex(
@@ -50,7 +50,7 @@ _SCALED = lazy_regex(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bth
 _SCALE_WORDS = frozenset(words("thousand million billion"))
 _OF_SUMS = ("count", "amount", "money")
 _OF_LIMITS = ("statement", "date", "place", "count", "money", "amount")
-# "The total budget for all cities", "the average weight of the three models": of a whole column, and of how many rows.
+# Of a whole column, or of so many rows: "the total budget for all cities", "the average weight of the three models".
 _OVER_ALL = lazy_regex(
     r"\b(?:(?P<total>total|sum)|average|mean)\s+(?:[\w'’-]+\s+){1,4}?(?:of|for|across|over|in|at|from|by)\s+"
     rf"(?:all\s+(?:of\s+)?(?:the\s+)?|the\s+(?=(?:{'|'.join(map(re.escape, _SMALL_NUMBERS))}|\d+)\s))"
@@ -58,7 +58,7 @@ _OVER_ALL = lazy_regex(
     re.IGNORECASE,
 )
 _PERCENT = lazy_regex(r"%|\bper\s?cent\b|\bprozent\b", re.IGNORECASE)
-# "Which programme uses the most water?" says by its verb only what the name of the column does.
+# The verb in "Which programme uses the most water?" adds nothing to the name of the column.
 _HAS_MOST = lazy_regex(
     r"\b(scores?|scored|uses?|used|has|have|had|needs?|needed|takes?|took|consumes?|consumed|gets?|got|contains?|contained|requires?"
     r"|required)\s+(?:the\s+)?(?:most|least|fewest|highest|lowest|largest|smallest)\s+[^\W\d_]",
@@ -70,9 +70,9 @@ _MEASURES = {
     "youngest": "age", "widest": "width", "deepest": "depth", "brightest": "brightness", "loudest": "noise",
     "quietest": "noise", "hottest": "temperature", "coldest": "temperature", "thickest": "thickness",
 }  # fmt: skip
-"""What is the highest or lowest where one thing is "the heaviest" of several."""
+"""The measure by which one thing is "the heaviest" or the like of several."""
 _MEASURED = lazy_regex(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
-# The unit of "Price per kg", "Price (€/kg)" and "Price (EUR bn)" is no such unit alone.
+# Columns in more than one simple unit: "Price per kg", "Price (€/kg)", "Price (EUR bn)".
 _OF_MORE = lazy_regex(r"(?i)/|\b(?:per|je|pro|par|por)\b|\([^()]*\s[^()]*\)\s*$")
 _PRICE = lazy_regex(r"([€$£¥₹]\s?)\d[\d.,]*")
 _DIGITS = lazy_regex(r"[\d.,]+")
@@ -81,7 +81,7 @@ _GROUPS = lazy_regex(
     r"|compan(?:y|ies)|firms?|part(?:y|ies)|ships?|boats?)\b",
     re.IGNORECASE,
 )
-# Of these a row may have a name of one word, or two in reverse order.
+# Rows of columns with these names may have a name of one word, or two names in reverse order.
 _PERSONS = lazy_regex(
     r"\W*(?:players?|scorers?|athletes?|drivers?|riders?|runners?|swimmers?|rowers?|candidates?|members?|employees?|authors?"
     r"|students?|pupils?|artists?|persons?|winners?|volunteers?|spieler(?:in|innen)?)\W*",
@@ -89,7 +89,7 @@ _PERSONS = lazy_regex(
 )
 _REVERSED = lazy_regex(r"[A-ZÀ-Þ][\w'’-]+,\s+[A-ZÀ-Þ][\w'’.-]*(?:\s+[A-ZÀ-Þ][\w'’.-]*)?")
 _ONE_NAME = lazy_regex(r"[A-ZÀ-Þ][\w'’-]{2,}")
-# "Own goals" and "Goals against" are other goals, though these words are of no weight elsewhere.
+# These words have no weight elsewhere, but "own goals" and "goals against" are other goals.
 _DISTINGUISHING = frozenset(
     ["own", "other", "no", "not", "without", "against", "before", "after", "under", "over", "below", "above"]
 )
@@ -142,7 +142,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     asked = [way for way in (analysis.extreme, calculation, analysis.threshold) if way is not None]
     sums = calculation == "sum" and analysis.asks in _OF_SUMS
     limits = analysis.threshold is not None and analysis.asks in _OF_LIMITS
-    # "Who scored the most goals?" may be told by a list of the best, who scored the fewest by no such list.
+    # A list of the best tells who scored the most goals, but not who scored the fewest.
     best = analysis.asks == "person" and analysis.extreme == "highest" and bool(_HAS_MOST.search(analysis.text))
     if not (analysis.asks == "calculation" or sums or limits or of_all or best) or len(asked) != 1:
         return ""
@@ -151,7 +151,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     found = _selected_cells(text, terms, question) if named else None
     if found is None or (of_all is not None and not _is_all(found, of_all["number"])):
         return ""
-    # "Goals conceded" are no goals, and neither a team nor "Others" is who scored them.
+    # "Goals conceded" are no goals, and neither a team nor "Others" is a scorer.
     if best:
         found = replace(found, cells=tuple(cell for cell in found.cells if not _OTHERS.match(cell.name)))
     is_other = best and not (_is_named(found.of, set(question.terms)) and _are_persons(found))
@@ -165,9 +165,9 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
 
 
 def _are_persons(found: CellSelection) -> bool:
-    """Whether cells are of persons by two names each, of which no column is a team or a place.
+    """Whether each row is named by a person's two names, in a column that does not name teams or places.
 
-    Of persons, by the name of the column, also by two names in reverse order, and some by one name beside others.
+    In a column of persons by its name, the two names may be in reverse order, and some rows may have one name alone.
     """
     if _PERSONS.fullmatch(found.named_by) is None:
         return not _GROUPS.search(found.named_by) and all(PERSON.fullmatch(cell.name) for cell in found.cells)
@@ -200,7 +200,7 @@ def _with_unit(analysis: QuestionAnalysis) -> str:
 
 
 def _is_all(found: CellSelection, number: str | None) -> bool:
-    """Whether these are all cells of a column, as many as the question says, of a table without a total itself."""
+    """Whether these are all cells of a column, as many as the question says, in a table that has no total itself."""
     spelled = number is None or number.isdigit()
     counted = None if number is None else int(number) if spelled else 2 + _SMALL_NUMBERS.index(number.casefold())
     return found.whole and not found.has_total and counted in (None, len(found.cells))
@@ -213,7 +213,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     in_table = list(header) in lines and not others
     header, rows = without_numbering(header, rows)
     own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
-    # A header row with one name too few may lack another one than the first; and where a name is missing, so may rows.
+    # A header that lacks a name need not lack the first; and if the name of a row is missing, whole rows may be, too.
     if not header or not in_table or any(len(row) != len(header) or row[0] in EMPTY for row in rows):
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
@@ -234,7 +234,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
 
 
 def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerms) -> list[int]:
-    """The only column that has a word of the question in its name, or by its name what "most expensive" measures."""
+    """The only column that has a word of the question in its name, or is named after what "most expensive" measures."""
     like = [at for at in range(1, len(header)) if not terms.isdisjoint(words(header[at]))]
     if not like and (asked := _MEASURED.search(question.analysis.text)) is not None:
         measure = words(_MEASURES[asked[1].casefold()])
@@ -253,7 +253,7 @@ def _is_named(name: str, terms: Set[str]) -> bool:
 
 
 def _distinguished(columns: Sequence[int], header: Sequence[str], question: QuestionTerms) -> list[int]:
-    """The columns whose names have no small word by which they are others ("own goals"), or one of the question."""
+    """The columns whose names have the question's distinguishing words ("own goals"), or else those without any."""
     asked = _DISTINGUISHING.intersection(words(question.analysis.text, keep_stop_words=True))
     own = {at: _DISTINGUISHING.intersection(words(header[at], keep_stop_words=True)) for at in columns}
     said = [at for at in columns if own[at] and own[at] <= asked]
@@ -296,7 +296,7 @@ def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str
     if len(found.cells) < MIN_ROWS or not found.whole or len(amounts) != 1:
         return ""
     value, unit = amounts[0].value, found.cells[0].unit
-    # "Above 10 %" of a column "Share (%)", and "over 200,000" where all cells are euros.
+    # The unit may be in the heading ("above 10 %", "Share (%)"), or not be said ("over 200,000", in a column of euros).
     named = words(_DIGITS.sub(" ", number))
     in_heading = unit is None and (
         bool(_PERCENT.search(number) and _PERCENT.search(found.of))

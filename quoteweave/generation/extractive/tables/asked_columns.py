@@ -1,4 +1,4 @@
-"""Find the columns of a table that a question asks for, of rows that it names."""
+"""Find the columns of a table that a question asks for, in rows that it names."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -22,18 +22,18 @@ from quoteweave.generation.extractive.tables.heads import EMPTY, Rows
 from quoteweave.generation.gate.dates import Date, extract_dates
 
 MAX_WHOLE_ROW = 4
-"""Most columns of a table of which whole rows are given."""
+"""The most columns of a table whose rows are shown whole."""
 COUNTS = lazy_regex(
     r"\W*(?:quantit(?:y|ies)|qty|pieces|pcs|count|number|no\. of \w+|anzahl|menge|stück)\W*", re.IGNORECASE
 )
-"""The name of a column that says how many there are of a thing."""
+"""The name of a column that says how many of a thing there are."""
 PLACES = lazy_regex(
     r"\W*(?:storage|location|place|room|site|venue|where|address|hall|building|shelf|town|city|ort|raum|standort|lagerung)\W*",
     re.IGNORECASE,
 )
 """The name of a column that says where a thing is."""
 MONEY = lazy_regex(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b", re.IGNORECASE)
-"""What tells that a cell is of money."""
+"""What shows that a cell is an amount of money."""
 _ASKS_NO_DOER = lazy_regex(
     r"\W*who(?:\s+\w+)?\s+(?:is|are|was|were|be|been|being)\s+(?!\w+ing\b)|\W*(?!who\b)", re.IGNORECASE
 )
@@ -44,7 +44,7 @@ _CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
 def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> list[int]:
     """The columns that a question asks for, of these rows; without those of calendar years if it asks for fiscal ones.
 
-    None where nothing tells which these are.
+    Empty if nothing tells which columns are meant.
     """
     asked, weights = question.words, question.weights
     said = set(asked) - {FISCAL}
@@ -66,13 +66,13 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
 
 
 def _besides_names(asked: Collection[str], rows: Rows) -> set[str]:
-    """The words that name none of the rows, and numbers: "operating income" asks for no column "U.S. Operations"."""
+    """The question's words, without those that name rows: "operating income" asks for no column "U.S. Operations"."""
     naming = {word for row in rows for word in name_of_row(row[0]) if not any(map(str.isdigit, word))}
     return set(asked) - naming
 
 
 def all_columns(rows: Rows, chosen: Rows) -> list[int]:
-    """The columns of a table that has few, with names of rows."""
+    """All columns but the first, if the table has few of them and the chosen rows have names; otherwise none."""
     width = max((len(row) for row in rows), default=0)
     named = any(SPAN.fullmatch(row[0]) or any(map(str.isalpha, row[0])) for row in chosen)
     return list(range(1, width)) if named and width <= MAX_WHOLE_ROW else []
@@ -83,7 +83,7 @@ def _columns_named(header: Sequence[str], asked: Collection[str], weights: Mappi
 
 
 def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
-    """The only column whose name says a word of the question otherwise: "Price", of what something costs."""
+    """The only column whose name says a word of the question in another way: "Price", for what something costs."""
     names = [frozenset(words(name)) for name in header]
     found = [at for at, own in enumerate(names) if at and any(not words_alike(one).isdisjoint(own) for one in asked)]
     return found if len(found) == 1 else []
@@ -107,9 +107,9 @@ def _columns_of_doers(header: Sequence[str], question: AskedCells) -> list[int]:
 
 
 def acts_of_doer(name: str, question: str, asked: Collection[str]) -> frozenset[str]:
-    """Those of a question's words that are what somebody does whom the name of a column names; all are stems.
+    """The question's words for the act of the doer in a column's name, as "won" for "Winner"; all are stems.
 
-    None where the question asks to whom something is done: "Who was trained?" is not told by "Trainer".
+    Empty if the question asks to whom something is done: "Trainer" does not answer "Who was trained?".
 
     >>> acts_of_doer("Winner", "Who won in 1990?", ["won", "1990"])
     frozenset({'won'})
@@ -122,9 +122,9 @@ def acts_of_doer(name: str, question: str, asked: Collection[str]) -> frozenset[
 
 
 def _beside_told(header: Sequence[str], rows: Rows, asked: Collection[str]) -> list[int]:
-    """All columns, where the question says all of one cell: what is to be done "by 5 April".
+    """All columns, if the question says all of one cell: what is to be done "by 5 April".
 
-    None where the others hold no words, or are many.
+    Empty if the others hold no words, or are many.
     """
     if len(rows) != 1 or not header or len(rows[0]) > MAX_WHOLE_ROW:
         return []
@@ -135,7 +135,7 @@ def _beside_told(header: Sequence[str], rows: Rows, asked: Collection[str]) -> l
 
 
 def _only_filled(rows: Rows) -> list[int]:
-    """The only column in which the only row has a cell: of a total below several columns."""
+    """The only column in which the only row has a cell, such as a total below several columns."""
     filled = [at for at in range(1, len(rows[0])) if cell_of(rows[0], at)] if len(rows) == 1 else []
     return filled if len(filled) == 1 and len(rows[0]) > 2 else []
 
@@ -153,7 +153,7 @@ def _columns_of_dates(header: Sequence[str], dates: Collection[Date]) -> list[in
 def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int]:
     """The columns whose heading is a date in a year of the question: "52 Weeks Ended August 30, 2020".
 
-    None where a year stands in several headings, or in none.
+    Empty if a year is in several headings, or in none.
     """
     years = years_in(asked)
     columns = [[at for at, name in enumerate(header) if at and year in words(name)] for year in years]
@@ -167,7 +167,7 @@ def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
 
 
 def _columns_of_quantity(header: Sequence[str], rows: Rows, wanted: Quantity | None) -> list[int]:
-    """The columns that have a quantity by their name; else the only one with its units, or a name that rows have."""
+    """The columns named after a quantity; else the only one with its units, or with a name that rows of it have."""
     if wanted is None or not rows:
         return []
     named = [at for at, name in enumerate(header) if at and not wanted.named.isdisjoint(words(name))]
@@ -179,7 +179,7 @@ def _columns_of_quantity(header: Sequence[str], rows: Rows, wanted: Quantity | N
 
 
 def _columns_of_totals(header: Sequence[str]) -> list[int]:
-    """The only column named "Total", which is of all the others."""
+    """The only column named "Total", which is the total of all others."""
     totals = [at for at, name in enumerate(header) if at and TOTAL_ALONE.fullmatch(name)]
     return totals if len(totals) == 1 else []
 

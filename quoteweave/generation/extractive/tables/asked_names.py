@@ -15,21 +15,21 @@ from quoteweave.generation.relevance import coverage
 
 UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
 OTHER = "other"
-"""A stop word which, asked for, is one of the words of a question for cells."""
+"""A stop word that counts as a word of the question if it asks for other things."""
 FISCAL = "fiscal"
-"""What is asked for besides its year where a question says that this is no calendar year: "FY2021"."""
+"""Added to the words of a question that asks for a fiscal year, not a calendar year: "FY2021"."""
 TOTAL = lazy_regex(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\b", re.IGNORECASE)
-"""At the beginning of the name of a row or column of totals."""
+"""The beginning of the name of a row or column of totals."""
 TOTAL_ALONE = lazy_regex(rf"{TOTAL.pattern}\W*", re.IGNORECASE)
-"""The same, of a name that has nothing else."""
+"""A name that consists of such a word alone."""
 SPAN = lazy_regex(r"\W*((?:1[5-9]|20)\d\d)\s*[-–—]\s*((?:1[5-9]|20)\d\d)\W*")
-"""From one year to another."""
+"""A span from one year to another."""
 _TOTALS = frozenset(words("total subtotal sum"))
 _NOTE = lazy_regex(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
 _ROMAN = lazy_regex("[ivx]+")
 _LETTER = lazy_regex(r"\s*[A-Z][+−–-]?\s*")
-# What stands behind the name of a thing: what it is like, and its code ("FD30").
+# What follows the name of a thing: a description, and the thing's code ("FD30").
 _DESCRIPTION = lazy_regex(r"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+")
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
@@ -37,12 +37,12 @@ _ONE = frozenset({"one", "1"})
 
 @dataclass(frozen=True, slots=True)
 class AskedCells:
-    """What a question says of the cells that it asks for."""
+    """What a question says about the cells that it asks for."""
 
     words: Collection[str]
-    """Its words; OTHER too where it asks for other things, and FISCAL where for a fiscal year."""
+    """Its words, with OTHER if it asks for other things, and FISCAL if it asks for a fiscal year."""
     weights: Mapping[str, float]
-    """Of these."""
+    """The weights of these words."""
     wanted: Quantity | None = None
     titled: Collection[str] = ()
     """The words of the table's title."""
@@ -50,16 +50,16 @@ class AskedCells:
     written: str = ""
     """The question itself."""
     asks: AnswerType = "statement"
-    """The kind of answer that it asks for: how many there are no price tells."""
+    """The kind of answer that it asks for, as a price does not tell how many there are."""
 
     @property
     def in_rows(self) -> set[str]:
-        """The words by which it may name rows."""
+        """The words with which it may name rows."""
         return set(self.words).union(self.wanted.in_rows if self.wanted else ()) - {FISCAL}
 
 
 def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list[Sequence[str]]:
-    """The rows that the question names; those that its title names as well only where there is no other."""
+    """The rows that the question names; those that the table's title names, too, only if there is no other."""
     asked, titled = question.in_rows, question.titled
     of = {*titled, *words(" ".join(header))}
     rows = [row for row in rows if not _is_another_letter(row[0], question.written)]
@@ -102,9 +102,9 @@ def _of_span(rows: Rows, asked: Collection[str]) -> list[int]:
 
 
 def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> list[int]:
-    """The only row of the thing asked for, where its name describes this further: "Fire door FD30, ash veneer".
+    """The only row of the thing asked for, if its name describes the thing further: "Fire door FD30, ash veneer".
 
-    Besides the thing, the question may say what a column does, in any words.
+    Besides the thing, the question may say what a column says, in any words.
     """
     asked, above = set(question.words) - {FISCAL}, set(words(" ".join(header)))
     measured = question.wanted.asked if question.wanted else ()
@@ -126,7 +126,7 @@ def thing_named(name: str) -> str:
 
 
 def _told_by_cell(rows: list[Sequence[str]], asked: Collection[str]) -> list[Sequence[str]]:
-    """Of rows with one name, the only one of which the question says another cell, with a number: "by 5 April"."""
+    """Of rows with the same name, the only one with another cell that the question has, with a number: "by 5 April"."""
     if len(rows) < 2 or len({row[0] for row in rows}) > 1:
         return rows
     told = [row for row in rows if any(is_said(cell, asked) for cell in row[1:])]
@@ -145,7 +145,7 @@ def years_in(asked: Collection[str]) -> set[str]:
 
 
 def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
-    """Whether the words that are said include those asked for, but for years, totals and words that only ask."""
+    """Whether the words that are said include those asked for, except years, totals and words that only ask."""
     rest = {word for word in asked if not TOTAL_ALONE.fullmatch(word)} - years_in(asked) - {OTHER} - _TOTALS
     return rest - interrogative_words() - request_stems() <= {*said}
 
@@ -155,12 +155,12 @@ def best_matching_names(
 ) -> list[int]:
     """Indices of the names that match the question best, in order."""
     worth, said = dict[int, float](), {*asked, *(other for word in asked for other in words_alike(word))}
-    # "Senior (65+)" is what asks for a senior, unless a number tells which one.
+    # "Senior (65+)" matches a question for a senior, unless a number tells which one.
     bare = least < 1 and not any(any(map(str.isdigit, word)) and not YEAR.fullmatch(word) for word in asked)
     for at, name in enumerate(names):
         own = name_of_row(name)
         common = own.intersection(asked)
-        # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
+        # "Wave I" does not match a question for Wave III, nor does "Q3 2022" match one for 2023.
         numbered = name_of_row(UNIT.sub("", name)) if bare and _FROM_TO.search(name) else own
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in numbered - common)
         whole = least < 1 and name_of_row(UNIT.sub("", name)) <= said  # "maximum flow" has all of "Max. flow (l/min)"
@@ -168,11 +168,11 @@ def best_matching_names(
         if common and not numbers and not is_of_others(name, asked) and enough:
             worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
     best = max(worth.values(), default=0.0)
-    return [at for at, value in worth.items() if value >= 0.8 * best]  # of several, such as years, all
+    return [at for at, value in worth.items() if value >= 0.8 * best]  # all, if there are several, such as years
 
 
 def is_of_others(name: str, asked: Collection[str]) -> bool:
-    """Whether a name is of other things than those asked for: "Other debt" is not what asks for debt."""
+    """Whether a name is of other things than those asked for: "Other debt" does not match a question for debt."""
     return _OTHER.search(name) is not None and OTHER not in asked
 
 
@@ -184,5 +184,5 @@ def name_of_row(name: str) -> frozenset[str]:
 
 @cache
 def request_stems() -> frozenset[str]:
-    """The stems of words that ask for an answer and stand in none of it."""
+    """The stems of words that only request an answer, and do not occur in it."""
     return frozenset(words(" ".join(request_words())))

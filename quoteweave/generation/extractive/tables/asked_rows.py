@@ -1,4 +1,4 @@
-"""Tell questions for a row of a table: by its name, and where it is uncertain which head names its cells."""
+"""Recognise questions for a table's row by its name, and those for a row for which the right head is uncertain."""
 
 import re
 
@@ -36,7 +36,7 @@ def asks_for_row(question: QuestionTerms, context: Context) -> bool:
 
 
 def asks_below_uncertain_head(question: QuestionTerms, quote: Quote) -> bool:
-    """Whether a table has a row of this name below a row of years that may be its head, or not."""
+    """Whether a table has a row with a name of the question, below a row of years that may or may not be its head."""
     rows = read_rows(picture_text(quote)) if has_cells(quote) else []
     below = (row for part in table_parts(rows) if not part.has_head for row in rows[part.start : part.end])
     return any(name and name <= set(question.terms) for name in (name_of_row(row[0]) for row in below))

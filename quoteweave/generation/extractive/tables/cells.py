@@ -1,29 +1,29 @@
 """Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells.
 
-How `find_cells` tells them:
+How `find_cells` finds them:
 
-Rows, of which those with most of the question's weight in their names are taken, and others that it names besides:
+Rows: those with most of the question's weight in their names, and others that it names as well:
 
 - a row is named by all words of its first cell, except those that only ask ("number of"), or by the thing alone
-  that the cell describes ("Fire door FD30, ash veneer"); of "inventories in Canada" the row is "Canada", where the
-  words of the table's title hold the other;
-- "Total" alone is a row that is asked for where title and headings have all else;
-- of rows with one name, that is taken which stands in a group of rows whose name is asked for too; the group of any
-  row is named where the question says more of it than the row does;
-- where the question names no row, but a cell, and asks for the row of that, this is the one.
+  that the cell describes ("Fire door FD30, ash veneer"); for "inventories in Canada" the row is "Canada", if the
+  table's title has the other word;
+- a row "Total" is asked for if the title and the headings have all the other words;
+- of rows with the same name, the one in a group whose name is asked for, too, is taken; the group of any row is
+  named if the question says more of it than of the row;
+- if the question names no row, but a cell, and asks for the row of that cell, this row is taken.
 
 Columns:
 
-- a column is named by half of the words of its heading, of those that do not name the rows already, or by a number
-  of the question in one of its cells in a named row;
-- a date names the columns that have it, however it is written, and a year the column that has it alone; of a fiscal
-  and a calendar year, both 2021, the one is taken that the question says;
-- else it is the one that has the quantity wanted by its name, or else alone by its unit, or is the total of the
-  others, or alone has a cell;
-- a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row,
-  or the title with no other, has the year asked for.
+- a column is named by half of those words of its heading that do not name rows already, or by a number of the
+  question in one of its cells in a named row;
+- a date names the columns that have it, however it is written, and a year names the only column that has it; of a
+  fiscal and a calendar year 2021, the one that the question says is taken;
+- otherwise it is the column that is named after the quantity wanted, or else the only one in its unit, the total of
+  the others, or the only one with a cell;
+- otherwise a table of at most `MAX_WHOLE_ROW` columns gives the whole row; if its columns have no names, the row must
+  have the year asked for, or the title must have it and no other year.
 
-Where more than `MAX_ROWS` rows remain, several columns with one name, or cells of two amounts, it is uncertain.
+If more than `MAX_ROWS` rows, several columns of one name, or cells with two amounts remain, none is certain.
 """
 
 from collections import Counter
@@ -60,14 +60,14 @@ from quoteweave.generation.gate.dates import MONTHS, extract_dates
 MAX_ROWS = 3
 MAX_COLUMNS = 6
 
-_MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")  # of a note, alone in its line, which names nothing
+_MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")  # the mark of a note, alone on its line, names nothing
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 
 
 def asked_parts(text: str, asked: Collection[str]) -> list[str]:
-    """The text of a table; where it has several parts, those that surely have a head, in which a year asked for stands.
+    """The text of a table, or, if it has several parts, those with a certain head that has a year asked for.
 
-    Of all that surely have one where no such year is asked for.
+    If no such head has one, all parts with a certain head.
     """
     lines = text.splitlines(keepends=True)
     places = [*(at for at, line in enumerate(lines) if "|" in line), len(lines)]
@@ -88,13 +88,13 @@ class FoundRow:
     cells: tuple[tuple[str, str], ...]
     """The name of each cell's column, or "", and the cell."""
     is_part: bool = False
-    """Whether it is but a part of what is asked for by its name, such as "Current portion of long-term debt"."""
+    """Whether, by its name, it is only a part of what is asked for, such as "Current portion of long-term debt"."""
     is_of_kind: bool = False
-    """Whether its name, looked up by a cell, or its cell, by the name of the column, is what the question asks for."""
+    """Whether it surely has the kind of answer asked for: it was looked up by a cell, or its columns say so."""
     group: str = ""
-    """The name of the group of rows that tells it from others of its name: "Assets" over "Domestic"."""
+    """The name of the group that distinguishes it from other rows of its name: "Assets" over "Domestic"."""
     says: frozenset[str] = frozenset()
-    """The words of a question that it says without having them, as the row was looked up by one of its cells."""
+    """The words of a question that it says without having them, because it was looked up by one of its cells."""
     under: str = ""
     """The name of its group, if the question says more of it than of the row: "Operating expenses" over "Research"."""
 
@@ -106,7 +106,7 @@ class FoundRow:
 
     @property
     def named(self) -> frozenset[str]:
-        """The words that name it and its group, or that of which it is a part."""
+        """The words that name it and its group, or the whole of which it is a part."""
         own = name_of_row(self.name) | frozenset(words(self.group))
         return own - _OF_A_PART if self.is_part else own
 
@@ -124,19 +124,19 @@ def said_of(rows: Sequence[FoundRow]) -> str:
 
 
 def say_which(rows: Sequence[FoundRow]) -> bool:
-    """Whether of each row the cell that is asked for is certain: there is one alone, or the cells have names."""
+    """Whether it is certain which cell of each row is asked for: there is only one, or the cells have names."""
     return all(len(row.cells) < 2 or all(name for name, _ in row.cells) for row in rows)
 
 
 def have_own_names(rows: Sequence[FoundRow]) -> bool:
-    """Whether no two rows have one name, such as "Canada" under "Net sales", and under "Comparable sales"."""
+    """Whether no two rows have the same name, such as "Canada" under "Net sales", and under "Comparable sales"."""
     return len({row.name for row in rows}) == len(rows)
 
 
 def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     """Find the cells whose row and column the question names; none where it is uncertain which these are.
 
-    The module says how.
+    The docstring of the module says how.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     said, found = question.in_rows, chosen_rows(header, rows, question)
@@ -182,9 +182,9 @@ def _are_certain(header: Sequence[str], rows: Rows, columns: Sequence[int]) -> b
 
 
 def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
-    """Find the rows that are but parts of what a question asks for, in a table that has no row of the whole.
+    """Find the rows that are only parts of what a question asks for, in a table that has no row of the whole.
 
-    `subject` are the words for that, without a date. All cells of a row are given.
+    `subject` has the words for the whole, without dates. All cells of a row are returned.
     """
     rows = [row for row in read_rows(text) if any(map(str.isdigit, "".join(row[1:])))]
     names = [name_of_row(row[0]) for row in rows]
@@ -195,10 +195,10 @@ def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
 
 
 def _of_asked_group(rows: Rows, asked: Collection[str], text: str) -> tuple[Rows, str]:
-    """Of rows that have one name, the only one of a group that the question names, and that group.
+    """The only one of the rows of one name whose group the question names, and that group.
 
-    All rows, and no group, where each has a name of its own, where none or several are of such a group, and where the
-    question asks for other rows as well, but for the group's total.
+    All rows, and no group, if each has a name of its own, if none or several are in such a group, or if the question
+    asks for other rows, too, except the group's total.
     """
     times = Counter(row[0] for row in rows)
     groups = _groups(text) if len(times) < len(rows) else {}
@@ -213,9 +213,9 @@ def _of_asked_group(rows: Rows, asked: Collection[str], text: str) -> tuple[Rows
 
 
 def _groups(text: str) -> dict[tuple[str, ...], str]:
-    """The name of the group of each row: the line of one cell above it, until a row of totals.
+    """The name of each row's group: the line of one cell above it, until a row of totals.
 
-    A line that goes on in the next one, "Gain on" above "hedges", begins the name of that row, and is of no group.
+    A line that continues in the next one, "Gain on" above "hedges", begins the name of that row, and names no group.
     """
     found: dict[tuple[str, ...], str] = {}
     group = last = ""
@@ -230,7 +230,7 @@ def _groups(text: str) -> dict[tuple[str, ...], str]:
 
 
 def _asked_groups(text: str, rows: Rows, asked: Collection[str]) -> dict[tuple[str, ...], str]:
-    """The groups of rows of which a question says a word that no name of these rows has, and half of all words."""
+    """The groups of which a question has half of the words, and one word that no name of these rows has."""
     found = {key: group for key, group in _groups(text).items() if not is_of_others(group, asked)}
     said = {word for row in rows for word in name_of_row(row[0])}
     return {

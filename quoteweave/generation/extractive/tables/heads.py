@@ -1,4 +1,4 @@
-"""Tell the head of a table from its rows: the names of the columns. Rows are lists of cells."""
+"""Separate the head of a table, which has the names of its columns, from its rows. Rows are lists of cells."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -13,7 +13,7 @@ _NUMBER = lazy_regex(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = lazy_regex(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 """A year, at the beginning of a cell."""
-# "August 30, 2020", and "31.3.2003" or "31/3/2003", which no version or section in a row of years looks like.
+# "August 30, 2020", and "31.3.2003" or "31/3/2003", unlike any version or section in a row of years.
 _DATE = lazy_regex(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){YEAR.pattern}$")
 _SCALE = r"['’]?(?:thousands?|millions?|billions?|trillions?|000s?|k|m|mn|mio|bn|tn)\b"
 _CURRENCY = (
@@ -23,11 +23,11 @@ _CURRENCY = (
 # "2031 (£m)" is the name of a column, whatever else the row holds; "2031 ($500m)" and "2031 (in May)" are values.
 _YEAR_OF_AMOUNTS = lazy_regex(rf"{YEAR.pattern}\s*(?:\(\s*)?(?:in\s+)?(?:{_CURRENCY}|{_SCALE})\D*(?:000s?\)?)?")
 _SIGN = lazy_regex(r"[$€£¥%()]+")
-# Between two amounts in one cell, which touched: "$ 26,822 $ (53,985)".
+# The place between two amounts that were joined in one cell: "$ 26,822 $ (53,985)".
 _BETWEEN_AMOUNTS = lazy_regex(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
 EMPTY = frozenset({"", "-", "–", "—"})
 """Cells that hold nothing."""
-# Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
+# Headings of columns that only number the rows, unlike "Error", "Floor" and "Step", which say what the numbers are of.
 _NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "pos", "position", "place", "№", "n°"})
 
 _LEADERS = lazy_regex(r"\s*(?<![.·…])[.·…]{3,}$")
@@ -35,9 +35,9 @@ _ORDINAL = lazy_regex(r"\d{1,3}\s?\.?")
 _LETTERS = lazy_regex(r"[^\W\d_]{3}")
 
 MIN_NAMED = 3
-"""Least rows by which it is told which column names them."""
+"""The least number of rows from which it is inferred which column names them."""
 MIN_OWN_NAMES = 0.8
-"""Least share of these of which it has names that no other has."""
+"""The least share of these rows that must have different names in that column."""
 
 Rows = Sequence[Sequence[str]]
 
@@ -68,9 +68,9 @@ def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str],
 
 
 def named_by_words(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
-    """Put the column that names the rows first, where those before it hold the same few cells again and again.
+    """Put the column that names the rows first, if the columns before it only repeat a few cells.
 
-    Of "Quantity | Unit | Part", with "1 | Pcs" in most rows, the part names a row. There must be a header.
+    In "Quantity | Unit | Part", with "1 | Pcs" in most rows, the part names a row. There must be a header.
     """
     if not header or any(len(row) != len(header) for row in rows):
         return header, rows
@@ -85,7 +85,7 @@ def named_by_words(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Ro
 
 
 def _are_repeated(cells: Sequence[str]) -> bool:
-    """Whether at least half of some cells stand there several times; years and dates name rows all the same."""
+    """Whether half of the cells or more occur several times; never for years and dates, which name rows even so."""
     times = Counter(cells)
     repeated = sum(times[cell] > 1 for cell in cells)
     return 2 * repeated >= len(cells) and not any(YEAR.match(cell) or _DATE.search(cell) for cell in cells)
@@ -94,12 +94,12 @@ def _are_repeated(cells: Sequence[str]) -> bool:
 def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     """Split a table into its header, in the first or second row, and the rows below; empty without a header.
 
-    A header whose first cell is blank may lack that cell, as in tables without rules; this is certain of years alone,
-    since "Item | Price" over three cells may name the rows, and two columns at once. A table of two columns is taken
-    for names and values without a header, unless all values below the first row are plain numbers. Above the names may
-    stand others, each over several columns ("Revenue" and "Profit" over "2023 | 2022 | 2023 | 2022"): then a column has
-    both names, and there is no header where it is uncertain which these are. So have columns of which the name above is
-    written over each of them ("Winter | Winter" over "1 person | 2 persons"), as in HTML.
+    A header whose first cell is blank may lack that cell, as in tables without rules; this is only certain for years,
+    since "Item | Price" over three cells may name the rows and both columns. A table of two columns is taken for names
+    and values without a header, unless all values below the first row are plain numbers. Above the names there may be
+    others, each over several columns ("Revenue" and "Profit" over "2023 | 2022 | 2023 | 2022"): a column then has both
+    names, and there is no header if it is uncertain which these are. The upper name may also be repeated over each of
+    its columns ("Winter | Winter" over "1 person | 2 persons"), as in HTML.
     """
     if count := _rows_of_spans(rows):
         spanned = _joined(rows[:count])
@@ -124,9 +124,9 @@ def _lacks_first(names: Sequence[str], width: int) -> bool:
 
 
 def _rows_of_spans(rows: Rows) -> int:
-    """The number of rows of a head of which each but the last repeats what spans several columns; 0 for another head.
+    """The number of rows of a head in which all but the last repeat names that span columns; 0 for other heads.
 
-    All name the rows as the first does, or not at all.
+    The first cell of each must be that of the first row, or empty.
     """
     count = 1
     while count + 1 < len(rows) and _spans_over(rows[count - 1], rows[count], rows[0][0]):
@@ -135,9 +135,9 @@ def _rows_of_spans(rows: Rows) -> int:
 
 
 def _spans_over(above: Sequence[str], row: Sequence[str], name: str) -> bool:
-    """Whether a row of names repeats some over columns that the row below it names, as one that `name` stands before.
+    """Whether a row repeats names over columns that the row below names; that row begins with `name`, or a blank.
 
-    Where the row below leaves the first cell blank, it may be of numbers only if it has the same names below each.
+    After a blank, the row below may be of numbers only if it has the same names below each name.
     """
     is_repeated = any(one == other and one not in EMPTY for one, other in pairwise(above[1:]))
     if not is_repeated or len(above) != len(row) or row[0] not in {*EMPTY, name} or not _is_header(["", *above]):
@@ -153,7 +153,7 @@ def _joined(head: Rows) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows of a table from `start` to before `end` that have one head, or none where it is uncertain which."""
+    """Rows of a table from `start` to before `end` with one head, or with none if it is uncertain which they have."""
 
     start: int
     end: int
@@ -163,10 +163,10 @@ class Part:
 def table_parts(rows: Rows) -> list[Part]:
     """The parts of a table, each with a head of its own, or with none.
 
-    Another part begins at a row of other years than those of the head, which names the rows as the head does, or not at
-    all, or says what the amounts are in ("Division | 2031 (£m) | 2030 (£m)"). Where such a row has a name that the head
-    lacks, and its years are as far apart as those of the head or stand among other names, it may be a row ("Ends | 2031
-    | 2030") or a head ("Cash flows | 2021 | 2020"): it begins a part without a head.
+    Another part begins at a row of other years than those of the head, if its first cell is that of the head or empty,
+    or if it says what the amounts are in ("Division | 2031 (£m) | 2030 (£m)"). If such a row has another first cell,
+    and its years are as far apart as those of the head or stand among other names, it may be a row ("Ends | 2031 |
+    2030") or a head ("Cash flows | 2021 | 2020"): it begins a part without a head.
     """
     starts = _part_starts(rows)
     ends = [*starts, len(rows)][1:]
@@ -174,7 +174,7 @@ def table_parts(rows: Rows) -> list[Part]:
 
 
 def _part_starts(rows: Rows) -> dict[int, bool]:
-    # The rows below a second head may have more cells than those below the first, and be more.
+    # The rows below a second head may be wider and more than those below the first, so they do not decide on the first.
     again = (at for at, row in enumerate(rows) if at > 1 and row[0] == rows[0][0] and _years(row[1:]))
     own_rows = rows[: next((at for at in again if not all(map(_is_header, rows[1:at]))), len(rows))]
     header, body = split_header(own_rows)
@@ -203,13 +203,13 @@ def parts_of(rows: Rows) -> list[tuple[Sequence[str], Rows]]:
 
 
 def _years(cells: Sequence[str]) -> list[int]:
-    """The years of the cells that have one; none where a cell has another number than of a date."""
+    """The years of the cells that have one; none if a cell has a number that is not of a date."""
     found = (YEAR.search(cell) for cell in cells)
     return [int(year[0]) for year in found if year] if _is_header(["", *cells]) else []
 
 
 def _has_other_names(row: Sequence[str]) -> bool:
-    """Whether names that are no years stand among the mere years of a row, written as that of the row: not "never"."""
+    """Whether other names stand among the mere years of a row, with capitals if the row's name has one: not "never"."""
     others = [cell for cell in row[1:] if cell not in EMPTY and not _is_mere_year(cell)]
     named = all(not YEAR.search(cell) and (cell[0].isupper() or not row[0][:1].isupper()) for cell in others)
     return named and 0 < len(others) < sum(cell not in EMPTY for cell in row[1:])
@@ -259,7 +259,7 @@ def rows_below_heads(rows: Rows) -> Iterator[tuple[int, dict[int, list[tuple[int
 
 
 def _with_names_above(above: Sequence[str], header: Sequence[str]) -> Sequence[str]:
-    """A header with the names that stand above it; none where it is uncertain over which columns each one stands."""
+    """A header with the names above it; none if it is uncertain over which columns each of these stands."""
     names, count = header[1:], sum(cell not in EMPTY for cell in above)
     if count < 2 or count > len(names) or not _is_header(["", *above]):
         return header
@@ -269,9 +269,9 @@ def _with_names_above(above: Sequence[str], header: Sequence[str]) -> Sequence[s
 
 
 def _places_above(above: Sequence[str], names: Sequence[str]) -> list[int]:
-    """For the name of each column, which cell stands above it; empty where that is uncertain.
+    """For each column's name, the index of the cell above it; empty if that is uncertain.
 
-    It is certain where the names below are the same for each of those above, in the same order.
+    It is certain if the same names, in the same order, are below each of the cells above.
     """
     groups = [at for at, cell in enumerate(above) if cell not in EMPTY and (at < 2 or cell != above[at - 1])]
     for own in (groups, groups[1:]):  # the first may name the rows
@@ -285,7 +285,7 @@ def _places_above(above: Sequence[str], names: Sequence[str]) -> list[int]:
 def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
     """A row without cells that contain only a symbol ("$"), where these make it longer than the header.
 
-    Where it is shorter, cells that hold two amounts are two.
+    If the row is shorter, cells that hold two amounts are split.
     """
     bare = [cell for at, cell in enumerate(row) if not at or not _SIGN.fullmatch(cell)]
     if len(row) > width == len(bare):
@@ -297,10 +297,10 @@ def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
 def are_said_apart(
     headings: Collection[str], header: Sequence[str], asked: Collection[str], pairs: Collection[tuple[str, str]]
 ) -> bool:
-    """Whether words of one of the headings stand apart in a question, where another of the header has some alone.
+    """Whether a question has words of one of the headings apart, while another heading consists of some of them.
 
-    "Lean Republican" does in "Republicans, or people who lean to none", where another column is "Republican". `pairs`
-    are the question's adjacent words.
+    It has "Lean Republican" apart in "Republicans, or people who lean to none", if another column is "Republican".
+    `pairs` are the question's adjacent words.
     """
     names = [frozenset(words(name)) for name in header]
     for own in (frozenset(words(heading)).intersection(asked) for heading in headings):
@@ -312,7 +312,7 @@ def are_said_apart(
 
 
 def holds_amounts(cell: str) -> bool:
-    """Whether a cell holds several amounts, which are of several columns."""
+    """Whether a cell holds several amounts, which belong to several columns."""
     return _BETWEEN_AMOUNTS.search(cell) is not None
 
 

@@ -84,7 +84,7 @@ def _sentences(hit: Hit, number: int, weights: Mapping[str, float]) -> list[Stat
 
 
 def _spanned(rows: Sequence[FoundRow], question: QuestionTerms) -> list[str]:
-    """The year of a question that the names of rows span: 1960, of "1959–1983"."""
+    """The year of a question, if the name of a row is a span that includes it: 1960, for "1959–1983"."""
     years = years_in(question.terms)
     return [year for year in years if any(spans_year(row.name, years) for row in rows)]
 
@@ -92,7 +92,7 @@ def _spanned(rows: Sequence[FoundRow], question: QuestionTerms) -> list[str]:
 def ambiguous_rows(
     context: Context, question: QuestionTerms, found: Sequence[tuple[FoundRow, ...]], limit: int
 ) -> list[Statement]:
-    """Make statements of those tables in which several rows have the name asked for, or rows are but parts of that.
+    """Make statements of tables in which several rows have the name asked for, or rows are only parts of that.
 
     They answer nothing, but show that another table's row of that name may not be what is asked for. `found` is as
     `find_rows` returns it.

@@ -1,4 +1,4 @@
-"""Read the sentences within a picture or the cells of a table, each with the name of what it stands in or below."""
+"""Read the sentences within a picture or a table's cells, each with the label above it or the name of its row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import split_sentences
 
 MAX_SENTENCES = 3
-"""Most sentences of a picture that may answer."""
+"""The most sentences of a picture that may answer."""
 MAX_PICTURE_SENTENCE = 300
-"""Most characters of a sentence quoted from a picture."""
+"""The most characters of a sentence quoted from a picture."""
 MIN_WORDS, MIN_COMMON, MAX_NUMBERS = 6, 0.2, 0.25
-"""Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
+"""The least words and share of stop words, and the highest share of numbers, in a sentence, unlike rows of labels."""
 MAX_INTRODUCED = 4
-"""Most lines that are given with a sentence that introduces them."""
+"""The most lines that are shown with a sentence that introduces them."""
 MAX_LABEL_WORDS = 7
-"""Most words of a line that names what stands below it, or of a cell that names its row."""
+"""The most words of a line that names what is below it, or of a cell that names its row."""
 _ENDS = (".", "!", "?", "…", "。", ":", ";")
 
 
@@ -28,12 +28,12 @@ class PicturedSentence:
 
     text: str
     above: str
-    """What names it: the line above it, or the first cell of its row; "" for nothing."""
+    """The line above it, or the first cell of its row, which names it; "" for nothing."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """Lines that go on in one another, or a cell."""
+    """Lines that continue each other, or a cell."""
 
     text: str
     above: str = ""
@@ -44,14 +44,14 @@ class _Run:
         return short and any(map(str.isalpha, self.text))
 
     def goes_on(self, line: str) -> bool:
-        """Whether a line goes on with it: it has not ended, and is no label that names what begins there."""
+        """Whether a line continues this text: the text has not ended, and is no label that names what begins there."""
         return not self.text.endswith(_ENDS) and (line[:1].islower() or not self.is_label)
 
 
 def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSentence]:
     """The `MAX_SENTENCES` sentences of a picture's text that cover most of a question, in order.
 
-    Behind them one that goes over several lines or labels, if only there more of the question stands together.
+    One over several lines or labels follows them, if it alone has more of the question than any of them.
     """
     found = list(_sentences(text))
     worth = {at: coverage(weights, words(f"{one.above} {one.text}")) for at, one in enumerate(found)}
@@ -62,7 +62,7 @@ def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSent
 
 
 def _best_over_lines(text: str, weights: Mapping[str, float]) -> str:
-    """The sentence that covers most of a question where lines are no units, as of a name and a number below it."""
+    """The sentence that covers most of a question if lines are joined, such as a name and a number below it."""
     whole = (part.text for part in split_sentences(text))
     found = [tidy(part, MAX_PICTURE_SENTENCE) for part in whole if "|" not in part and _is_prose(part)]
     return max(found, key=lambda one: coverage(weights, words(one)), default="")

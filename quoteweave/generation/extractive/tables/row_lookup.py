@@ -1,8 +1,8 @@
 """Look up a row by any of its cells: who gives the opening address, where the lunch is, who is the treasurer.
 
-The row is the only one of which the question says a cell, whatever its column, or several cells: "French", "Thursday".
-Several rows will do whose answer is the same. What answers stands in the column that the question names, or that its
-word asks for: persons ("who"), times ("when"), places ("where").
+The row is the only one with a cell that the question says, in whatever column, or with several: "French", "Thursday".
+Several rows will do if their answer is the same. The answer is in the column that the question names, or that its
+question word asks for: persons ("who"), times ("when"), places ("where").
 """
 
 import re
@@ -20,9 +20,9 @@ from quoteweave.generation.extractive.tables.asked_names import AskedCells, requ
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows
 
 MAX_CELL = 200
-"""Most characters of a cell by which a row is told."""
+"""The most characters of a cell by which a row is found."""
 MIN_PERSONS = 0.75
-"""Least share of the cells of a column that name persons, where one is asked for."""
+"""The least share of names of persons among the cells of a column, for a question that asks for a person."""
 
 PERSON = lazy_regex(
     r"(?:(?:Mr|Mrs|Ms|Dr|Prof|Sir|Dame)\.?\s+)*[A-ZÀ-Þ][\w'’.-]*"
@@ -36,14 +36,14 @@ _NAMES_COLUMN = lazy_regex(
     r"|\W*what(?:['’]s|\s+(?:is|are))\s.*['’]s?\s+(?P<own>[\w-]+(?:\s+[\w-]+)?)\W*$",
     re.IGNORECASE,
 )
-# What is done on or at an occasion that a row names, by whom its column names, and that it takes place.
+# Verbs for what the persons in a column do at the occasion that a row names.
 _GIVES = frozenset(
     words("give gave speak spoke talk lead led present hold held teach taught chair run ran deliver moderate guide")
 )
 HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
 """What occasions do, as stems."""
 _LABEL = lazy_regex(r"([^:]{2,30}):\s+(?=[A-ZÀ-Þ])")
-# Several posts in one cell, what an item is, and what is said of it.
+# What separates several posts in one cell, or an item from what is said about it.
 _PARTS = lazy_regex(r"\s*(?:[:,;/&()]|\band\b)\s*|(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
 _FORMER = lazy_regex(r"\b(?:former(?:ly)?|previous?|past|prior|earlier|until)\b", re.IGNORECASE)
 _OF_OTHERS = lazy_regex(
@@ -51,15 +51,15 @@ _OF_OTHERS = lazy_regex(
 )
 
 Told = tuple[Sequence[str], Sequence[int], Sequence[int]]
-"""A row, the columns of the cells that a question says of it, and the columns that it asks for."""
+"""A row, the columns of its cells that a question says, and the columns that it asks for."""
 
 
 def told_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Told | None:
-    """The only row with a cell that a question says, where it asks for others of that row.
+    """The only row with a cell that a question says, if it asks for other cells of that row.
 
-    A cell is said whole, or one of the posts in it: a deputy treasurer is none. Of an occasion its beginning is enough
-    that has all that the question says: "the keynote", of "Keynote: Carbon in peat". None is of what was so once, by
-    the words of the table's title, nor of what is only after or before something else.
+    It must say the whole cell, or one of the posts in it: a deputy treasurer is not the treasurer. For an occasion, the
+    beginning of a cell is enough if it has all that the question says: "the keynote", for "Keynote: Carbon in peat".
+    None if the table, by its title, is about what was once so, and for what is only after or before something else.
     """
     is_even = bool(header) and all(len(row) == len(header) for row in rows)
     if not is_even or _FORMER.search(" ".join(question.titled)):
@@ -71,7 +71,7 @@ def told_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Told | 
 
 
 def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Sequence[int], frozenset[str]]:
-    """The columns that a question asks for, and words that need not be said of an occasion."""
+    """The columns that a question asks for, and words that the cell of an occasion need not have."""
     named = _NAMES_COLUMN.match(question.written[:MAX_ANALYSED_CHARACTERS])
     noun = next((words(one) for one in named.groups() if one), []) if named else []
     for said in (noun, noun[-1:]):
@@ -97,7 +97,7 @@ def _told(
 ) -> Iterator[tuple[Told, bool]]:
     """The rows with cells that a question says, each with whether it says all of these.
 
-    The first cell alone, where it says all of that, has named the row already.
+    A row of which it says the first cell alone is left out, because that cell names the row already.
     """
     written, titled = question.written[:MAX_ANALYSED_CHARACTERS], set(question.titled)
     others = {*_OF_OTHERS.findall(written.casefold())}
@@ -129,5 +129,5 @@ def _told(
 
 
 def _needed(rest: set[str], header: Sequence[str], columns: Iterable[int], titled: set[str]) -> set[str]:
-    """The words of a question that cells of these columns must say: not those that name the columns, or the table."""
+    """The words of a question that these columns' cells must say: not those that name the columns, or the table."""
     return rest - with_words_alike(frozenset(words(" ".join(header[at] for at in columns))), rest) - titled or rest

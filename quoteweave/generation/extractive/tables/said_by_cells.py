@@ -1,4 +1,4 @@
-"""What the cells of a table say of a question besides their own words: by their columns, and by standing there."""
+"""What the cells of a table say of a question beyond their own words: by their columns, and by being in that table."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from quoteweave.generation.extractive.tables.asked_names import name_of_row, thi
 from quoteweave.generation.extractive.tables.heads import read_rows
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
-# Verbs of being so, having and keeping, which the name of a column stands for. What happened to a thing is no such one.
+# Verbs of being, having and keeping, for which the name of a column may stand; it does not stand for past events.
 _VERBS = (
     "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?|pays?"
     "|need(?:s|ed)?|used?|uses|charged?|charges|corresponds?|equals?|amounts?"
@@ -28,7 +28,7 @@ _BEFORE_NOUNS = frozenset(
     )
 )
 _CORRESPONDS = lazy_regex(r"\b(correspond|equal|amount)s?\b(?=\W*$|\s+to\b)", re.IGNORECASE)
-# What all of a document is of.
+# What a whole document is about.
 _THE_WHOLE = lazy_regex(
     r"\b(?:the|this|your|our)\s+(company|firm|organi[sz]ation|corporation|association|society|club|group)\s"
     r"(?=have\b|has\b|had\b|employ\b)",
@@ -41,7 +41,7 @@ _YES_OR_NO = lazy_regex(
 )
 _OF_EVENTS = frozenset({"date", "person", "place"})
 _SURE_KINDS = frozenset({"count", "amount", "money", "percent", "yes_or_no", *_OF_EVENTS})
-"""Kinds of questions of which it is checked that a cell has what is asked for."""
+"""Kinds of questions for which it is checked that a cell has what is asked for."""
 _OF_TERMS = lazy_regex(
     r"\W*(?:terms?|words?|expressions?|abbreviations?|acronyms?|concepts?|begriff)\s*\|"
     r"\s*(?:explanations?|meanings?|definitions?|descriptions?|bedeutung|erklärung)\W*",
@@ -52,10 +52,11 @@ _OF_ONE = lazy_regex(r"\b(?:unit|each|per|single|piece)\b", re.IGNORECASE)
 
 
 def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[str]:
-    """The words of a question that cells say without having them; empty where another of its words is lacking.
+    """The words of a question that cells say without having them.
 
-    The name of the first column is of each row: "402", under "Status". A column stands for a verb of having or keeping
-    ("How long can it be stored?", of "Shelf life"), and what stands in the only column asked for is of the company.
+    The name of the first column counts for each row: "402", under "Status". If the cells then have all other words, a
+    column stands for a verb of having or keeping ("How long can it be stored?", for "Shelf life"), too, and what is in
+    the only column asked for is about the company.
     """
     if not statement.cells:
         return frozenset()
@@ -67,7 +68,7 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
         return above
     asked = frozenset(subject_terms(question))
     granted = _verbs(statement, question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.analysis.text))))
-    granted |= foreign_function_words(question.analysis.text, least=1)  # which cells have none of
+    granted |= foreign_function_words(question.analysis.text, least=1)  # cells have none of these
     if question.analysis.asks == "money":
         cells = [cell for row in statement.cells for _, cell in row.cells]
         granted = granted.union(words(question.analysis.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
@@ -77,7 +78,7 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
 
 
 def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
-    """Whether cells are prices of one thing each, as the table has no column of numbers of them, or by their column."""
+    """Whether each cell is the price of one thing: its heading says so, or the table has no column of quantities."""
     headings = [name for row in statement.cells for name, _ in row.cells]
     return not any(map(COUNTS.fullmatch, names)) or all(map(_OF_ONE.search, headings))
 
@@ -85,8 +86,8 @@ def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
 def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     """The verbs of a question that are of having or keeping, and not of what happened once.
 
-    Of one that asks who does something, that whose doer the column names: "Preacher". Of a question of no certain kind,
-    only where it names the column too, and then what corresponds.
+    If it asks who does something, this is the verb whose doer the column names: "Preacher". For a question of no
+    certain kind, only verbs such as "corresponds" count, and only if the question names the column, too.
     """
     analysis = question.analysis
     text, asks = analysis.text, analysis.asks
@@ -112,16 +113,16 @@ def are_named_by_columns(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def defines_terms(statement: Statement) -> bool:
-    """Whether a row is of a table of terms and what they mean, by its head or by the heading above it."""
+    """Whether a row is in a table of terms and their meanings, by the table's head or by the heading above it."""
     first, *_ = picture_text(statement.quote).partition("\n")
     headed = _GLOSSARY.fullmatch(statement.quote.section or statement.quote.caption or "")
     return statement.is_row and (headed is not None or _OF_TERMS.fullmatch(first) is not None)
 
 
 def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement is the only cell, of those asked for, of the row that is all that a question is about.
+    """Whether a statement is the only cell asked for in the row that is all of a question's subject.
 
-    Or the row that has the cell which is all of it: "Who is the treasurer?".
+    It may also be the row that was looked up by a cell which is all of the subject: "Who is the treasurer?".
     """
     if len(statement.cells) != 1 or question.analysis.asks == "yes_or_no":
         return False

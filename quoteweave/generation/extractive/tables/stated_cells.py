@@ -10,14 +10,14 @@ Range = tuple[int, int]
 def stated_cells(claim: str, text: str, above: set[str]) -> list[Range]:
     """Find the cells that the claim states, with the names of their row and column.
 
-    None where the claim has a number that the table and what is above it lack, unless it was computed: what it says of
-    the row then stands elsewhere, or is wrong.
+    Empty if the claim has a number that the table and the text above it lack, unless it was computed: what the claim
+    says about the row then is elsewhere, or wrong.
     """
     claim = claim_on_cells(claim, above)
     own = set(words(claim))
     if not {word for word in own if any(map(str.isdigit, word))} <= above.union(words(text)):
         return []
-    # Semicolons part what is said of several rows: the "8 %" of one is not that of another.
+    # Semicolons separate what is said about several rows: the "8 %" of one is not that of another.
     parts = claim.split(";") if ";" in claim else []
     return [cell for part in parts for cell in _cells_of(part, own, text)] or _cells_of(claim, own, text)
 
@@ -32,19 +32,19 @@ def _cells_of(part: str, own: set[str], text: str) -> list[Range]:
     for number, names in rows_below_heads([[_at(text, cell) for cell in row] for row in rows]):
         row = rows[number]
         name = frozenset(words(_at(text, row[0])))
-        besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is none of its cells
+        besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is no cell
         cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in besides]
         if name and name <= stated and cells:
             over = {at: [rows[y][x] for y, x in names.get(at, ())] for at in cells}
             heads = {at: [cell for cell in named if own & set(words(_at(text, cell)))] for at, named in over.items()}
             most = max(map(len, heads.values()))
             headed = [at for at in cells if 0 < most == len(heads[at])]
-            # Of cells with the same content, those whose column the claim names.
+            # Of cells with the same content, those are taken whose column the claim names.
             known = {_at(text, row[at]) for at in headed}
             cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
             marked = [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
             found.setdefault(name, []).append(marked)
-    # Of rows with the same name, those of which the claim states most.
+    # Of rows with the same name, those are taken of which the claim states most.
     return [cell for same in found.values() for marked in same if len(marked) == max(map(len, same)) for cell in marked]
 
 

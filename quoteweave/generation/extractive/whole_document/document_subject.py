@@ -1,6 +1,6 @@
-"""What a whole document is about, where a question calls it by its kind: "the machine", of the manual of one.
+"""Find what a whole document is about, for a question that calls it by its kind: "the machine", in its manual.
 
-Sentences of such a document do not repeat it.
+Sentences of such a document need not repeat it.
 """
 
 import re
@@ -16,13 +16,13 @@ from quoteweave.generation.extractive.statements import title_words
 from quoteweave.generation.relevance import quote_words
 
 MIN_QUOTES = 4
-"""Quotes found of a document from which on what half of them say is what it is about."""
+"""With at least so many quotes found of a document, it is about what half of them say."""
 
 _TWO_OF_NAME = lazy_regex(r"\b([A-ZÀ-Þ]\w*)(?=\s+([A-ZÀ-Þ]\w*))")
 
 
 def called_by_kind(question: str) -> frozenset[str]:
-    """What a question may mean a whole document's subject by, stemmed: "the survey", "your machine".
+    """The nouns with which a question may mean a whole document's subject, stemmed: "the survey", "your machine".
 
     >>> sorted(called_by_kind("What was the response rate of the survey?"))
     ['survey']
@@ -42,7 +42,7 @@ def _called() -> re.Pattern[str]:
 
 
 def words_of_whole_document(question: str, context: Context, document: str) -> frozenset[str]:
-    """The words that no sentence need repeat: of the title, and those of a question that mean what it is about."""
+    """The words that no sentence need repeat: of the title, and the question's words for the document's subject."""
     throughout = _said_throughout(called_by_kind(question), context, document)
     return title_words(context, document) | throughout | names_joined_in(document, question)
 

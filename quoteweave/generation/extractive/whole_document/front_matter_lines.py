@@ -13,16 +13,16 @@ from quoteweave.core.text.whole_document.front_matter_words import front_matter_
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
 MAX_NAME = 100
-"""Most characters of a person's name."""
+"""The most characters of a person's name."""
 MAX_NAME_WORDS = 6
 MAX_BEHIND_GIVEN = 2
-"""Most words behind a common given name by which it is a person's, besides small words and further given names."""
+"""The most words after a common given name in a person's name, besides small words and further given names."""
 
 EMAIL = lazy_regex(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
 MARKER = lazy_regex(rf"(?<!\d)\d{{1,2}}(?!\d)|[*∗⋆†‡§¶#✉{RAISED}]+")
-"""What leads from a name to an institution or a footnote."""
+"""A mark that refers from a name to an institution or a footnote."""
 RAISED_LETTER = lazy_regex(r"[^\W\d_]\s+,")
-"""Letters that lead to institutions touch the names: "Gaoa , Yun Xiongb"."""
+"""Shows that letters which refer to institutions are joined to names: "Gaoa , Yun Xiongb"."""
 PREPRINT_STAMP = lazy_regex(r"arxiv:\d", re.IGNORECASE)
 _LATER_VERSION = lazy_regex(r"arxiv:\S+v(?!1\b)\d", re.IGNORECASE)
 _LED_BY_MARKER = lazy_regex(rf"\s*(?:{MARKER.pattern})")
@@ -77,9 +77,10 @@ def _without_titles(said: list[str]) -> list[str]:
 
 
 def said_by(lines: Sequence[str]) -> str:
-    """Whom a quote names after "by"; the line as it is written where that may be more than a list of names.
+    """The persons that a quote names after "by"; the line as it is written if it may be more than a list of names.
 
-    Empty where the quote does not begin so, or no name follows, or more than is said to belong to it.
+    Empty if the quote does not begin so, if no name follows, or if the next line, which does not continue it, has
+    names.
     """
     by = _begins("labelled").match(lines[0]) or _begins("by").match(lines[0])
     if by is None:
@@ -98,7 +99,7 @@ def said_by(lines: Sequence[str]) -> str:
 
 
 def _without_last_date(line: str) -> str:
-    """A line without the date at its end, and what parts them."""
+    """A line without the date at its end, and without what separates them."""
     *_, last = [None, *re.finditer(rf"(?<!\w){_date()}", line, re.IGNORECASE)]
     if last is None or re.search(r"\w", line[last.end() :]):
         return line
@@ -106,10 +107,10 @@ def _without_last_date(line: str) -> str:
 
 
 def surely_names_person(line: str) -> bool:
-    """Whether a line says that it names authors, or by more than capitals that it names a person behind "by".
+    """Whether a line is labelled as naming authors, or shows by more than capitals that a person follows its "by".
 
-    "By Unanimous Consent" and "Par Lettre Recommandée" have the form of a name, and say how. A date shows nothing: it
-    stands below such a line of a letter, too.
+    "By Unanimous Consent" and "Par Lettre Recommandée" have the form of a name, but say how something was done. A date
+    shows nothing, because one may follow such a line of a letter, too.
     """
     by = _begins("by").match(line)
     if by is None:
@@ -133,7 +134,7 @@ def says_written(line: str) -> bool:
 def shows_person(name: str) -> bool:
     """Whether a name shows by more than capitals that it is a person's: by "Dr", an initial, or a common given name.
 
-    Behind a given name, more than two words may be a thing that is called after a person ("Robert Bosch Power Tools").
+    After a given name, more than two words may be a thing that is named after a person ("Robert Bosch Power Tools").
     """
     first, *rest = MARKER.sub(" ", name).casefold().split() or [""]
     given, family = front_matter_words("given_names"), front_matter_words("family_names")
@@ -156,7 +157,7 @@ def goes_on(line: str, below: str) -> bool:
 
 
 def _begins_with_name(text: str) -> bool:
-    """Whether a text begins with a person's name: as words with capitals do up to a comma, or a small word."""
+    """Whether the words with capitals that begin a text, up to a comma or a small word, are a person's name."""
     head = _separator().split(MARKER.sub(" , ", text))[0].split()
     particles = front_matter_words("particles")
     end = next((at for at, word in enumerate(head) if not _begins_large(word) and word not in particles), len(head))
@@ -166,14 +167,14 @@ def _begins_with_name(text: str) -> bool:
 
 
 def may_name_another(line: str) -> bool:
-    """Whether a line below names is one, too, or begins with one: "Prof. Lea Holm, University of Tolland"."""
+    """Whether a line below names is a name, too, or begins with one: "Prof. Lea Holm, University of Tolland"."""
     if led_by_marker(line):
         return False
     return _is_name(line.partition(",")[0]) or bool(names_in(line))
 
 
 def may_be_title(lines: Sequence[str]) -> bool:
-    """Whether lines are in capitals, as a title may be that is known for none."""
+    """Whether lines are in capitals, as those of a title that was not recognised may be."""
     return all(map(str.isupper, lines))
 
 
@@ -183,14 +184,14 @@ def says_part_of_others(lines: Sequence[str]) -> bool:
 
 
 def calls_document(lines: Sequence[str]) -> bool:
-    """Whether lines only say what the document is, by whom it is then, too: "A study of tides", "Version 2"."""
+    """Whether lines say what the document is, and name nobody: "A study of tides", "Version 2"."""
     called = document_nouns() | front_matter_words("versions")
     said = re.findall(r"\w+", " ".join(lines).casefold())
     return not called.isdisjoint(said) and not any(map(may_name_another, lines))
 
 
 def led_by_marker(line: str) -> bool:
-    """Whether a line begins with what leads from a name to it: "1 University of Tolland"."""
+    """Whether a line begins with a mark to which names refer: "1 University of Tolland"."""
     return _LED_BY_MARKER.match(line) is not None
 
 
@@ -210,10 +211,10 @@ def is_date(line: str) -> bool:
 
 
 def says(key: str, line: str) -> bool:
-    """Whether a line says the date of publication, or of a version: by a word directly before a date, and not two.
+    """Whether a line says the date of publication, or of a version, by a word of that kind directly before the date.
 
-    What stands behind other words, or in parentheses, may be the date of what these name: "Tariff Act (revised 1999)".
-    A year alone is one only behind a word with which the line begins.
+    A date after other words, or in parentheses, may be that of what these name: "Tariff Act (revised 1999)". A year
+    alone counts only after a word with which the line begins.
     """
     if PREPRINT_STAMP.match(line):
         if (key == "published") == (_LATER_VERSION.match(line) is not None):

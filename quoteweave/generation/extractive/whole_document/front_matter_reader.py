@@ -1,11 +1,12 @@
 """Reads the lines above a document's text: its authors, date and title, their institutions and addresses.
 
-Only what is surely there is read. Authors are named after "Author:", after "by" below the title, or what says what the
-document is ("A study of tides"), where more than capitals shows persons ("Dr", an initial, a common given name, a mark,
-an abstract), or as in a paper: directly below the title, with an abstract and what shows persons, or with marks that
-lead to institutions. Two words with capitals alone may be a firm, an addressee or a subtitle, and a date below them
-signs nothing. A line of which a part is not understood is given as it is written, so that no author is left out; where
-a block of names has such a line, nothing is read. The words are data (`front_matter.toml`), by language.
+Only what is surely there is read. Authors are named after "Author:"; or after "by" below the title, or below a line
+that says what the document is ("A study of tides"), if more than capitals shows persons ("Dr", an initial, a common
+given name, a mark, an abstract); or as in a paper: directly below the title, with an abstract and what shows persons,
+or with marks that refer to institutions. Two words with capitals alone may be a firm, an addressee or a subtitle, and a
+date below them does not show an author. A line of which a part is not understood is given as it is written, so that no
+author is left out; if a block of names has such a line, nothing is read. The words are data (`front_matter.toml`), by
+language.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -48,11 +49,11 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
 )
 
 MAX_LINE = 200
-"""Most characters of what is given of one quote."""
+"""The most characters that are shown of one quote."""
 MAX_READ = 2000
-"""Most characters of a line that are read; a longer one is cut, and its end is no name."""
+"""The most characters of a line that are read; a longer one is cut, and its end is no name."""
 MAX_DATES = 2
-"""Most lines that say when a document was published; of more, each may be about something else."""
+"""The most lines that say when a document was published; of more, each may be about something else."""
 
 _FOOTNOTE = lazy_regex(r"\s*[*∗⋆†‡]+$")
 
@@ -71,7 +72,7 @@ class FrontQuote:
 
 @dataclass(frozen=True, slots=True)
 class FrontLine:
-    """What a quote says of the part that is asked for."""
+    """What a quote says about the part that is asked for."""
 
     text: str
     quote: FrontQuote
@@ -150,7 +151,7 @@ class FrontMatterReader:
         return [FrontLine(tidy(one.text, MAX_LINE), one.quote) for one in found] if len(found) <= most else []
 
     def _signs(self, line: FrontLine, authors: Set[str]) -> bool:
-        """Whether a date stands where one is the document's: with its authors, or directly below them or the title.
+        """Whether a date is where a document's own may be: with its authors, or directly below them or the title.
 
         Below anything else it may be that of a meeting, or a deadline.
         """
@@ -176,7 +177,7 @@ class FrontMatterReader:
         return [FrontLine(tidy(text, MAX_LINE), title)] if sure else []
 
     def _institution_lines(self) -> list[FrontLine]:
-        """What stands beside the authors of a paper, if an institution is among it."""
+        """The lines beside the authors of a paper, if one of them names an institution."""
         found = []
         for cell in self._block:
             lines = [line for line in cell.others if not EMAIL.search(line)]
@@ -203,7 +204,7 @@ class FrontMatterReader:
         return FrontLine(tidy(text, MAX_READ), self._quotes[at])
 
     def _is_of_document(self, at: int) -> bool:
-        """Whether a byline is that of the document: it stands below the title, or what says what the document is.
+        """Whether a byline is that of the document: below the title, or below a line that says what the document is.
 
         Elsewhere it may be that of a chapter or a foreword, or of what the line above says: "Translated / by Jon Dell".
         """
@@ -256,7 +257,7 @@ def _cell(quote: FrontQuote) -> _Cell | None:
     lines = [line for line in quote.lines if not is_date(line) and not is_published(line)]
     first = name_lines(lines)
     after = lines[first:]
-    # Below a name may stand a firm. It is a name where it goes on with a list, or all lines are names with marks.
+    # The line below a name may be a firm. It is a name if it continues a list, or if all lines are names with marks.
     listed = all(goes_on(line, below) for line, below in pairwise(lines[:first]))
     if not listed and (after or not any(map(MARKER.search, lines))):
         return None
@@ -270,7 +271,7 @@ def _cell(quote: FrontQuote) -> _Cell | None:
 
 
 def _is_whole(cells: Sequence[_Cell]) -> bool:
-    """Whether each quote with names is of one form: the only one, with institutions in it or below it, or with marks.
+    """Whether all quotes with names are of one form: a single one, with institutions in or below each, or with marks.
 
     A further line of capitals may be keywords, or an institution.
     """
@@ -284,13 +285,13 @@ def _is_whole(cells: Sequence[_Cell]) -> bool:
 def _is_signed(cells: Sequence[_Cell], has_abstract: bool) -> bool:
     """Whether what stands around names shows that they are a paper's authors.
 
-    On an invitation stand names, institutions and addresses, too.
+    An invitation has names, institutions and addresses, too.
     """
     marked = all(cell.has_marker for cell in cells if cell.names)
     affiliated = any(names_institution(line) for cell in cells for line in cell.others)
     names = [name for cell in cells for name in cell.names]
     known = [shows_person(name) for name in names]
-    # Of "Machine Learning, Thomas Bayes" one is a person, and neither an author.
+    # In "Machine Learning, Thomas Bayes", one name is a person's, and neither is an author's.
     persons = all(known) or any(map(has_title_or_initial, names)) or (affiliated and any(known))
     addressed = any(cell.emails for cell in cells)
     return (marked and affiliated) or (has_abstract and (marked or persons or addressed))

@@ -25,11 +25,11 @@ from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import image_mark
 
 MAX_NAMED = {"names": 30, "count": 8}
-"""Most parts that an answer names, by what the question wants; of further ones it gives the number."""
+"""The most parts that an answer names, by what the question wants; of further ones it gives the number."""
 MAX_DIGITS = 3
-"""Most digits of a number between which and others some may be missing; a longer one is no count."""
+"""The most digits of a number that counts parts; only between such numbers, some may be missing."""
 MAX_NAME = 160
-"""Most characters of a heading or caption."""
+"""The most characters of a heading or caption."""
 COUNTED_REASON = "Counted by the parser; the document does not say this itself."
 
 _NUMBERED: frozenset[StructureKind] = frozenset({"figure", "chart", "table", "chapter"})
@@ -40,7 +40,7 @@ _PLURALS = {"appendix": "appendices"}
 def structure_answer(question: str, context: Context, structure: DocumentStructure, model: str) -> Answer:
     """Return the answer from the parts that were counted; an abstention where none was found.
 
-    It is `located` where all that is known is what the parser took for such parts: people count otherwise.
+    It is `located` if the parts are known only as the parser took them, because people may count otherwise.
     """
     text = "\n\n".join(_paragraph(count, structure, context) for count in structure.counts)
     found = [count for count in structure.counts if count.count]
@@ -53,7 +53,7 @@ def structure_answer(question: str, context: Context, structure: DocumentStructu
 
 
 def is_counted(citation: Citation) -> bool:
-    """Whether what cites it was counted in the document, which says it nowhere."""
+    """Whether a citation is for what was counted in the document, and is nowhere said in it."""
     return citation.reason == COUNTED_REASON
 
 
@@ -117,7 +117,7 @@ def _mark(element: StructureElement, context: Context) -> str:
 def _notes(count: StructureCount, places: Sequence[PlaceName]) -> str:
     """What the numbers leave open: numbers between them that were not found, and pictures without any.
 
-    Of places apart, such as pages 3 and 5, what has the numbers between stands elsewhere.
+    Between places that are apart, such as pages 3 and 5, the numbers may be elsewhere, and are not missing.
     """
     numbers = [element.label.number for element in count.elements if element.label]
     has_gaps = count.kind in _NUMBERED and (len(places) < 2 or _run(_page_numbers(places)))
@@ -136,7 +136,7 @@ def _notes(count: StructureCount, places: Sequence[PlaceName]) -> str:
 
 
 def _missing(numbers: Sequence[str], *, whole: bool) -> list[str]:
-    """The numbers between others, from 1 on of a whole document: 3 of 2 and 4, 2.2 of 2.1 and 2.3."""
+    """The numbers missing between others, and from 1 on in a whole document: 3 for 2 and 4, 2.2 for 2.1 and 2.3."""
     by_chapter: dict[str, set[int]] = {}
     for each in numbers:
         chapter, dot, number = each.rpartition(".")
@@ -187,5 +187,5 @@ def _page_numbers(places: Sequence[PlaceName]) -> list[int]:
 
 
 def _run(numbers: Sequence[int]) -> bool:
-    """Whether numbers are one run, none between them left out."""
+    """Whether numbers are consecutive, so that none between them is left out."""
     return bool(numbers) and len(set(numbers)) == max(numbers) - min(numbers) + 1
