@@ -13,12 +13,12 @@ _WIDE_BREAK = lazy_regex(rf"(?<={_WIDE})[^\S\n]*+\n\s*+(?={_WIDE})")
 _BULLET = lazy_regex(r"^\s*+(?:[\uf000-\uf0ff•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
 _CLAUSE = lazy_regex(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；、]")
 _FINAL_STOP = lazy_regex(r"(?<![.!?])[.!?。！？]$|[:：]$")
-# After a colon a paragraph is code if it begins with a prompt or a small letter, or has what prose has not, and ends
-# without a full stop.
+# A paragraph after a colon is code if it begins with a prompt or a lower-case letter, or has characters that prose
+# lacks, and does not end with a full stop.
 _CODE = lazy_regex(r"^\s*(?:[$>#%@/~.<{(\[]|[a-z]\S*\s|[a-z]+$)|[={}<>;|\\]|\w\(|(?:^|\s)--?\w|\w[_/]\w|::")
 _LETTERS = lazy_regex(r"[^\W\d_]{2}")
 MIN_IN_CODE = 2
-"""Least marks that prose lacks, such as brackets and semicolons at the end of lines, in what is plainly code."""
+"""The least number of marks that prose lacks, such as brackets or final semicolons, in text that is plainly code."""
 _IN_CODE = lazy_regex(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
 _PROMPT = lazy_regex(r"\s*[$>]\s+\w")
 # A sentence behind ">" as its bullet: "> Do not use the machine outdoors."
@@ -73,7 +73,7 @@ def add_mark(sentence: str, mark: str) -> str:
 
 def is_code(text: str) -> bool:
     """Whether a paragraph that a text introduces ("run:") looks like code, a command or an address, not like prose."""
-    said = _LETTERS.search(text) is not None  # "$" alone is what a table left
+    said = _LETTERS.search(text) is not None  # a "$" alone is left over from a table
     return said and _PROSE_END.search(text) is None and _CODE.search(text) is not None
 
 
@@ -84,7 +84,7 @@ def is_plainly_code(text: str) -> bool:
 
 
 def fence(code: str, most: int) -> str:
-    """Code between fences, of which no line ends it early; what is beyond `most` lines is left out, with "…"."""
+    """Put code between fences so that none of its lines closes them; lines beyond `most` are left out, with "…"."""
     lines = code.replace("```", "'''").strip("\n").splitlines()
     return "\n".join(["```", *(line.rstrip() for line in lines[:most]), *(["…"] if len(lines) > most else []), "```"])
 

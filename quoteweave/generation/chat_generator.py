@@ -30,13 +30,13 @@ from quoteweave.generation.prompt_pictures import PreparedPictures, PromptPictur
 
 REPETITION_WARNING = "The model repeats itself: the answer ends with the same words over and over."
 MIN_REPETITIONS = 5
-"""Least number of consecutive repetitions; the last one may be cut off."""
+"""The least number of consecutive repetitions; the last one may be cut off."""
 MIN_CHARACTERS = 300
-"""Least characters of the repetition as a whole, so that a row of dashes or zeros does not count."""
+"""The least characters of the repetition as a whole, so that a row of dashes or zeros does not count."""
 _MAX_PASSAGE_CHARACTERS = 2000
-"""Most characters of a passage that counts as repeated."""
+"""The most characters that a repeated passage may have."""
 _SOUGHT = 40
-"""Last characters of the text, by whose earlier occurrences the length of a repeated passage is guessed."""
+"""The number of last characters whose earlier occurrences are sought, to guess the length of a repeated passage."""
 
 
 def ends_in_repetition(text: str) -> bool:

@@ -14,7 +14,7 @@ from quoteweave.core.protocols import ChatModel, Entailment
 AT_ONCE = 8
 """Claims judged concurrently, unless the model itself is limited to fewer."""
 MAX_ATTEMPTS = 2
-_MAX_CHARACTERS_SENT_BACK = 2_000  # of a reply that could not be parsed
+_MAX_CHARACTERS_SENT_BACK = 2_000  # the part of an unreadable reply that is sent back
 _VERDICT = lazy_regex(r"""["'`]?supported["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
 _AGAIN = 'Your reply cannot be read. Write {"supported": "yes"} or {"supported": "no"}, and nothing else.'
 

@@ -7,7 +7,7 @@ from quoteweave.core.confidence import Signals
 from quoteweave.generation.relevance import coverage, question_terms, weigh_terms, words_with_headings
 
 UNCHECKED = 0.5
-"""What a citation counts on which the gate has no verdict, half of a supported one."""
+"""The weight of a citation on which the gate has no verdict: half that of a supported one."""
 
 
 def signals_of(question: str, context: Context, answer: Answer | None = None) -> Signals:

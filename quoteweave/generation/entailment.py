@@ -40,7 +40,7 @@ class LoadedModel:
     tokenizer: Any
     model: Any
     window: int
-    """Most tokens of a pair."""
+    """The most tokens that a pair may have."""
 
 
 class LocalEntailment(ABC):

@@ -4,11 +4,11 @@
    states in full, in rows that it names, with their row's first cell, and their column's heading if it says that.
 2. Sequences of words that the claim repeats from the quote (`MIN_REPEATED_WORDS` or more, or everything that it has in
    quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
-   another number. Of several equal ones, that in the sentence that is closest to the claim.
+   another number. Of several equal sequences, the one in the sentence that is closest to the claim is taken.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
    words: the first must contain `MIN_SHARED` of the weight of the claim's words, and `MIN_WEIGHT`; a second is
    taken where the first lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that
-   contain all numbers that it shares with the claim, and of its words what few words can (`MISSING_COST`).
+   contain all numbers that it shares with the claim, and those shared words that cost few others (`MISSING_COST`).
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
@@ -32,22 +32,22 @@ from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.sentences import Sentence, split_sentences, text_of
 
 MIN_REPEATED_WORDS = 5
-"""Least words in a repeated sequence."""
+"""The least number of words in a repeated sequence."""
 MIN_CONTENT_WORDS = 3
-"""How many of these must not be stop words."""
+"""The least number of these that must not be stop words."""
 MIN_SHARED = 0.5
 MIN_WEIGHT = 3.0
 """Weight of shared words below which a sentence must share all: two words of its subject say little."""
 NUMBER_WEIGHT = 2.0
 """Weight of a word with a digit, where other words weigh 1."""
 MAX_SAID_OTHERWISE = 1
-"""Words of a claim that its quote lacks, above which the words before the first shared one may well stand for them."""
+"""If a quote lacks more words of a claim, the words before the first shared one may well stand for them."""
 MISSING_COST = 6
-"""Words more that are marked for the sake of one that the claim shares with the sentence."""
+"""The most further words that are marked for one word that the claim shares with the sentence."""
 MAX_CUTS = 200
-"""Cuts between phrases beyond which a text without full stops is no sentence to be narrowed."""
+"""A text without full stops that has more cuts between phrases is no sentence to be narrowed."""
 MAX_BEFORE = 1000
-"""Characters of a sentence before what a claim repeats beyond which no denial is looked for."""
+"""If a sentence has more characters before what a claim repeats, no denial is looked for."""
 MAX_SENTENCES = 2
 MAX_OF_PICTURE = 0.5
 """Share of a picture's text above which a highlight says no more than the whole picture."""
@@ -94,7 +94,7 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
             found = _sentences(claim, text, pictured=pictured) or found
     found = _joined(found, text, apart=table)
     covered = sum(end - start for start, end in found)
-    # All labels of a chart are no closer to the claim than the chart.
+    # A highlight of all labels of a chart says no more than the whole chart.
     return [] if pictured and not table and covered > MAX_OF_PICTURE * len(text) else found
 
 
@@ -155,7 +155,7 @@ def _closest_place(
 
 
 def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Range:
-    """The range, from the beginning of its sentence where words there deny it."""
+    """The range, extended to the beginning of its sentence if words there deny it."""
     start = next((one.start for one in sentences if one.start <= found[0] < one.end), found[0])
     before = (start, found[0])
     if found[0] - start > MAX_BEFORE or denials().search(text, *before) is None:
@@ -171,7 +171,7 @@ def _range(run: Sequence[FoldedToken]) -> Range:
 
 
 def _runs(claimed: Sequence[FoldedToken], there: Sequence[FoldedToken]) -> list[Sequence[FoldedToken]]:
-    """Word sequences common to both, without those after which each continues with a number of its own."""
+    """Word sequences common to both, except those after which each continues with a number of its own."""
     if not alignable((one[0] for one in claimed), (one[0] for one in there)):
         return []
     matcher = SequenceMatcher(None, [one[0] for one in claimed], [one[0] for one in there], autojunk=False)
@@ -242,10 +242,10 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
 def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: bool) -> Range:
     """The clauses of a sentence, in sequence, that have the numbers needed, and the other words at the least cost.
 
-    The cost is that of the words marked, and `MISSING_COST` for each word that is missing: one that a clause far off
-    happens to have would have all between marked. What follows the last word needed is left out from the next
-    preposition on. Where the evidence `may_begin_later`, so is what precedes its last preposition and has no word that
-    does not come again.
+    The cost is that of the words marked, and `MISSING_COST` for each word that is missing, because a word that a
+    distant clause happens to have would have everything between marked. What follows the last word needed is left out
+    from the next preposition on. If the evidence `may_begin_later`, its first phrases are left out, too, as long as all
+    their needed words occur again.
     """
     phrases = _phrases(text, sentence, needed)
     numbers = set(filter(_has_digit, needed))
@@ -302,7 +302,7 @@ def _phrases(text: str, sentence: Range, needed: set[str]) -> list[_Phrase]:
 
 
 def _denied(text: str, sentence: Range, starts: Sequence[int], opens: Sequence[bool]) -> list[bool]:
-    """Whether what begins at each of `starts` is denied before: in its clause, or where another reports a clause.
+    """Whether what begins at each of `starts` is denied before: in its own clause, or in one that reports a clause.
 
     "The chair denied, in May, that the harbour grew" denies "in May" and all that follows it.
     """

@@ -1,4 +1,4 @@
-"""Guesses the language of a text by its commonest words, to say where a question and the documents differ in it.
+"""Guesses the language of a text by its commonest words, to tell when a question and the documents differ in it.
 
 Only languages in Latin letters are told apart, by words that are frequent in one of them and few others.
 """
@@ -12,7 +12,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 Language = Literal["English", "German", "French", "Spanish", "Italian", "Dutch", "Portuguese"]
 
 MIN_LEAD, MIN_FOUND = 2, 3
-"""Function words by which a language must be ahead of all others; with `MIN_FOUND` words one suffices."""
+"""How many function words a language must have more than any other; with `MIN_FOUND` words, one more suffices."""
 MAX_TIMES = 2
 """How often the same word counts: ".com" in each line makes no text Portuguese."""
 
@@ -55,16 +55,16 @@ _WORDS: dict[Language, str] = {
 }
 
 
-_WORD = lazy_regex(r"[^\W\d_]{2,}")  # letters alone are initials and signs
+_WORD = lazy_regex(r"[^\W\d_]{2,}")  # single letters are initials and signs
 _SPANISH_MARK = lazy_regex("[¿¡]")
 _FUNCTION_WORDS: dict[Language, frozenset[str]] = {name: frozenset(_WORDS[name].split()) for name in get_args(Language)}
 
 
-@lru_cache(maxsize=64)  # of a question and of what was found, asked before and after the answer is put together
+@lru_cache(maxsize=64)  # called for a question and for what was found, before and after the answer is put together
 def guess_language(text: str, *, sure: bool = True) -> Language | None:
-    """Guess the language of a text; None where too few words tell, or two languages alike.
+    """Guess the language of a text; None if too few words tell, or if two languages are equally likely.
 
-    Where it need not be `sure`, one word that is only frequent in one language suffices.
+    If it need not be `sure`, one word that is frequent in only one language suffices.
     """
     said = Counter(_WORD.findall(text.casefold()))
     found = {
@@ -77,8 +77,8 @@ def guess_language(text: str, *, sure: bool = True) -> Language | None:
 
 
 def function_words(language: Language) -> frozenset[str]:
-    """The words by which a language is told, as they are written, in lower case.
+    """The words by which a language is recognised, as they are written, in lower case.
 
-    Not all function words of it: those that are frequent in other languages too are left out of some.
+    Some that are frequent in other languages, too, are left out.
     """
     return _FUNCTION_WORDS[language]

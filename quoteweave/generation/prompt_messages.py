@@ -25,7 +25,7 @@ ABSTENTION = "The quotes do not answer this question."
 SYSTEM, SYSTEM_TEXT, USER = "cited_answer_system", "cited_answer_system_text", "cited_answer_user"
 
 MAX_NAME_LENGTH = 200
-"""Most characters of a section's title, and of a document's name."""
+"""The most characters of a section's title, and of a document's name."""
 
 Part = Mapping[str, object]
 
@@ -65,7 +65,7 @@ class CitedMessages:
             f"[{i}]{self._source(hit.quote)}\n{indented(hit.quote.all_text())}"
             for i, hit in enumerate(context.texts, 1)
         ]
-        here = token_hex(16)  # which no document can foresee
+        here = token_hex(16)  # a placeholder that no document can foresee
         images = [
             f"{name}{self._source(quote)}\n{_heading(quote) + here if name in pictures else indented(quote.all_text())}"
             for name, quote in image_quotes(context).items()
@@ -137,7 +137,7 @@ class SourcePrompts:
 class SourceMessages:
     """The messages for one example; implements `chat_generator.Messages`.
 
-    `order` has the ids of its sources; `seeing` says that they are to be shown as pictures where they are.
+    `order` has the ids of its sources; `seeing` says whether those that are pictures are to be shown as such.
     """
 
     def __init__(self, prompts: SourcePrompts, example: "Example", order: Sequence[str], *, seeing: bool) -> None:
@@ -160,7 +160,7 @@ class SourceMessages:
                     f"{quote.image}, {quote.id} of question {self._example.id!r}, has no words and was not shown: it "
                     "cannot be read as a picture, or max_pictures is less than the question has"
                 )
-        here = token_hex(16)  # which no document can foresee
+        here = token_hex(16)  # a placeholder that no document can foresee
         shown = [
             f"{source_name(quotes[name])}\n{here if name in urls else indented(quotes[name].all_text())}"
             for name in self._order
@@ -182,5 +182,5 @@ class SourceMessages:
 
 
 def source_name(quote: Quote) -> str:
-    """The name by which an answer cites a source: `[1]` for a text, such as `Figure 3` for any other."""
+    """The name by which an answer cites a source: `[1]` for a text, and a name such as `Figure 3` for any other."""
     return f"[{quote.id}]" if quote.kind == "text" else quote.id

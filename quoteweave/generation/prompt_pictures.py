@@ -69,13 +69,13 @@ def _shrunk(image: "Image.Image", max_pixels: int) -> "Image.Image":
     # Palettes and bitmaps cannot be averaged; CMYK is shown wrong by many readers.
     if image.mode not in ("L", "LA", "RGB", "RGBA", "I;16"):
         image = image.convert("RGBA" if image.has_transparency_data else "RGB")
-    quicker = None if image.mode == "I;16" else 2.0  # which Pillow cannot do with 16 bits
+    quicker = None if image.mode == "I;16" else 2.0  # Pillow cannot do this with 16 bits
     small = image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=quicker)
     return ImageOps.exif_transpose(small)
 
 
 PIXELS_PER_TOKEN = 750
-"""As for Anthropic's models, which count most tokens for a picture; Qwen's take 784 pixels, OpenAI's about 1000."""
+"""That of Anthropic's models, which count most tokens for a picture; Qwen's take 784 pixels, OpenAI's about 1000."""
 CACHE_BYTES = 64 * 1024 * 1024
 _AT_ONCE = 2  # pictures decoded at the same time: each may take hundreds of megabytes
 _ENTRY_OVERHEAD = 500  # bytes of a cache entry beside its URL, estimated generously
@@ -132,8 +132,8 @@ class PromptPictures(Protocol):
 class InlinePictures:
     """Implements `PromptPictures` by data URLs, each encoded once: those used last are kept, of `kept_bytes` in all.
 
-    A picture within `limits` is sent as its file is, a larger one shrunk. A key must not come to mean another picture.
-    To be used from any threads and event loops: so its threads are its own, not lanes of one loop
+    A picture within `limits` is sent as its file is, a larger one shrunk. A key must always mean the same picture. It
+    may be used from any thread and event loop, so its threads are its own, and not lanes of one loop
     (`core.concurrency.pools`).
     """
 
@@ -149,7 +149,7 @@ class InlinePictures:
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="pictures")
 
     async def shown(self, context: Context) -> PreparedPictures:
-        """Data URLs within the limits."""
+        """Return data URLs within the limits."""
         warnings: list[str] = []
         keys, left_out = dict(_pictures(context)), list[str]()
         found: dict[str, PictureUrl] = {}
@@ -231,7 +231,7 @@ class LinkedPictures:
         self.limits = limits or PictureLimits()
 
     async def shown(self, context: Context) -> PreparedPictures:
-        """URLs of the first pictures."""
+        """Return the URLs of the first pictures."""
         fit, warnings = dict[str, str](), list[str]()
         for name, key in _pictures(context):
             if {"", ".", ".."}.isdisjoint(key.split("/")):
@@ -248,7 +248,7 @@ class LinkedPictures:
 def _is_folder(url: str) -> bool:
     try:
         parts = urlsplit(url)
-    except ValueError:  # a bracket left open
+    except ValueError:  # an unclosed bracket
         return False
     return parts.scheme in ("http", "https") and bool(parts.netloc) and not (parts.query or parts.fragment)
 

@@ -36,7 +36,7 @@ LIGHT_WEIGHT = 0.2
 """Weight of a word that says little beside the others."""
 MIN_TERMS = 2
 TURNED_WITHIN = 2
-"""Words after the second of a pair within which the first may stand: "damage caused by limescale"."""
+"""The first word of a pair may follow the second within so many words: "damage caused by limescale"."""
 MISSING_NAME = 3.0
 """Weight of a name or number that no sentence contains."""
 
@@ -83,9 +83,9 @@ _PRICED = lazy_regex(
     r"(?P<label>[^:()]{2,80}?)\s*(?:\([^()]*\)\s*)?[:–]\s*[$€£]\s?\d[\d.,]*(?=\W*$|\s+(?:per|each|an?)\b)"
 )
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
-"""Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
+"""Kinds of questions in which the verb for what was done follows the noun: "When was the survey conducted?"."""
 _OF_ACTS = frozenset({"reason", "yes_or_no"})
-"""Other kinds of questions that say an act by a verb."""
+"""Other kinds of questions that name an act with a verb."""
 ALSO_BEFORE = frozenset({"next", "last"})
 """Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
 _ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
@@ -93,7 +93,7 @@ _ADVERBS = frozenset(words("always often usually normally generally sometimes ne
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
-# "By how much was the gap larger at night?": "The gap at night was 31% larger"; "Why is it faster?".
+# The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
 
 
@@ -136,7 +136,7 @@ def question_terms(question: str) -> QuestionTerms:
 def _words_of_long_names(names: Sequence[str]) -> set[str]:
     """The words of names of two words or more, of which none only asks: "Document Cloud".
 
-    None where small words have capitals, too, as in titles.
+    Empty if small words have capitals, too, as in titles.
     """
     if any(not words(word) for name in names for word in name.split() if word != "I"):
         return set()
@@ -153,7 +153,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     """The words that say what the question is about, without those that only ask, such as "how long" and "number".
 
     Words that say little ("get") are left out where at least `MIN_TERMS` others remain.
-    Of a question on what a document consists of ("How many charts are available?") only those may name the document.
+    In a question on what a document consists of ("How many charts are available?"), only words that name it count.
     """
     analysis = question.analysis
     request = read_structure_request(analysis.text)
@@ -169,7 +169,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
         else ()
     )
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
-    # "Part" of "part-time staff" distinguishes them.
+    # "Part" is a light word, but not in "part-time staff".
     whole = question.names.union(words(" ".join(COMPOUND.findall(analysis.text))))
     light = light_words(analysis.text)
     heavy = [term for term in terms if term not in light or term in whole]
@@ -177,7 +177,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
 
 
 def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
-    """Return words of a text, and those of the question that its quantity says otherwise, if a clause measures it.
+    """Return words of a text, and the question's words for a quantity that a clause of the text measures.
 
     "A range of 60 km" says how far one can ride, and "Weight: 3 kg" what something weighs.
     """
@@ -197,7 +197,7 @@ def with_other_words(held: frozenset[str], question: QuestionTerms, text: str) -
 
 
 def _is_valid_itself(clause: str, question: QuestionTerms) -> bool:
-    """Whether what a clause says to be valid is asked of: a ticket lasts as long, and not as its machine is."""
+    """Whether what a clause says is valid is what is asked about: the ticket itself, and not the ticket machine."""
     valid = _VALID.match(clause)
     return valid is None or not set(question.terms).isdisjoint(words(_BEHIND_HEAD.split(valid["what"])[0])[-1:])
 
@@ -220,7 +220,7 @@ def asks_fiscal_year(question: QuestionTerms) -> bool:
 
 
 def _years_in(pattern: re.Pattern[str], text: str) -> set[str]:
-    """The years that are written behind "fiscal" or "calendar"."""
+    """The years that are written after "fiscal" or "calendar"."""
     return {year for written in pattern.findall(text) for year in re.findall(_YEAR, written)}
 
 
@@ -265,9 +265,9 @@ def weigh_terms(
 def weights_by_document(hits: Iterable[Hit], weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
     """Return the weights of a question's words for the quotes of each document, by its name.
 
-    What a document is about tells it from others, and does not tell which of its places answers: within a document a
-    word's weight is multiplied by the mean of 1 and its rarity among the quotes found. Of the words that these have,
-    the sum of weights stays.
+    Words for what a document is about distinguish it from others, but do not show which of its places answers: within a
+    document a word's weight is multiplied by the mean of 1 and its rarity among the quotes found. The sum of the
+    weights of all words that these have stays the same.
     """
     held: dict[str, list[frozenset[str]]] = {}
     for hit in hits:
@@ -285,7 +285,7 @@ def _weights_among(quotes: Collection[frozenset[str]], weights: Mapping[str, flo
 
 
 def _rarity_among(count: int, frequency: int) -> float:
-    """How rare a word is that so many of `count` texts have: 1 where none has it."""
+    """The rarity of a word that `frequency` of `count` texts have: 1 if none has it."""
     return math.log((count + 1) / (frequency + 0.5)) / math.log((count + 1) / 0.5)
 
 
@@ -304,8 +304,8 @@ def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
 def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bool) -> frozenset[tuple[str, str]]:
     """The pairs of these words that are directly adjacent in the question, without even a stop word between them.
 
-    The verb of "How much does a new impeller cost?" stands elsewhere in what answers it: `verbs` says whether pairs
-    with what may be the verb are there.
+    The verb of "How much does a new impeller cost?" is elsewhere in what answers it: `verbs` says whether pairs with
+    what may be the verb are included.
     """
     written = [(word, words(word)) for word in words(question.analysis.text, stem=False, keep_stop_words=True)]
     parted, more = question.analysis.asks in _TOLD_KINDS, _BY_HOW_MUCH.match(question.analysis.text.casefold())
@@ -330,10 +330,11 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
 def keeps_adjacent(
     said: Sequence[str], asked: frozenset[tuple[str, str]], all_asked: frozenset[tuple[str, str]]
 ) -> bool:
-    """Whether one of the pairs `asked`, among those that a text contains, is adjacent in it, or one of `all_asked`.
+    """Whether one of the pairs `asked` that a text contains, or one of `all_asked`, is adjacent in it.
 
-    In either order with "next" or "last": "when does the board meet next" is answered by its "next meeting"; and
-    "limescale damage" may be called "damage caused by limescale".
+    True if the text contains none of the pairs `asked`.
+    With "next" or "last", the order does not matter: "when does the board meet next" is answered by its "next meeting".
+    "Limescale damage" may be called "damage caused by limescale".
     """
     held = frozenset(said)
     pairs = {pair for pair in asked if held.issuperset(pair)}
@@ -344,7 +345,7 @@ def keeps_adjacent(
 
 
 def without_compounds(text: str, question: str) -> str:
-    """A text without its compounds that a question lacks; "realizou-se" has but a pronoun behind its verb."""
+    """A text without compounds that a question lacks; "realizou-se" is none, but a verb with its pronoun."""
     asked, small = question.casefold(), foreign_function_words(question)
 
     def kept(found: re.Match[str]) -> str:
@@ -354,7 +355,7 @@ def without_compounds(text: str, question: str) -> str:
 
 
 def is_spread(text: str, subject: Sequence[str]) -> bool:
-    """Whether a text has the question's words of several things: "Update Homebrew and install pyenv"."""
+    """Whether a text has the question's words spread over several things: "Update Homebrew and install pyenv"."""
     parts = [set(words(part)) for part in _AND_OR_COMMA.split(text)]
     asked = [(part & set(subject), part) for part in parts if part & set(subject)]
     return len(asked) > 1 and all(
@@ -369,7 +370,7 @@ def overlap(one: Iterable[str], other: Iterable[str]) -> float:
 
 
 def stands_alone(thing: Set[str], told: str) -> bool:
-    """Whether the words of a thing stand in a text beside small words alone: not in "hot water" or "water damage"."""
+    """Whether the words of a thing have only small words beside them: not in "hot water" or "water damage"."""
     said = [(set(words(match[0])), match.span()) for match in WORD.finditer(told)]
     for (stems, (_, end)), (others, (start, _)) in itertools.pairwise(said):
         part = stems and others and thing.isdisjoint(stems) != thing.isdisjoint(others)

@@ -20,11 +20,11 @@ from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import split_sentences
 
 MAX_ASKING_HEADING = 200
-"""Characters beyond which a text is no heading that asks."""
+"""The most characters of a heading that asks a question."""
 LISTED_WORDS = 3
-"""Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
+"""If the term is among so many words after ", a", there is a list ("an intron, a whole intron") and no definition."""
 
-# What goes before says nothing of it: "Now, a breccia is a rock".
+# What may precede the subject of a definition: "Now, a breccia is a rock".
 _ARTICLE = lazy_regex(
     r"(?:(?:now|so|well|here|simply put|in short|basically)\s?,\s+)?(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE
 )
@@ -34,8 +34,8 @@ NO_NOUN = (
     r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
 )
 """What follows "is" in a sentence that gives a property, an act or a place, and no noun."""
-# "String literals are convenient, but" says nothing of what they are: a noun has an article, or goes on with what
-# tells it from others.
+# "String literals are convenient, but" does not say what they are: a noun that does has an article, or is followed by
+# what distinguishes it.
 _NOUN_PHRASE = (
     r"(?=(?:an?|the|one|any|some|another|yet|primarily|mainly|our|its|his|her|their|simply|essentially|basically|what|how|when"
     r"|where|who|like"
@@ -57,19 +57,19 @@ _TERM_OF_GLOSSARY = lazy_regex(rf"[”\"')]*(?:\s*[:–—]|\s+-)\s+{_NOUN_PHRAS
 _NAMED = lazy_regex(
     r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE
 )
-# "dhat.out" is a name of its own.
+# "dhat.out" is a name of its own, and not "dhat".
 _GOES_ON = lazy_regex(r"[.:/_-]\w")
-# "Observed in RAPTOR, which is about 6.7 nodes" says it of another thing.
+# "Observed in RAPTOR, which is about 6.7 nodes" says this about another thing than RAPTOR.
 _APPOSITION = lazy_regex(
     r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+"
     r"(?:an?|which is(?!\s+(?:about|approximately|around|roughly|nearly|only|not|\W?\d)))\s"
 )
-# "Gape, the angle between the shells, is a sign of stress": only right behind what begins the sentence.
+# "Gape, the angle between the shells, is a sign of stress" is a definition only at the beginning of a sentence.
 _ENCLOSED = lazy_regex(
     r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+the\s+(?!(?:most|first|last|only|other)\b)[^,;.]{3,80},\s+"
     r"(?:is|are|was|were|has|have|had|can|may|must|does|did|\w{3,}s)\s"
 )
-# "In this type of mutation, a number of codons increases" says of no mutation what it is.
+# "In this type of mutation, a number of codons increases" does not say what a mutation is.
 _LEADS_IN = lazy_regex(
     r"\W*(?:in|on|at|for|with|by|from|during|under|as|to|of|within|after|before)\s+"
     r"(?:(?:this|that|the|each|any|an?|such|most|some|all)\s+)?(?:\w+\s+of\s+)?(?:(?:the|an?)\s+)?",
@@ -85,7 +85,7 @@ def may_be_asking_heading(text: str) -> bool:
 def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_name: bool = False) -> bool:
     """Whether a sentence begins with the subject and says what it is, or says so in an apposition.
 
-    `by_kind`: only by a noun with what tells it from others, as definitions do, not by a property or a number; or by
+    `by_kind`: only with a noun and what distinguishes it, as definitions do, and not with a property or a number; or by
     what is called so. `is_name`: whether the subject is a name, before which other names may stand ("The GNU linker").
     """
     says, asked = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT, set(subject)
@@ -103,7 +103,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
 
 
 def _shortest_spans(text: str, places: Sequence[tuple[int, int]], asked: Set[str]) -> Iterator[tuple[int, int]]:
-    """From each place the shortest span that has all words, of as many places at most: "ARD_HOME" is one of two."""
+    """From each place, the shortest span with all words, with at most one place for each word: "ARD_HOME" has two."""
     for at, (start, _) in enumerate(places):
         ends = (end for _, end in places[at : at + len(asked)] if asked <= set(words(text[start:end])))
         yield from ((start, end) for end in itertools.islice(ends, 1))
@@ -120,8 +120,8 @@ def begins_with(text: str, subject: str) -> bool:
     return False
 
 
-# "To delete a user was once possible" names what is done and tells of it, where "To delete a user, press F5" instructs;
-# within the aim a verb stands only after a word such as "how": "To see how the battery is charged, look".
+# "To delete a user was once possible" tells about an act, but "To delete a user, press F5" instructs. Within the aim, a
+# verb follows only a word such as "how": "To see how the battery is charged, look".
 _TELLS_OF_AIM = (
     r"To\s(?:(?!\b(?:how|what|that|which|who|whose|whom|if|whether|where|when|why|while|until|because|as)\b)[^,:;.])*?"
     r"\b(?:is|are|was|were|has|had|became|becomes|takes?|took|requires?|required|remains?)\b"
@@ -137,15 +137,15 @@ INSTRUCTION = lazy_regex(
 )
 
 ROUGHLY = r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
-"""What may stand before a number, for a pattern."""
+"""A pattern of what may stand before a number."""
 FEW = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-"""Small numbers in words, for a pattern."""
+"""A pattern of small numbers in words."""
 
-# "Weight of the bike: 21 kg" is one, "most of the budget – 45%", and "poles, 2 metres tall".
+# Each of these is one clause: "Weight of the bike: 21 kg", "most of the budget – 45%", "poles, 2 metres tall".
 CLAUSES = lazy_regex(
     rf"[,;](?=\s)(?!\s\d[\d.,]*\s\w+\s(?:tall|long|wide|deep|high|thick)\b)|:(?=\s)(?!\s*(?:[$€£]\s?)?\d|\s+{FEW}\b)|\s[–—-]\s(?!\d)"
 )
-# Behind "and" another thing may be told of by a verb of its own: "and the boilers are inspected".
+# After "and", another thing may have a verb of its own: "and the boilers are inspected".
 _JOINED_CLAUSE = lazy_regex(
     r"\s(?:and|but|while|whereas)\s(?=(?:the|an?|its|our|their|his|her|all|each|every|no)\s[^,;:]{2,60}?\s"
     r"(?:is|are|was|were|has|have|had|can|may|must|will|does|do)\s)",
@@ -157,7 +157,7 @@ _SAID_OF_ALL = lazy_regex(r"\W*(?:every|each|on|in|at|during|from|since|until|be
 
 
 def clauses_of(text: str) -> list[str]:
-    """What stands between the commas and colons of a sentence, and clauses of other subjects that "and" joins.
+    """The parts between the commas and colons of a sentence, and clauses of other subjects that "and" joins.
 
     >>> clauses_of("The hall is swept every day and the boilers are inspected.")
     ['The hall is swept every day', 'the boilers are inspected.']
@@ -166,7 +166,7 @@ def clauses_of(text: str) -> list[str]:
     return parts if _SAID_OF_ALL.match(text) else [one for part in parts for one in _JOINED_CLAUSE.split(part)]
 
 
-# "See page 4" says nothing yet, and "Use the big one instead" nothing of this one.
+# "See page 4" does not say it yet, and "Use the big one instead" is not about this one.
 _TELLS_TO = lazy_regex(
     r"\W*(?!(?:See|Refer|Consult|The|An?|This|That|These|Those|It|They|We|I|There|In|On|At|For|By|From|With|As|Our|No)\b)"
     r"[A-Z][a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)\s+(?!(?:from|of)\b|(?:\w+\s+){0,5}(?:is|are|was|were|has|have|had|can|may|will|came|\w+ed)\b)\w"
@@ -197,7 +197,7 @@ _NOT_SO = lazy_regex(
     r"\b(?:(?:not(?!\s+only\b)|never|cannot|\w+n[’']t)\s+(?:\w+ly\s+)?|(?:declin|refus)\w*\s+to\s+)(\w+)", re.IGNORECASE
 )
 # "Do not panic", "If it does not start" and "Avoiding burns" may stand above advice: only a heading that is nothing but
-# the name of what is denied ("What is not covered", "Prohibited items") says so of all that is under it.
+# the name of what is denied ("What is not covered", "Prohibited items") denies all that is under it.
 _SUBJECT = (
     r"(?:(?:some|common|other|the|five|\d+)\s+)*(?:(?:\w+\s+)?(?:things?|acts?|actions?|items?|mistakes?)|what)\b"
 )
@@ -235,7 +235,7 @@ def has_denying_word(text: str) -> bool:
 
 
 def only_denied_words(text: str) -> frozenset[str]:
-    """The words that occur only behind a "not": "lean" of "those who do not lean to a party"."""
+    """The words that occur only after a "not": "lean", in "those who do not lean to a party"."""
     after = Counter(word for match in _NOT_SO.finditer(text) for word in words(match[1]))
     said = Counter(words(text))
     return frozenset(word for word, times in after.items() if said[word] == times)
@@ -292,7 +292,7 @@ _ONLY_ASKED = lazy_regex(
 
 
 def leaves_open(text: str, asked: str) -> bool:
-    """Whether a text does not settle by yes or no what is asked, as it tells of a wish, or of nothing that is included.
+    """Whether a text does not answer yes or no, because it only tells a wish, or says nothing about what is included.
 
     >>> leaves_open("They asked for permission to swim.", "Is swimming allowed?")
     True
@@ -325,7 +325,7 @@ _UNDER_IT = r"(?:or|and)\s+(?:under|below|younger|fewer|less|shorter|lower|light
 
 
 def words_of_limit(told: str, question: str) -> frozenset[str]:
-    """The words by which a question asks for the most or the least that may be, if a text tells it; none for another.
+    """The words with which a question asks for the most or the least allowed, if a text tells it; none for another.
 
     >>> sorted(words_of_limit("It takes at most 32 cats.", "What is the highest number of cats it may take?"))
     ['cat', 'highest', 'number']
@@ -342,9 +342,9 @@ def words_of_limit(told: str, question: str) -> frozenset[str]:
 
 
 def is_beyond_limit(told: str, limit: Threshold | None) -> bool:
-    """Whether a text tells only of those on the other side of a number than a question: "from 12" for "under 12".
+    """Whether a text is only about the other side of a number than a question: "from 12" for "under 12".
 
-    What is so only on the other side, is not so on this one.
+    A text with "only" is not, because what is so only on the other side is not so on this one.
     """
     if limit is None or re.search(r"\bonly\b", told, re.IGNORECASE):
         return False

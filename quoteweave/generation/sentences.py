@@ -2,9 +2,9 @@
 
 A sentence ends
 - at `.`, `!`, `?` or `…` (with the brackets, quotation marks and footnote numbers (`⁶`, `FN⁶`) after it, German `“` and
-  `«` included) when white space follows and no lower-case letter, but for one of a name (`v2`, `read_all`). After an
-  abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only where the next word is one
-  that usually begins a sentence, after `a.m.` where it is none of time (`EST`, `Monday`). The number that opens an item
+    `«` included) when white space follows and no lower-case letter, except one that begins a name (`v2`, `read_all`).
+    After an abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only if the next word
+    usually begins a sentence, and after `a.m.` only if it is not about time (`EST`, `Monday`). The number of an item
   (`3.`) is no sentence.
 - at `。`, `！`, `？` and the full stops of other scripts that need no space after them;
 - at an empty line, and before a line that opens with a bullet or an item's number;
@@ -29,11 +29,11 @@ _ITEM = (
 _CLOSING = rf"""["'”’»)\]」』）】{RAISED}]*+"""
 # What opens a quotation in English closes one in German where it follows a full stop, and a space follows it.
 _CLOSING_BEFORE_SPACE = rf"""["'”’»“‘«‹›)\]」』）】{RAISED}]*+"""
-# How a line opens that may say one thing by itself, and a whole one that does: "Serves: 10", "225 g butter, soft".
+# The beginnings of lines that may say one thing by themselves: "Serves: 10", "225 g butter, soft".
 _LABEL = r"[^\S\n]*+[A-ZÀ-Þ][\w'’/-]*+,?(?:[^\S\n][\w'’/()&.%-]++){0,5}:[^\S\n]"
 _AMOUNT = r"[^\S\n]*+\d[\d.,/½¼¾–-]*+[^\S\n]++(?=[^\W\d_])"
 _ENTRY = lazy_regex(rf"(?P<label>{_LABEL})|{_AMOUNT}")
-# A term with what is said of it, in a list of such lines: "viewers: can read", "PORT_HOME - folder of the data".
+# A term with what is said about it, in a list of such lines: "viewers: can read", "PORT_HOME - folder of the data".
 _TERM = lazy_regex(r"[^\S\n]*+[\w./-]++(?:[^\S\n][\w./-]*\w){0,2}(?::|(?P<dash>[^\S\n][–—-]))[^\S\n]++\w")
 # Every part is possessive or one character wide, which keeps the search linear.
 _END = lazy_regex(
@@ -71,7 +71,7 @@ _MEASURED = lazy_regex(
     r"[-−–]?(?!(?:1\d|20)\d\d\s)\d[\d.,]*+\s(?-i:[CFK])$",
     re.IGNORECASE,
 )
-# What stands with a capital behind "a.m." and goes on with the time: zones, days and months.
+# Capitalized words after "a.m." that belong to the time: zones, days and months.
 _OF_TIME = lazy_regex(
     r"[A-Z]{1,2}[SD]?T|UTC|Eastern|Central|Mountain|Pacific|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|"
     r"Nov|Dec)[a-z]*"
@@ -85,9 +85,9 @@ _STARTERS = frozenset(_OPENERS.split())
 
 
 MAX_ENTRY, MAX_AMOUNT = 200, 60
-"""Characters of what has a label, and of what opens with a number, that may say one thing by itself."""
+"""The most characters of a text with a label, and of one that opens with a number, that may say one thing by itself."""
 HEADING_SHARE = 0.7
-"""Most of the next line's length that a heading has, with the first word of that line."""
+"""The highest share of the next line's length that a heading has, together with the first word of that line."""
 
 
 class Sentence(Record):
@@ -104,7 +104,7 @@ def text_of(quote: Quote) -> str:
 
 
 def sentence_texts(text: str, end: str = "") -> list[str]:
-    """The texts of `split_sentences`; `end` finishes the last one, as where that goes on on the next page."""
+    """The texts of `split_sentences`; `end` finishes the last one, if it continues on the next page."""
     found = [sentence.text for sentence in split_sentences(text)]
     if found and end:
         found[-1] = with_end(found[-1], end)
@@ -180,7 +180,7 @@ def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
 
 
 def _parts_entries(text: str, start: int, at: int) -> bool:
-    """Whether the line break at `at` ends what says one thing and begins at `start`, before what says another."""
+    """Whether the line break at `at` ends what begins at `start` and says one thing, before what says another."""
     if at - start > MAX_ENTRY:
         before = None
     elif _parts_terms(text, start, at):
@@ -189,7 +189,7 @@ def _parts_entries(text: str, start: int, at: int) -> bool:
         before = _ENTRY.match(text, start, at)
     after = _ENTRY.match(text, at + 1)
     if before is None:
-        is_line = text.rfind("\n", start, at) < 0  # below an address, "Tel." is of whom it names
+        is_line = text.rfind("\n", start, at) < 0  # below an address, "Tel." belongs to it
         return is_line and after is not None and after["label"] is not None and _opens_entries(text, at + 1)
     if before["label"] is None:
         goes_on = not words(text[start:at].rsplit(maxsplit=1)[-1])  # "14 piers and"
@@ -199,7 +199,7 @@ def _parts_entries(text: str, start: int, at: int) -> bool:
 
 
 def _parts_terms(text: str, start: int, at: int) -> bool:
-    """Whether terms stand on both sides of the line break at `at`; before dashes, which prose has, three in a row."""
+    """Whether terms are on both sides of the line break at `at`; with dashes, which prose has too, three in a row."""
     terms = _TERM.match(text, start, at), _TERM.match(text, at + 1)
     if terms[0] is None or terms[1] is None:
         return False
