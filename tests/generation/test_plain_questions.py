@@ -771,3 +771,9 @@ def test_what_a_note_includes_is_not_how_many_there_are() -> None:
     assert ask("How many stores does Best Buy have?", context([note])).status != "answered"
     told = quote("Best Buy has 978 stores.")
     assert "978" in ask("How many stores does Best Buy have?", context([told])).text
+
+
+@pytest.mark.parametrize("way", ["done", "carried out", "conducted"])
+def test_what_was_done_may_be_said_to_be_conducted(way: str) -> None:
+    told = quote("The survey was conducted in the summer of 2008.")
+    assert "2008" in ask(f"When was the survey {way}?", context([told])).text
