@@ -289,6 +289,12 @@ def test_of_several_rows_each_has_its_own_cells() -> None:
     assert marked == ["2021", "2020", "North", "16 %", "8 %", "South", "22 %", "9 %"]
 
 
+def test_semicolons_within_a_row_part_no_rows() -> None:
+    table = "Sales | 2021 | 2020\nNorth | 16 % | 8 %\nSouth | 22 % | 9 %"
+    claim = "The table on page 2 lists North (2021: 16 %; 2020: 8 %)."
+    assert said(claim, image("Sales.", table, layout="table")) == ["2021", "2020", "North", "16 %", "8 %"]
+
+
 def test_a_heading_row_without_a_name_for_the_rows_stands_over_the_last_cells() -> None:
     """The heading of 2023 was marked with the number of 2024."""
     table = image("Table 1", "2024 | 2023 | Change\nSurplus | 295 | 166 | 77.7%", layout="table")
