@@ -276,7 +276,7 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
         or facts.clocks
         or dated
         or _is_dated(statement)
-        or is_headed_by_time(statement.quote.section or "", question.analysis.text)
+        or (is_headed_by_time(statement.quote.section or "", question.analysis.text) and not denies(statement.text))
     ):
         return True
     subject = set(subject_terms(question)).intersection(statement.words)

@@ -61,9 +61,10 @@ WITHIN = rf"\bwithin\s+{_NUMBER}\s+(?:hour|day|week|month)s"
 _WITHIN_TIME_OF = lazy_regex(rf"{WITHIN}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
 _WITHIN_TIME = lazy_regex(WITHIN, re.IGNORECASE)
 _ASKS_DEADLINE = lazy_regex(r"\b(?:due|must|ha(?:s|ve)\s+to|by\s+when|deadline)\b", re.IGNORECASE)
+_NAME_OF_TIME = rf"(?:{WEEKDAY}s?|{'|'.join(MONTHS)}|spring|summer|autumn|winter)\b"
+# A year is that of a dated entry or report, not of what is done in any year.
 _TIME_ALONE = lazy_regex(
-    rf"(?:(?:{WEEKDAY}s?|{'|'.join(MONTHS)}|spring|summer|autumn|winter|early|mid|late|and|to|of)\b\W*|\W*\d{{1,4}}\b\W*)+",
-    re.IGNORECASE,
+    rf"(?=.*\b{_NAME_OF_TIME})\W*(?:(?:{_NAME_OF_TIME}|(?:early|mid|late|and|to|of|\d{{1,2}})\b)\W*)+", re.IGNORECASE
 )
 _CENTURY = lazy_regex(r"\bin\s+the\s+(?:early\s+|late\s+)?\d{1,2}(?:st|nd|rd|th)\s+century\b", re.IGNORECASE)
 _SPAN = lazy_regex(
@@ -77,8 +78,7 @@ _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 def is_headed_by_time(heading: str, asked: str) -> bool:
     """Whether a heading is the time of what is below it, "October and November", for a question not about the past."""
-    is_time = _TIME_ALONE.fullmatch(heading) is not None and not heading.strip().isdecimal()
-    return is_time and _ASKS_OF_PAST.search(asked) is None
+    return _TIME_ALONE.fullmatch(heading) is not None and _ASKS_OF_PAST.search(asked) is None
 
 
 def tells_time_of_its_own(told: str, asked: str) -> bool:
