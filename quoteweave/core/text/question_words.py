@@ -210,10 +210,12 @@ def listed_words(key: str) -> frozenset[str]:
 
 
 @cache
-def headings_asked_for() -> list[tuple[frozenset[str], list[frozenset[str]]]]:
-    """Words of questions, each set with the headings of lists that it asks for without naming them, as stems."""
-    pairs = (pair for each in question_languages() for pair in each.get("headings", ()))
-    return [(frozenset(words(" ".join(asked))), [frozenset(words(one)) for one in under]) for asked, under in pairs]
+def headings_asked_for(by: str) -> list[tuple[frozenset[str], list[frozenset[str]]]]:
+    """Verbs of questions by "what" or "where", and the headings that these ask for without naming them, as stems."""
+    asking = (one for each in question_languages() for one in each.get("headings", ()) if one["by"] == by)
+    return [
+        (frozenset(words(" ".join(one["asked"]))), [frozenset(words(name)) for name in one["under"]]) for one in asking
+    ]
 
 
 @cache

@@ -67,6 +67,11 @@ _OF_NAME = lazy_regex(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)"
 _PARTICLE = lazy_regex(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
 _MAKES = frozenset({"make", "find"})
 _ASKS_ACT = lazy_regex(r"\bto\s+(?:do|happen)\b", re.IGNORECASE)
+_ASKS_WHAT_ONE_DOES = lazy_regex(
+    r"\W*(?:(?P<what>what)\s+(?:do|must|should|shall|will)\s+(?:I|we|you)\b"
+    r"|where\s+(?:do|does|did|has|have)\s+(?!(?:it|this|that|the|an?|I|we|you)\b))",
+    re.IGNORECASE,
+)
 _ASKS_NOUN = lazy_regex(
     r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
@@ -189,10 +194,12 @@ def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str],
 def _stands_for(heading: str, question: QuestionTerms, known: frozenset[str]) -> bool:
     """Whether a heading stands for a question that names nothing but what the document is about."""
     text = question.analysis.text
-    if question.analysis.asks not in ("statement", "place") or has_denying_word(text) or _ASKS_ACT.search(text):
+    asked = _ASKS_WHAT_ONE_DOES.match(text)
+    if asked is None or has_denying_word(text) or _ASKS_ACT.search(text):
         return False
-    rest, own = frozenset(question.terms) - known, frozenset(words(_without_number(heading)))
-    return any(rest and rest <= asked and own in under for asked, under in headings_asked_for())
+    acts, own = frozenset(question.terms) - known, frozenset(words(_without_number(heading)))
+    by = "what" if asked["what"] else "where"
+    return any(acts and acts <= verbs and own in under for verbs, under in headings_asked_for(by))
 
 
 def _tells(statement: Statement, heading: str) -> bool:
