@@ -145,6 +145,14 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("Where do I register?", "New members do not register at the boathouse office."),
         ("What is the license of Ardent?", "Ardent uses Holm, which is released under the MIT license."),
         ("How long is the fire drill?", "The fire drill is held twice a year."),
+        ("When was the firm founded?", "The firm started a campaign in 2010."),
+        ("How much does Ida Holm earn?", "Ida Holm paid 500 euros for the boat."),
+        ("When did Ida Holm resign?", "Ida Holm received notice of it on 1 May 2024."),
+        ("When did Ida Holm marry?", "The marriage of Ida Holm ended in 1980."),
+        ("How much does the ring cost?", "The phone costs 300 euros."),
+        ("When did Ida Holm study?", "Ida Holm had her trial in 1990."),
+        ("How flat is the roof?", "The apartment has a roof of 3 degrees."),
+        ("How many lessons are there?", "There are three classes in the school."),
         ("Can I bring a friend?", "Smoking is forbidden for friends of the club."),
         ("Can I use the kitchen?", "Kitchen staff are welcome to the party."),
     ],
@@ -198,6 +206,7 @@ def test_what_the_heading_says_need_not_be_said_again(question: str, heading: st
         ("Where is the party?", None),
         ("When does the meeting end?", None),
         ("When is the ferry?", None),
+        ("Where do they serve?", None),
     ],
 )
 def test_an_invitation_says_by_labels_when_and_where_it_is(question: str, says: str | None) -> None:
@@ -210,6 +219,21 @@ def test_an_invitation_says_by_labels_when_and_where_it_is(question: str, says: 
     answer = ask(question, given)
     assert (says is None) == (answer.status != "answered")
     assert says is None or says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "labels", "document", "answers"),
+    [
+        ("Where is the event?", "The log records each event.", "Location: /var/log/app.log", "log.md", False),
+        ("When is the party?", "The meeting ends before the party.", "When: 3 May\nWhere: Room 4", "a.md", False),
+        ("When is the party?", "The meeting ends before it.", "When: 3 May\nWhere: Room 4", "party.md", True),
+    ],
+)
+def test_labels_are_of_the_occasion_to_which_a_document_invites(
+    question: str, text: str, labels: str, document: str, answers: bool
+) -> None:
+    given = [quote(one, document=document, has_pages=False) for one in (text, labels)]
+    assert (ask(question, context(given)).status == "answered") == answers
 
 
 @pytest.mark.parametrize(

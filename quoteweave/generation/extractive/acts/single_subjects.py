@@ -9,7 +9,7 @@ from collections.abc import Set
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import listed_words
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.clauses import heads
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
@@ -62,6 +62,7 @@ _PERMITS = lazy_regex(
     r"(?:allowed|permitted|admitted|forbidden|prohibited|banned|welcome(?!\s+[a-z]))\b",
     re.IGNORECASE,
 )
+_ASKS_OF_IT = lazy_regex(r"\b(?:is|was|does|did|will)\s+it\b", re.IGNORECASE)
 _TIME = (
     rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
     r"|the\s+(?:first|second|third|fourth|last)\b)"
@@ -117,15 +118,22 @@ def label_of(text: str) -> frozenset[str]:
 def is_of_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
     """Whether a line says when or where the occasion that its document announces takes place: "Where: Room 4".
 
-    The document must name the occasion with the question's noun, and have no other such line.
+    The document must say both, this once, and name the occasion with the question's noun, and no other occasion unless
+    the name of the document or a heading has that noun.
     """
     label, asks = ASKING_LABEL.match(statement.text), question.analysis.asks
-    nouns = subject & frozenset(words(" ".join(listed_words("occasions"))))
+    occasions = frozenset(words(" ".join(listed_words("occasions"))))
+    nouns = subject & occasions
     if label is None or label.lastgroup != asks or subject - HAPPENS - nouns:
+        return False
+    if not nouns and not _ASKS_OF_IT.search(question.analysis.text):
         return False
     own = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
     labels = [one.lastgroup for quote in own for one in ASKING_LABEL.finditer(quote.text)]
-    return labels.count(asks) == 1 and nouns <= set().union(*map(words_with_headings, own))
+    held = frozenset[str]().union(*map(words_with_headings, own))
+    named = {*name_words(statement.quote.document), *words(" ".join(quote.section or "" for quote in own))}
+    is_the_one = nouns <= named or nouns == held & occasions
+    return labels.count(asks) == 1 and {"date", "place"} <= set(labels) and is_the_one
 
 
 def words_besides(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> frozenset[str]:
