@@ -37,6 +37,8 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("Grain reached 547,000 tonnes.", "Grain, in thousand tonnes: 547"),
         ("The rod was 0.5 m long.", "The rod was ½ m long."),
         ("The rod was 1.125 m long.", "The rod was 1⅛ m long."),
+        ("The rod was 1/3 m long.", "The rod was ⅓ m long."),
+        ("The rod was 1.5 m long.", "The rod was 1 1/2 m long."),
         ("The effect was significant (p < 0.05).", "The effect was significant (p < .05)."),
         ("The port has 5 cranes.", "Cranes of the port . . . . .5"),
         ("The sample weighed 300 µg.", "The sample weighed 0.3 mg."),
@@ -67,6 +69,10 @@ def test_a_fraction_in_words_may_be_a_rounded_percentage(sentence: str, quote: s
     assert verdict(sentence, quote) == "unchecked"
 
 
+def test_a_sign_for_a_fraction_is_no_contradiction_of_its_word() -> None:
+    assert verdict("A third of the grain was wheat.", "⅓ of the grain was wheat.") == "unchecked"
+
+
 def test_quarters_of_a_year_are_no_fraction() -> None:
     assert verdict("Calls fell for two quarters.", "Calls fell for 2 quarters.") == "supported"
 
@@ -88,6 +94,9 @@ def test_quarters_of_a_year_are_no_fraction() -> None:
         ("The crew said “the first rod bent”.", "The crew said: the last rod bent."),
         ("The rod was 5 m long.", "The rod was ½ m long."),
         ("The rod was 3 m long.", "The rod was ⅓ m long."),
+        ("The rod was 3 m long.", "The rod was 1/3 m long."),
+        ("The coil had 5 MΩ.", "The coil had 5 mΩ."),
+        ("The line ran at 100 MBps.", "The line ran at 100 Mbps."),
         ("The effect was 5 in the trial.", "The effect was .05 in the trial."),
         ("The sample drew 3 mA.", "The sample drew 3 µA."),
         ("The engine gave 3 MW.", "The engine gave 3 mW."),

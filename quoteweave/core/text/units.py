@@ -73,6 +73,9 @@ data 1000000000000 TB terabyte
 bitrate 1000 kbps Kbps
 bitrate 1000000 Mbps mbps
 bitrate 1000000000 Gbps gbps
+byterate 1000 kBps KBps
+byterate 1000000 MBps
+byterate 1000000000 GBps
 celsius 1 C °C celsius
 fahrenheit 1 F °F fahrenheit
 voltage 0.000001 μV microvolt
@@ -82,9 +85,11 @@ voltage 1000 kV kilovolt
 current 0.000001 μA microampere microamp
 current 0.001 mA milliampere milliamp
 current 1 A ampere amp
+resistance 0.001 mΩ milliohm
 resistance 1 Ω ohm
 resistance 1000 kΩ kiloohm
 resistance 1000000 MΩ megaohm
+pressure 0.001 mPa millipascal
 pressure 1 Pa pascal
 pressure 100 hPa hectopascal mbar millibar
 pressure 1000 kPa kilopascal

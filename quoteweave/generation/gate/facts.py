@@ -13,13 +13,16 @@ from functools import lru_cache, partial
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text, words
+from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import BASE_MARK, Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 
 _GROUP_BLANK = lazy_regex(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
 _DIGIT = lazy_regex(r"[^\D0-9]")
 """A digit of a script other than ASCII."""
-_FRACTION = lazy_regex(r"(?:(\d) ?)?([¼-¾⅐-⅞])")
+_FRACTION = lazy_regex(r"(?:(?P<whole>\d) ?)?(?P<sign>[¼-¾⅐-⅞])(?P<share>(?= of (?:the|all)\b))?")
+# Without a unit it may be anything: "Stage 1/2", "on 5/8".
+_OVER = lazy_regex(r"(?<![\w./:,-])(?:(?P<whole>\d+) )?(?P<over>[1-9])/(?P<under>[2-9])(?= (?P<unit>[A-Za-z]+)\b)")
 _NO_ZERO = lazy_regex(r"(?<![\w.,)\]])(?<!\. )\.(?=\d)")
 """The point of ".05"; not the last dot before the number of a page in a table of contents."""
 _SIGNS = str.maketrans(
@@ -85,6 +88,7 @@ def normalize_notation(text: str, *, may_be_note: bool = False) -> str:
     text = _NO_ZERO.sub("0.", text)
     if _MAY_BE_POWER.search(text):
         text = _POWER.sub(partial(_power, may_be_note=may_be_note), text)
+    text = _OVER.sub(_divided, text)
     if text.isascii():
         return _GROUP_BLANK.sub("", text).replace("\t", " ")
     text = _FRACTION.sub(_decimal, text)
@@ -93,7 +97,17 @@ def normalize_notation(text: str, *, may_be_note: bool = False) -> str:
 
 
 def _decimal(match: re.Match[str]) -> str:
-    return (match[1] or "0") + f"{unicodedata.numeric(match[2]):.3f}".strip("0")
+    value = unicodedata.numeric(match["sign"])
+    if match["share"] is not None and match["whole"] is None:  # as "a third of the grain" is read
+        return f"{100 * value:.2f}%"
+    return (match["whole"] or "0") + f"{value:.3f}".strip("0")
+
+
+def _divided(match: re.Match[str]) -> str:
+    value = int(match["over"]) / int(match["under"])
+    if value >= 1 or find_unit(match["unit"]) is None:
+        return match[0]
+    return (match["whole"] or "0") + f"{value:.3f}".strip("0")
 
 
 def _power(match: re.Match[str], *, may_be_note: bool) -> str:
