@@ -42,6 +42,7 @@ _GIVES = frozenset(
 )
 HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
 """What occasions do, as stems."""
+_WORD = lazy_regex(r"\w+")
 _LABEL = lazy_regex(r"([^:]{2,30}):\s+(?=[A-ZÀ-Þ])")
 # What separates several posts in one cell, or an item from what is said about it.
 _PARTS = lazy_regex(r"\s*(?:[:,;/&()]|\band\b)\s*|(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
@@ -100,7 +101,7 @@ def _told(
     A row of which it says the first cell alone is left out, because that cell names the row already.
     """
     written, titled = question.written[:MAX_ANALYSED_CHARACTERS], set(question.titled)
-    others = {*_OF_OTHERS.findall(written.casefold())}
+    others, spaced = {*_OF_OTHERS.findall(written.casefold())}, f" {' '.join(_WORD.findall(written.casefold()))} "
     said = set(question.words)
     small = {*interrogative_words(), *request_stems(), *granted}
     for row in rows:
@@ -124,6 +125,8 @@ def _told(
                 yield (row, [at], columns), False
         asked = [at for at in columns if at not in whole and row[at] not in EMPTY]
         need = _needed(rest, header, whole, titled)
+        if any(f" {header[at]} {row[other]} ".casefold() in spaced for at in whole for other in whole if at != other):
+            continue  # "from Celle to Osk", of a row from Osk to Celle
         if asked and need and max(whole, default=0) and need <= {word for told in whole.values() for word in told}:
             yield (row, [*whole], asked), True
 
