@@ -36,6 +36,7 @@ def parsed(folder: Path, name: str, data: bytes) -> list[str]:
 """,
             'Ship | Cargo\nThe "May", of C:\\ports | coal',
         ),
+        ("a.csv", b'Ship,Cargo\n"May" ,"coal, rye" \n', "Ship | Cargo\nMay | coal, rye"),
         ("a.csv", b"\xef\xbb\xbfsep=;\r\nShip;Tonnes\r\nMay;3,5\r\n", "Ship | Tonnes\nMay | 3,5"),
     ],
 )
@@ -109,6 +110,7 @@ def test_lines_above_the_head_are_no_part_of_the_table(tmp_path: Path, data: str
         ("Brede,n/a\nCelle,9\n", None),  # rows of the same table, set apart
         ("Brede\nCelle,n/a\n", None),
         ("Brede,9\nCelle,8\n", None),
+        ("Brede,Ships\nCelle,8\n", None),
     ],
     ids=[
         "a head",
@@ -118,6 +120,7 @@ def test_lines_above_the_head_are_no_part_of_the_table(tmp_path: Path, data: str
         "a row without numbers",
         "a row without a cell",
         "rows",
+        "a row with a name of a column",
     ],
 )
 def test_what_stands_below_an_empty_row_with_a_head_is_another_table(

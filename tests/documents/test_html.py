@@ -365,6 +365,14 @@ def test_words_that_only_some_readers_see_are_told(page: Path, images: ImageStor
     )
 
 
+@pytest.mark.parametrize(
+    "start", ["<body style='display:none'>", "<p style='display:none; display:block'>", "<p style='display:none-such'>"]
+)
+def test_what_a_style_or_a_script_shows_is_read(page: Path, images: ImageStore, start: str) -> None:
+    page.write_text(f"{start}Seen")
+    assert [quote.text for quote in parse_html(page, images).quotes] == ["Seen"]
+
+
 def test_what_a_style_hides_is_told_and_part_of_no_cell(page: Path, images: ImageStore) -> None:
     page.write_text(
         "<table><tr><th>Town<th>Ships<tr><td>Brede<td><span style='display:none'>7001100000</span>10</table>"

@@ -24,6 +24,8 @@ MAX_ABOVE = 30
 _ROWS_READ = 200
 # A first line that gives Excel the delimiter.
 _STATED = lazy_regex(r"sep=(.)\n")
+# Between the mark that closes a cell and the end of that.
+_BLANKS_BEHIND = lazy_regex(r'" +(?=[,;\t|\n]|$)')
 Quoting = Literal[0, 3]
 """`csv.QUOTE_MINIMAL` if cells may be quoted, or `csv.QUOTE_NONE` if quotation marks are ordinary characters."""
 
@@ -67,8 +69,8 @@ class _Table:
             self._lines.append(" | ".join(row))
 
     def is_other_head(self, row: Sequence[str]) -> bool:
-        """Whether a row is not of this table: it has more cells than the head, or one of the head's cells."""
-        return sum(map(bool, row)) > sum(map(bool, self._head)) or not set(self._head).isdisjoint(filter(None, row))
+        """Whether a row is not of this table: it has more cells than the head, or begins with one of the head's."""
+        return sum(map(bool, row)) > sum(map(bool, self._head)) or (bool(row[0]) and row[0] in self._head)
 
     def blocks(self) -> Iterator[FlowBlock]:
         if self._above:
@@ -108,8 +110,9 @@ def _with_quoting(text: str, delimiter: str) -> tuple[str, Quoting, tuple[str, .
     if wrong is None:
         return text, csv.QUOTE_MINIMAL, ()
     doubled = text.replace('\\"', '""')
-    if _wrong_line(doubled, delimiter) is None:
-        return doubled, csv.QUOTE_MINIMAL, ()
+    for fitting in (doubled, _BLANKS_BEHIND.sub('"', text)):
+        if _wrong_line(fitting, delimiter) is None:
+            return fitting, csv.QUOTE_MINIMAL, ()
     ways: list[tuple[str, Quoting]] = [(text, csv.QUOTE_MINIMAL), (doubled, csv.QUOTE_MINIMAL), (text, csv.QUOTE_NONE)]
     best, quoting = max(ways, key=lambda way: _rows_of_equal_width(way[0], delimiter, way[1]))
     warning = f"Its quotation marks are not paired, as in line {wrong}: cells may stand in wrong rows or columns."

@@ -79,7 +79,8 @@ _STYLES: Mapping[str, NumberStyle] = {
     **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
     **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
 }
-_HIDING = lazy_regex(r"(?:^|;)\s{0,9}display\s{0,9}:\s{0,9}none\b", re.IGNORECASE)
+_DISPLAY = lazy_regex(r"(?:^|;)\s{0,9}display\s{0,9}:\s{0,9}([\w-]+)", re.IGNORECASE)
+_SHOWN_BY_SCRIPTS = frozenset({"html", "body"})
 _ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS = frozenset({"td", "th"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
@@ -159,6 +160,11 @@ def _read(encoded: bytes, outline: BlockCollector, pictures: LinkedImages | None
     return outline, reader
 
 
+def _is_styled_away(tag: str, attributes: Mapping[str, str]) -> bool:
+    display = _DISPLAY.findall(attributes.get("style", ""))[-1:]  # the last declaration counts
+    return [value.casefold() for value in display] == ["none"] and tag not in _SHOWN_BY_SCRIPTS
+
+
 class _Reader:
     """Receives the parser's events and passes blocks on to the outline."""
 
@@ -180,7 +186,7 @@ class _Reader:
         self._rubies = 0  # number of open rubies
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        is_hidden = "hidden" in attributes or _HIDING.search(attributes.get("style", "")) is not None
+        is_hidden = "hidden" in attributes or _is_styled_away(tag, attributes)
         if tag in _EMPTY:
             if self._dropped is None and self._pictures is not None and not is_hidden:
                 self._pictures.leave_out(tag)
