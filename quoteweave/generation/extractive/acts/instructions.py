@@ -25,7 +25,9 @@ _ASKS_DUTY = lazy_regex(
     re.IGNORECASE,
 )
 _ASKS_WHAT_TAKES = lazy_regex(r"\W*how\s+long\s+do(?:es)?\s+(?:it\s+take\s+to\s+)?(?P<act>\w+)", re.IGNORECASE)
-_TAKES = lazy_regex(r"\W*(?:(?:The|An?)\s+)?(?:\w+\s+)?(?P<act>\w+)\s+takes\s", re.IGNORECASE)
+_TAKES = lazy_regex(
+    r"\W*(?:(?:The|An?)\s+)?(?:(?:full|complete|whole|single|normal|typical)\s+)?(?P<act>\w+)\s+takes\s", re.IGNORECASE
+)
 _FIRST_VERB = lazy_regex(r"\W*(?:Please\s+|Always\s+)?(?P<verb>[A-Za-z]+)\b(?!:)")
 _AIM = lazy_regex(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = lazy_regex(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")

@@ -24,19 +24,24 @@ _ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|if)\b", re.IGNORECASE
 _OTHERWISE = lazy_regex(
     r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|should)\b.*[,;.]\s+(?:otherwise|or\s+else)\b", re.IGNORECASE
 )
+_NOW = lazy_regex(r"\bnow\b", re.IGNORECASE)
+_PAST = lazy_regex(r"\b(?:was|were|had|did|[a-z]{2,}ed)\b")
+_PRESENT = lazy_regex(r"\b(?:is|are|has|have|now|\w+[’']s)\b")
 _NOT = lazy_regex(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 
 
 def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
 
-    The number of those who "do not lean" is not the number of those who do, either.
+    The number of those who "do not lean" is not the number of those who do, either, and what was is not what is "now".
     """
     asked = question.analysis
     denied = only_denied_words(statement.text) if asked.asks in NUMBER_KINDS else frozenset[str]()
     if asked.asks == "count" and has_none(statement.text, asked.text):
         return has_denying_word(asked.text)
     if not (has_denying_word(asked.text) or denied.isdisjoint(subject_terms(question))):
+        return True
+    if _NOW.search(asked.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
         return True
     if _ASKS_IF.match(asked.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
         return not has_denying_word(asked.text)
