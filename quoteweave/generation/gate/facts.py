@@ -23,6 +23,7 @@ _DIGIT = lazy_regex(r"[^\D0-9]")
 _FRACTION = lazy_regex(r"(?:(?P<whole>\d) ?)?(?P<sign>[¼-¾⅐-⅞])(?P<share>(?= of (?:the|all)\b))?")
 # Without a unit it may be anything: "Stage 1/2", "on 5/8".
 _OVER = lazy_regex(r"(?<![\w./:,-])(?:(?P<whole>\d+) )?(?P<over>[1-9])/(?P<under>[2-9])(?= (?P<unit>[A-Za-z]+)\b)")
+_PER_SECOND = lazy_regex(r"\b(?P<prefix>[kKMG])(?:(?P<bits>[bB]it|b)|B)/s\b")
 _NO_ZERO = lazy_regex(r"(?<![\w.,)\]])(?<!\. )\.(?=\d)")
 """The point of ".05"; not the last dot before the number of a page in a table of contents."""
 _SIGNS = str.maketrans(
@@ -88,7 +89,7 @@ def normalize_notation(text: str, *, may_be_note: bool = False) -> str:
     text = _NO_ZERO.sub("0.", text)
     if _MAY_BE_POWER.search(text):
         text = _POWER.sub(partial(_power, may_be_note=may_be_note), text)
-    text = _OVER.sub(_divided, text)
+    text = _PER_SECOND.sub(lambda match: f"{match['prefix']}{'b' if match['bits'] else 'B'}ps", _OVER.sub(_divided, text))
     if text.isascii():
         return _GROUP_BLANK.sub("", text).replace("\t", " ")
     text = _FRACTION.sub(_decimal, text)
