@@ -226,7 +226,7 @@ def print_sources(
     for mark, citation in _by_mark(answer.citations).items():
         source = plain(f"{citation.document}, {citation.place}").append(f"  {citation.quote_id}", style="dim")
         source.append_text(reasons_below(reasons.get(citation.quote_id, ())))
-        out.print(indented_behind(f"{mark:<9}", source, gap=1))
+        out.print(indented_behind(f"{mark:<9} ", source, out.width))
         if citation.kind == "image" and pictures is not None:
             pictures(citation.quote_id)
     for citation in answer.citations:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from quoteweave.cli.console import console, place, plain, snippet
@@ -40,14 +39,15 @@ def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]]
     for hit in hits:
         line = plain(hit.place, "bold").append(f"  {hit.layout}  {hit.score:.2f}  {hit.quote_id}\n", style="dim")
         line.append_text(plain(hit.snippet)).append_text(reasons_below(reasons.get(hit.quote_id, ())))
-        out.print(indented_behind(f"{hit.rank:>2}", line, gap=2))
+        out.print(indented_behind(f"{hit.rank:>2}  ", line, out.width))
 
 
-def indented_behind(head: str, text: Text, *, gap: int) -> Table:
+def indented_behind(head: str, text: Text, width: int) -> Text:
     """A text behind a head, each of its lines beginning below the first, also where a line is broken."""
-    indented = Table.grid(padding=(0, gap, 0, 0))
-    indented.add_row(plain(head, "bold"), text)
-    return indented
+    lines = text.wrap(console(), max(1, width - len(head)))
+    for line in lines:
+        line.rstrip()
+    return plain("").append(head, style="bold").append_text(Text("\n" + " " * len(head)).join(lines))
 
 
 def reasons_below(reasons: Sequence[Reason]) -> Text:

@@ -89,7 +89,9 @@ def normalize_notation(text: str, *, may_be_note: bool = False) -> str:
     text = _NO_ZERO.sub("0.", text)
     if _MAY_BE_POWER.search(text):
         text = _POWER.sub(partial(_power, may_be_note=may_be_note), text)
-    text = _PER_SECOND.sub(lambda match: f"{match['prefix']}{'b' if match['bits'] else 'B'}ps", _OVER.sub(_divided, text))
+    text = _PER_SECOND.sub(
+        lambda match: f"{match['prefix']}{'b' if match['bits'] else 'B'}ps", _OVER.sub(_divided, text)
+    )
     if text.isascii():
         return _GROUP_BLANK.sub("", text).replace("\t", " ")
     text = _FRACTION.sub(_decimal, text)
