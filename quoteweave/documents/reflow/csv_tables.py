@@ -60,17 +60,19 @@ class _Table:
         self.longer = 0  # the number of rows with cells beyond the columns of the head
         self._above = above
         self._head: Sequence[str] = ()
+        self._names, self._filled = frozenset[str](), 0  # of its head's cells
         self._lines: list[str] = []
 
     def add(self, rows: Iterable[Sequence[str]]) -> None:
         for row in rows:
-            self._head = self._head or row
+            if not self._head:
+                self._head, self._names, self._filled = row, frozenset(filter(None, row)), sum(map(bool, row))
             self.longer += any(row[len(self._head) :])
             self._lines.append(" | ".join(row))
 
     def is_other_head(self, row: Sequence[str]) -> bool:
         """Whether a row is not of this table: it has more cells than the head, or begins with one of the head's."""
-        return sum(map(bool, row)) > sum(map(bool, self._head)) or (bool(row[0]) and row[0] in self._head)
+        return sum(map(bool, row)) > self._filled or row[0] in self._names
 
     def blocks(self) -> Iterator[FlowBlock]:
         if self._above:
