@@ -48,7 +48,8 @@ _LABEL = lazy_regex(r"([^:]{2,30}):\s+(?=[A-ZÀ-Þ])")
 _PARTS = lazy_regex(r"\s*(?:[:,;/&()]|\band\b)\s*|(?<=[a-z])\.\s+(?=[A-ZÀ-Þ])")
 _FORMER = lazy_regex(r"\b(?:former(?:ly)?|previous?|past|prior|earlier|until)\b", re.IGNORECASE)
 _OF_OTHERS = lazy_regex(
-    r"\b(?:after|before|until|till|since|not|except|other|besides|between)\b|n[’']t\b", re.IGNORECASE
+    r"\b(?:after|before|until|till|since|not|never|neither|except|but|than|other|else|besides|between)\b|n[’']t\b",
+    re.IGNORECASE,
 )
 
 Told = tuple[Sequence[str], Sequence[int], Sequence[int]]
