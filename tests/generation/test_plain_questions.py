@@ -6,6 +6,7 @@ from harbour_quotes import ask, context, image, quote
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Quote
+from quoteweave.generation.extractive.answer_names import ASKING_LABEL
 from quoteweave.generation.extractive.generator import SECTION_GOES_ON
 from quoteweave.generation.relevance import question_terms
 
@@ -237,6 +238,10 @@ def test_labels_are_of_the_occasion_to_which_a_document_invites(
 ) -> None:
     given = [quote(one, document=document, has_pages=False) for one in (text, labels)]
     assert (ask(question, context(given)).status == "answered") == answers
+
+
+def test_empty_lines_above_a_label_take_little_time() -> None:
+    assert ASKING_LABEL.search("\n" * 200_000 + "Where: Room 4") is not None
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_
 MAX_NAMES = 3
 """A sentence with more new names than this is a list, and does not answer a question for a name."""
 ASKING_LABEL = lazy_regex(
-    r"^\W*(?:(?P<date>When)|(?P<place>Where|Venue|Location))\W*:\s+\S", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*(?:(?P<date>When)|(?P<place>Where|Venue|Location))[^\w\n]*:\s+\S", re.IGNORECASE | re.MULTILINE
 )
 """A line whose label is a question word, or a noun for it; its group is the kind of the question."""
 WITHIN_WORDS = 4
