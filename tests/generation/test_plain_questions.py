@@ -373,6 +373,7 @@ def test_what_is_left_of_the_section_that_answers_is_announced(sentences: int, c
         ("What should I bring?", "What to bring", True),
         ("What should I bring?", "Ingredients", False),
         ("Where did she study?", "Education", True),
+        ("Where was she educated?", "Education", True),
         ("Where did she study mosses?", "Education", False),
         ("What did the study find?", "Education", False),
         ("How does it work?", "Experience", False),

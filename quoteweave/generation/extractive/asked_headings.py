@@ -69,7 +69,7 @@ _MAKES = frozenset({"make", "find"})
 _ASKS_ACT = lazy_regex(r"\bto\s+(?:do|happen)\b", re.IGNORECASE)
 _ASKS_WHAT_ONE_DOES = lazy_regex(
     r"\W*(?:(?P<what>what)\s+(?:do|must|should|shall|will)\s+(?:I|we|you)\b"
-    r"|where\s+(?:do|does|did|has|have)\s+(?!(?:it|this|that|the|an?|I|we|you)\b))",
+    r"|where\s+(?:do|does|did|has|have|was|were)\s+(?!(?:it|this|that|the|an?|I|we|you)\b))",
     re.IGNORECASE,
 )
 _ASKS_NOUN = lazy_regex(
