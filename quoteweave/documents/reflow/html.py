@@ -80,7 +80,6 @@ _STYLES: Mapping[str, NumberStyle] = {
     **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
 }
 _DISPLAY = lazy_regex(r"(?:^|;)\s{0,9}display\s{0,9}:\s{0,9}([\w-]+)", re.IGNORECASE)
-_SHOWN_BY_SCRIPTS = frozenset({"html", "body"})
 _ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS = frozenset({"td", "th"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
@@ -162,7 +161,7 @@ def _read(encoded: bytes, outline: BlockCollector, pictures: LinkedImages | None
 
 def _is_styled_away(tag: str, attributes: Mapping[str, str]) -> bool:
     display = _DISPLAY.findall(attributes.get("style", ""))[-1:]  # the last declaration counts
-    return [value.casefold() for value in display] == ["none"] and tag not in _SHOWN_BY_SCRIPTS
+    return [value.casefold() for value in display] == ["none"] and tag not in {"html", "body"}  # which scripts show
 
 
 class _Reader:
