@@ -66,7 +66,7 @@ class _Counts:
     items: int = 0
     left_out: int = 0
     to_encode: int = 0
-    tokens: float = 0.0  # of all items, where they are texts; an estimate
+    tokens: float = 0.0  # estimate for all items, if they are texts
     tokens_to_encode: float = 0.0
     encoded: int = 0
     vectors: int = 0  # of the items that are already encoded
@@ -140,7 +140,7 @@ def downloads_disabled() -> Iterator[None]:
     """Forbid downloads in this process for a while: a model that is not on this machine raises ModelNotFound."""
     try:
         constants = import_required("huggingface_hub.constants")
-    except MissingExtra:  # so there is nothing that could download
+    except MissingExtra:  # without this library, nothing can be downloaded
         constants = None
     before = constants and constants.HF_HUB_OFFLINE
     try:

@@ -20,7 +20,7 @@ from quoteweave.retrievers.make_retriever import Resources
 
 
 def _counted(model: ChatModel) -> ChatModel:
-    """Wrap a model without a limit, so that what it takes counts in the answer for which it is called."""
+    """Wrap a model without a limit, so that the usage of its calls counts towards the answer that they are made for."""
     from quoteweave.endpoints.budget import Budget, BudgetedChat
 
     return BudgetedChat(model, Budget())
@@ -33,7 +33,7 @@ class ChatModels:
     default: ChatModel | None = None
     """The model that `chat` without a name selects."""
     wrap: Callable[[ChatModel], ChatModel] = _counted
-    """Wraps a model that a name selects, with limits, a budget or a cache of calls; without one, its calls count."""
+    """Wraps a model that a name selects, with limits, a budget or a cache of calls; by default, calls are counted."""
     prompts: Path | None = None
     """A folder whose prompt files replace the built-in ones."""
 
@@ -83,7 +83,7 @@ class ChatOptions:
 def open_chat_model(name: str, options: ChatOptions, *, hardware: Hardware, retry_options: RetryOptions) -> ChatModel:
     """Open the chat model of that name: `local=PATH` on this machine, any other at an OpenAI-compatible endpoint.
 
-    Raises UsageError where a model on this machine cannot do what is set.
+    Raises UsageError for an option that a model on this machine does not support.
     """
     if not name.startswith(LOCAL_PREFIX):
         from quoteweave.endpoints.chat import OpenAIChat

@@ -1,6 +1,6 @@
-"""Fuses several rankings into one, by ranks or by scores, and ranks text and image quotes by a retriever each.
+"""Fuses several rankings into one by ranks or scores, or searches text and image quotes with a retriever for each.
 
-The second is the fixed split of MMDocRAG.
+The latter interleaves them in the fixed proportions of MMDocRAG.
 """
 
 import math
@@ -19,7 +19,7 @@ from quoteweave.core.records import Filter, Hit, Kind, Query
 
 # Cormack et al. chose 60; the larger it is, the less the first ranks outweigh the others.
 RANK_CONSTANT = 60
-# Hits of each retriever that are fused at least, so that a quote found by several at low ranks can rise.
+# At least this many hits of each retriever are fused, so that a quote which several find at low ranks can rise.
 DEPTH = 100
 
 Ranking = Sequence[Hit]
@@ -44,7 +44,7 @@ def reciprocal_rank_fusion(rankings: Sequence[Ranking], weights: Sequence[float]
 
 
 def fuse_ranks(rankings: Sequence[Sequence[str]], weights: Sequence[float] | None = None) -> dict[str, float]:
-    """Every id of the rankings once with its score, best first: `reciprocal_rank_fusion` of what is no quote.
+    """Every id of the rankings once with its score, best first, as `reciprocal_rank_fusion` scores quotes.
 
     >>> list(fuse_ranks([["a", "b"], ["b", "c"]]))
     ['b', 'a', 'c']
@@ -116,7 +116,7 @@ def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[
 
 
 def collection_of(*retrievers: Retriever) -> Collection | None:
-    """The collection that the first of these retrievers searches which says so by an attribute `collection`."""
+    """The collection of the first of these retrievers that has an attribute `collection`; None if none has it."""
     found = (getattr(retriever, "collection", None) for retriever in retrievers)
     return next((one for one in found if isinstance(one, Collection)), None)
 
@@ -124,9 +124,10 @@ def collection_of(*retrievers: Retriever) -> Collection | None:
 class FusedRetriever:
     """Searches with several retrievers and fuses their rankings by a rule.
 
-    Each is asked once, for all questions, and for `depth` hits, so that asking for fewer gives the beginning of the
-    same list; where more are asked for, for twice as many, and so on. Explanations call the retrievers by their
-    `names`. Raises UsageError for no retriever, or for weights that are not one positive number for each.
+    Each retriever is called once for all questions and asked for `depth` hits, so that a search for fewer hits gives
+    the beginning of the same list. For more hits, `depth` is doubled until it suffices. Explanations call the
+    retrievers by their `names`. Raises UsageError for no retriever, or for weights that are not one positive number for
+    each.
 
     >>> fused = FusedRetriever([LexicalRetriever(collection), Bm25Retriever(collection)], weights=[2, 1])
     >>> (hits,) = fused.search([Query(text="timber")], k=1)
@@ -153,19 +154,19 @@ class FusedRetriever:
 
     @property
     def collection(self) -> Collection | None:
-        """What its retrievers search; None where none of them says."""
+        """The collection that its retrievers search; None if none of them says which."""
         return collection_of(*self._retrievers)
 
     def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
-        """Those of its retrievers."""
+        """The warnings of its retrievers."""
         return collect_warnings(*self._retrievers, where=where)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain each hit by what each retriever adds to its score, with the reasons of those that give any.
 
-        It searches again, as deep as a search that asks for the lowest of the hits: of a search for more than that and
-        `depth`, scores can be higher than what the reasons add up to. Words have the rarity that the first retriever
-        knows. Raises what retrievers raise.
+        It searches again, as deep as a search for as many hits as the lowest rank among these. If they come from a
+        deeper search, their scores can be higher than the sum of the reasons. The rarity of words is that of the first
+        retriever that gives one. Raises what retrievers raise.
         """
         explanations = [
             each.explain(query, hits, where=where) if isinstance(each, Explains) else Explanation()
@@ -210,15 +211,15 @@ class FusedRetriever:
 
 
 def depth_for(k: int, least: int) -> int:
-    """How many hits each retriever is asked for, for `k` fused ones: `least`, twice as many, and so on.
+    """How many hits to ask of each retriever for `k` fused ones: `least`, doubled until it is at least `k`.
 
-    In such steps, so that searches for different `k` give the same scores, and explanations those of their search.
+    Thanks to these steps, most searches for different `k` give the same scores, and so do their explanations.
     """
     return least << max(0, math.ceil(math.log2(k / least)))
 
 
 def _described(hit: Hit, own: Sequence[Reason]) -> str:
-    """The rank and score that a retriever gives a hit, and in its own points, what speaks for the hit's page."""
+    """The rank and score that a retriever gives a hit, and its own reasons for the hit's page, in its own points."""
     reasons = [f"{one.part} {one.points:.2f}" + (f" ({one.detail})" if one.detail else "") for one in own]
     said = f"rank {hit.rank}, score {hit.score:.3f}"
     return f"{said}; its page: {', '.join(reasons)}" if reasons else said
@@ -234,8 +235,9 @@ class SplitHybrid:
     Scores of different retrievers cannot be compared, so the kind of quote at each rank is fixed: of the first 10 ranks
     7 are text quotes and 3 image quotes, of 15 they are 10 and 5, of 20 they are 12 and 8 (MMDocRAG, arXiv 2505.16470,
     appendix C.3), and from there on 3 and 2 of every 5. Within these blocks each kind is spread evenly, text first. So
-    fewer hits are always the beginning of more. Where one kind runs out, the other takes its ranks: a search returns as
-    many hits as there are, and a context, which is searched one kind at a time, keeps its split.
+    a search for fewer hits gives the beginning of a search for more. Where one kind runs out, the other takes its
+    ranks: a search returns as many hits as there are, and a context, which is searched one kind at a time, keeps its
+    split.
 
     The score of an interleaved hit is 1 / rank and carries no more information than that. A filter by kind searches
     with one retriever alone and returns its hits unchanged.
@@ -251,11 +253,11 @@ class SplitHybrid:
 
     @property
     def collection(self) -> Collection | None:
-        """What its retrievers search; None where none of them says."""
+        """The collection that its retrievers search; None if neither of them says which."""
         return collection_of(self._text, self._visual)
 
     def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
-        """Those of its retrievers."""
+        """The warnings of its retrievers."""
         return collect_warnings(self._text, self._visual, where=where)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:

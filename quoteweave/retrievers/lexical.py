@@ -35,15 +35,16 @@ _REMOVED = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), k
 
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.4
-# What a quote's fit still counts behind a better-fitting one of its page, and so on with each further one: the first
-# hits are then of several pages, where evidence is often on more than one.
+# A quote's fit is multiplied by this once for each better-fitting quote of its page, so that the first hits come from
+# several pages: the evidence is often on more than one.
 FURTHER_QUOTE = 0.8
 # Weight of the BM25 of the heading above a quote, relative to the quote's own.
 HEADING_WEIGHT = 0.6
-# For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, how many from the
-# one on that fits best, and by how much those under the second fit less.
+# For questions that ask for steps: the number of headings whose quotes are kept together, how many quotes of each are
+# kept from its first one on and from its best-fitting one on, and by how much those under the next heading fit less.
 SECTIONS, MAX_TOGETHER, FROM_FITTEST, NEXT_HEADING = 2, 8, 2, 0.001
-# For questions that ask what a thing does: how many quotes under the heading that names it fit as the best of its page.
+# For questions that ask what a thing does: how many of the first quotes under the heading that names it count as the
+# best-fitting ones of their page.
 DESCRIBING = 3
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for:
 # - a table or picture, where it asks about pictures, names one or contains a term;
@@ -51,7 +52,7 @@ DESCRIBING = 3
 # - a quote that has a quotation or code of the question to the letter;
 # - a quote under the heading of a part that the question names, as pages may have several;
 # - a quote that has words of the question in another spelling or by another name.
-# All but the first are looked for on so many of the best pages.
+# Contacts, quotations, codes and parts are only looked for on the best `FORM_PAGES` pages.
 FORM_BONUS = 0.5
 FORM_PAGES = 10
 
@@ -59,11 +60,11 @@ FORM_PAGES = 10
 class LexicalRetriever(Bm25Retriever):
     """Ranks pages by their evidence (`retrievers.pages.evidence`), and a page's quotes by their own BM25.
 
-    The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
-    their own BM25, to that of the heading above them, and to whether they have the form of what the question asks for
-    (a picture, a contact), and the less the more quotes of their page fit better. So evidence that a quote alone cannot
-    show (a number in a chart, an icon in a manual, the steps that a heading introduces) is found through the words
-    around it.
+    The best-fitting quote of a page gets the page's score, and the others at least `MIN_PAGE_SHARE` of it. How well a
+    quote fits depends on its own BM25, on that of the heading above it, and on whether it has the form that the
+    question asks for (a picture, a contact); it counts less for each quote of the page that fits better. So evidence
+    that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading introduces) is
+    found through the words around it.
 
     `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
 
@@ -81,7 +82,7 @@ class LexicalRetriever(Bm25Retriever):
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> PageEvidence:
         """The evidence for each page that passes the filter; the kinds of quotes that the filter wants are ignored."""
         scorer, pages = self._scorer_of(index), _page_filter(where)
-        # Which pages pass a filter may change without the index, as with the metadata of a document.
+        # Which pages pass a filter may change while the index does not, as when a document's metadata are edited.
         key = f"{self._collection.revision()} {pages.model_dump_json()} {question}" if pages else question
         evidence = scorer.cache.get(key)
         if evidence is None:
@@ -222,7 +223,7 @@ class LexicalRetriever(Bm25Retriever):
         return found, self._quotes_at(index, found)
 
     def _describing(self, index: LexicalIndex, evidence: PageEvidence, headings: "Positions") -> "Positions":
-        """Positions of the first quotes under each heading, on the best pages, that is the thing whose use is asked."""
+        """Positions of the first quotes under headings, on the best pages, that name the thing whose use is asked."""
         import numpy as np
 
         things = [thing for analysis in evidence.analyses if (thing := asked_thing(analysis.text))]
@@ -237,7 +238,7 @@ class LexicalRetriever(Bm25Retriever):
 
     @staticmethod
     def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "list[Positions]":
-        """Positions of the quotes under each of the best headings, together because a step alone explains nothing."""
+        """Positions of the quotes under each of the best headings, kept together as one step alone explains nothing."""
         import numpy as np
 
         found = distinct(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
@@ -253,7 +254,7 @@ class LexicalRetriever(Bm25Retriever):
         return None if allowed is None else index.pages_with(allowed)
 
     def _scorer_of(self, index: LexicalIndex) -> EvidenceScorer:
-        # Concurrent threads may build two equal readers, of which one is kept.
+        # Concurrent threads may build two equal scorers, of which one is kept.
         scorer = self._scorer
         if scorer is None or scorer.index is not index:
             read, containing = partial(self._quotes_at, index), partial(self._pages_containing, index)
@@ -279,7 +280,7 @@ class LexicalRetriever(Bm25Retriever):
         return known[1]
 
     def _quotes_at(self, index: LexicalIndex, positions: "Positions") -> list[Quote]:
-        """Quotes by their positions; without words where one was removed since."""
+        """The quotes at these positions; a quote without words stands for one that was removed since."""
         quotes = self._collection.quotes_at(index.rows[positions].tolist())
         return [quote if quote is not None else _REMOVED for quote in quotes]
 
@@ -289,7 +290,8 @@ class LexicalRetriever(Bm25Retriever):
 
         asked = np.ones(index.page_count, dtype=np.bool_) if within is None else within
         found = np.zeros_like(asked)
-        # Symbols alone are in the index; for others, and symbols that it does not know, records are read.
+        # The index can look up a string of symbols alone, such as "&&". For other strings, and on pages whose symbols
+        # it does not know, the quotes are read.
         if symbol_runs(text) == {text}:
             found = index.pages_with_symbols(text) & asked
             asked = asked & ~index.knows_symbols

@@ -1,7 +1,7 @@
 """Makes retrievers by name, for the command line, configuration files and HTTP; code passes objects.
 
-The names are described in `spec.py`. An index that was built is found by its retriever's short name: `minilm` means
-that of `minilm=PATH`.
+The names are described in `spec.py`. The short name of a retriever selects the index that was built with it: `minilm`
+finds that of `minilm=PATH`.
 """
 
 import re
@@ -116,7 +116,7 @@ def member_specs(spec: str) -> list[str]:
     """Split a spec into those of single retrievers: both of a hybrid, all of the ensemble, else the spec itself."""
     if spec.strip() == "ensemble":
         return list(ENSEMBLE)
-    # A path may contain a plus sign; that of a hybrid has the name of a known retriever on both sides.
+    # A path may contain a plus sign; one that joins a hybrid has the name of a known retriever on both sides.
     for match in re.finditer(r"\+", spec):
         parts = [spec[: match.start()], spec[match.end() :]]
         if all(_is_known(part) for part in parts):
@@ -197,9 +197,9 @@ def make_fused(
 
 
 def with_published_suffixes(text: str, *, of_text: Sequence[str], of_pictures: Sequence[str]) -> str:
-    """Add suffixes to each single retriever of a spec, by what it reads, except where it has some of the same kind.
+    """Add suffixes to each single retriever of a spec, by what it reads, except where it has one of the same kind.
 
-    Raises UsageError for a retriever that a published experiment, where a suffix names one, did not have.
+    Raises UsageError if a suffix names a published experiment that did not have the retriever.
     """
     specs = [
         with_suffixes(parse_spec(part), of_pictures if _reads_pictures(part) else of_text)
@@ -298,6 +298,6 @@ def _reads_pictures(text: str) -> bool:
 
 
 def _unknown(name: str) -> UsageError:
-    # Of a hybrid, name the part that is unknown.
+    # For a hybrid, name the part that is unknown.
     parts = [part for part in name.split("+") if not _is_known(part)]
     return unknown_name_error("retriever", parts[0] if parts else name, retriever_names())

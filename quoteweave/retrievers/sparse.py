@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CACHED_FILTERS = 8
 
 MAX_INLINE_QUOTES = 50_000
-"""Most quotes of an index that is searched without a thread of its own."""
+"""An index with more quotes is searched in a thread of its own."""
 
 NOTHING_THERE = "Nothing can be found yet: no document of the collection has any quotes."
 
@@ -61,7 +61,7 @@ class Bm25Retriever:
 
     @property
     def collection(self) -> Collection:
-        """What it searches."""
+        """The collection that it searches."""
         return self._collection
 
     @property
@@ -88,8 +88,8 @@ class Bm25Retriever:
             is_complete = len(hits) == len(found)
             if is_complete and allowed is None:
                 return hits
-            # The catalogue, which has the quotes and knows what passes the filter, may be newer than the opened index:
-            # where a document was replaced meanwhile, it has other quotes, and the search begins again.
+            # The catalogue has the quotes and knows which pass the filter. It may be newer than the opened index: if a
+            # document was replaced meanwhile, its quotes are others, and the search begins again.
             is_current = lexical.current_lexical_index(self._collection, index) is index
             if is_complete and is_current:
                 return hits
@@ -100,7 +100,7 @@ class Bm25Retriever:
                 )
 
     def warnings(self, where: Filter | None = None) -> tuple[str, ...]:
-        """A sentence each where nothing is there, files could not be read, or another version made the index."""
+        """One sentence each if there are no quotes, files could not be read, or another version made the index."""
         index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
         warnings = [] if index.rows.size else [NOTHING_THERE]
         if (unread := self._collection.unread_files_note(where)) is not None:
@@ -126,7 +126,7 @@ class Bm25Retriever:
             return None
         if where == Filter(kind=where.kind):
             return index.is_image if where.kind == "image" else ~index.is_image
-        # Which quotes pass may change without the index, as with the metadata of a document.
+        # Which quotes pass may change while the index does not, as when a document's metadata are edited.
         key = f"{self._collection.revision()} {where.model_dump_json()}"
         known = self._masks.get(key)
         if known is None or known[0] is not index:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 BASE, PASSAGES, QUESTIONS = "base", "passages", "questions"
 WEIGHTS = "pytorch_adapter.bin"
-# What the adapter's configuration has to say: another would be computed in another way.
+# The configuration that an adapter must have: others are computed in another way.
 ARCHITECTURE: Mapping[str, object] = {
     "adapter_residual_before_ln": False,
     "is_parallel": False,
@@ -78,9 +78,9 @@ class AdaptedBertEncoder(TwoSidedEncoder):
 
 
 def _insert_adapter(model: Any, folder: Path) -> None:
-    """Insert an adapter into a BERT model, in its weights' own place: after the feed-forward part of each layer.
+    """Insert an adapter into a BERT model, where it was trained: after the feed-forward part of each layer.
 
-    Of the layer's sum s = feed-forward + residual it makes norm(s + up(relu(down(norm(s))))).
+    From the layer's sum s = feed-forward + residual it computes norm(s + up(relu(down(norm(s))))).
     """
     import torch
 
@@ -106,7 +106,7 @@ def _insert_adapter(model: Any, folder: Path) -> None:
 
 
 def _before_norm(down: Any, up: Any, norm: Any, inputs: tuple[Any]) -> tuple[Any]:
-    """What a layer's norm gets in place of the sum that it would get without an adapter."""
+    """Return the input of a layer's norm, computed by the adapter from the input that the norm has without one."""
     import torch
 
     (total,) = inputs

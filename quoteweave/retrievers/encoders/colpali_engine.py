@@ -45,7 +45,8 @@ class ColPaliEngineModel:
 
     Since 0.3.13 colpali-engine puts no prefix before questions, where these checkpoints were trained with "Query: ".
     Since 0.3.12 a question for ColPali no longer ends, after its ten augmentation tokens, in the line break with which
-    PaliGemma ends all its prompts; ColPali was trained with it, and its `-hf` form keeps it. It adds one vector.
+    PaliGemma ends all its prompts; ColPali was trained with it, and its `-hf` form keeps it. Here the line break is
+    added; it gives one more vector.
     """
 
     def __init__(self, row: ModelRow, folder: Path, *, base: Path | None, dtype: "torch.dtype", device: str) -> None:
@@ -81,7 +82,7 @@ class ColPaliEngineModel:
     def pictures(self, pictures: "Sequence[Image]") -> "Sequence[np.ndarray[Any, Any]]":
         """A matrix (vectors, dimension) for each picture, without vectors of padding."""
         inputs = self._processor.process_images(list(pictures))
-        inputs.pop("labels", None)  # for which PaliGemma would compute a loss
+        inputs.pop("labels", None)  # with them, PaliGemma would compute a loss
         return self._vectors(inputs)
 
     def tokens(self, picture: "Image") -> int:
@@ -107,7 +108,7 @@ def _load(kind: Any, folder: Path, base: Path | None, dtype: "torch.dtype") -> A
     if base is not None:
         _load_adapter(model, folder)
     if kind.__name__ == "ColPali":
-        # Its output layer is the embedding layer, which loading forgets.
+        # The output layer shares its weights with the embedding layer, which loading does not restore.
         model.model.lm_head.weight = model.model.model.language_model.embed_tokens.weight
     return model
 

@@ -45,7 +45,7 @@ class ColPaliHfModel:
 
     def __init__(self, row: ModelRow, folder: Path, *, dtype: "torch.dtype", device: str) -> None:
         if row.query_suffix or row.passage_prefix:
-            # Its processor writes the prompts, so that those of the row would be recorded and not used.
+            # The checkpoint's processor writes the prompts; those of the row would be recorded but not used.
             raise UsageError(
                 f"{folder} is in transformers' own format, which cannot have the prompts of a published experiment; "
                 f"name an original checkpoint of {row.name}, or leave out @mmdocir"
@@ -77,7 +77,7 @@ class ColPaliHfModel:
         """Approximate number of image tokens of a picture."""
         if hasattr(self._processor, "image_seq_length"):
             return int(self._processor.image_seq_length)
-        if hasattr(self._processor, "image_seq_len"):  # of each of the parts that a picture is cut into
+        if hasattr(self._processor, "image_seq_len"):  # tokens of each tile that a picture is cut into
             height, width = picture.height, picture.width
             parts, *_ = self._processor.image_processor.get_number_of_image_patches(height, width, {})
             return int(parts * self._processor.image_seq_len)

@@ -81,8 +81,8 @@ def load_multi_vector(row: ModelRow, folder: Path, hardware: Hardware, *, dtype:
 def _unused_weights(folder: Path) -> tuple[str, ...]:
     """Beginnings of the names of weights that take no part in vectors.
 
-    Vectors are those of the tokens: BERT's pooler is not used, nor the layer with which a language model would choose
-    its next word, unless the checkpoint reads that.
+    Vectors come from the tokens' hidden states. BERT's pooler is not used, nor is a language model's output layer,
+    which predicts the next token, unless the checkpoint takes its vectors from there.
     """
     outputs = str(read_config(folder, MODULE_CONFIG).get("modality_config"))
     return "pooler.", *(() if "logits" in outputs else ("lm_head.", "vlm.lm_head."))

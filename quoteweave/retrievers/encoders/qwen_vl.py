@@ -27,9 +27,10 @@ BEFORE_IMAGE, AFTER_IMAGE = "<|vision_start|>", "<|vision_end|>"
 
 
 class QwenVisionEncoder(VisualEncoder):
-    """Base: the last token's hidden state, its first `dimension` numbers (arXiv 2205.13147), normalised.
+    """Base class: a vector is the first `dimension` numbers of the last token's hidden state, normalised.
 
-    It needs transformers only; pictures are resized by Pillow, whether or not torchvision is installed.
+    Models whose vectors may be cut so are described in arXiv 2205.13147. It needs transformers only; pictures are
+    resized by Pillow, whether or not torchvision is installed.
     """
 
     model_class: ClassVar[str]

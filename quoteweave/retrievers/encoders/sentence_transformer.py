@@ -70,7 +70,7 @@ class SentenceTransformerEncoder(TextEncoder):
         return SentenceTransformer(modules=[transformer, pooling], device=device)
 
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
-        model, row = self.model, self.row  # first: it raises MissingExtra where a library is missing
+        model, row = self.model, self.row  # loaded first, as this raises MissingExtra if a library is missing
         import torch
         from sentence_transformers.util import batch_to_device
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # Texts per batch, unless the user sets it: enough to keep the cores busy, and small beside a GPU's memory.
 CPU_BATCH = 32
 GPU_BATCH = 64
-# Best number of texts per call, so that batches can hold texts of similar length: in batches, and at least.
+# Preferred number of texts per call, as a number of batches and as a minimum: of many texts, those of similar length
+# can share a batch.
 BATCHES_AT_ONCE = 8
 TEXTS_AT_ONCE = 256
 # Tokens per text of a full batch, as many as BERT reads; batches of longer texts are smaller, to take no more memory.
@@ -132,7 +133,7 @@ class TwoSidedEncoder(TextEncoder):
     """
 
     questions: ClassVar[str]
-    """The name of the questions' side, as folders are called."""
+    """The name of the questions' side, which a local checkpoint's folder has too."""
     passages: ClassVar[str]
 
     @abstractmethod

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     Matrices = Sequence[np.ndarray[Any, Any]]
 
-# Batch sizes, unless the user sets one: whole pages, and the most crops, as long as they take no more memory.
+# Batch sizes, unless the user sets one: the number of whole pages, and the most crops that may take their place if
+# they need no more memory.
 CPU_PAGES, CPU_CROPS = 2, 8
 GPU_PAGES, GPU_CROPS = 8, 64
 # Best number of batches per call, so that each can hold pictures of similar size.
@@ -66,7 +67,7 @@ class VisualEncoder(TextEncoder):
         return BATCHES_AT_ONCE * self.hardware.chosen_batch_size(cpu=CPU_PAGES, gpu=GPU_CROPS)
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
-        """A matrix (vectors, dimension) for each picture; a text is encoded like a question, if nothing else is said.
+        """A matrix (vectors, dimension) for each picture; a text is encoded like a question, unless a subclass differs.
 
         Raises ModelNotFound, ModelFailed and UsageError.
         """
@@ -155,9 +156,9 @@ class ColPaliEncoder(VisualEncoder):
 class VisualLateInteractionEncoder(VisualEncoder):
     """Late interaction over pictures: any checkpoint that sentence-transformers loads as a MultiVectorEncoder.
 
-    Prompts, chat, augmentation tokens, sizes of pictures, projection and what of it is scored are the checkpoint's, as
-    `encode_query` and `encode_document` of the library use them. A text that is no question is a document to it. Signs
-    of the model's own in a text are removed.
+    The prompts, chat template, augmentation tokens, sizes of pictures, projection and the choice of vectors that are
+    scored are the checkpoint's, as `encode_query` and `encode_document` of the library use them. A text that is no
+    question is encoded as a document. The model's special tokens are removed from texts.
     """
 
     @cached_property

@@ -24,9 +24,8 @@ class ChatExpander:
     """Implements `core.protocols.Expander`: the question itself, then at most `most` clauses written by a chat model.
 
     The paper does not state whether the question itself is searched for too; here it always is, so that a bad clause
-    can add quotes but lose
-    none. `prompts_folder` may hold its own `expand_system.txt` (field: `$most`) and `expand_user.txt`
-    (field: `$question`). Raises UsageError when the prompts cannot be read, or for `most` below 1.
+    can add quotes but lose none. `prompts_folder` may hold its own `expand_system.txt` (field: `$most`) and
+    `expand_user.txt` (field: `$question`). Raises UsageError when the prompts cannot be read, or for `most` below 1.
     """
 
     def __init__(self, model: ChatModel, *, most: int = 4, prompts_folder: Path | None = None) -> None:

@@ -1,6 +1,6 @@
 """The evidence for each page of a collection, given a question: words, references, kinds of pictures, and position.
 
-For a word that no page searched has, others count that say the same (`retrievers.pages.search_words`).
+If no page searched has a word of the question, other words that say the same count (`retrievers.pages.search_words`).
 
 All scores are on the scale of BM25. A *unit* of the table is `index.max_idf`, the score of a word that occurs on one
 page only. The parts add up to `PageEvidence.total`, and `search --explain` reports each of them by its name.
@@ -11,7 +11,7 @@ page only. The parts add up to `PageEvidence.total`, and `search --explain` repo
 | best quote | BM25 of the quote that matches best, times `BEST_QUOTE` |
 | outline | BM25 of the headings that stand above it in the outline, times `OUTLINE` |
 | reference | `REFERENCE` units for each name that refers to it: "Figure 3", "page 12"; less for a section |
-| quotation | where one quote contains a quotation or code of the question: all its words, or it to the letter |
+| quotation | where one quote has all words of a quotation or code of the question; more where it has it to the letter |
 | amount | where one quote contains a number with its unit, however these are written |
 | spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
 | picture type | `PICTURE_TYPE` units for each type of picture that the question asks about, and the page shows |
@@ -93,7 +93,7 @@ class PageEvidence:
     analyses: "Counter[QuestionAnalysis]"
     """How each line of the question was read, and how often it counts."""
     text: str
-    """What is searched for, of all lines."""
+    """The text that is searched for, of all lines of the question."""
     quote_scores: "Scores"
     """BM25 of each quote."""
     best_quote: "Scores"
@@ -105,7 +105,7 @@ class PageEvidence:
     expansions: list[TermExpansion] = field(default_factory=list)
     """Terms of the question of which another name, a component or a place was found."""
     referred: set[PlaceName] = field(default_factory=set)
-    """The names that the question refers to and pages searched have."""
+    """The names that the question refers to and that the pages searched have."""
     seeds: list[int] = field(default_factory=list)
     """The pages from which page feedback started, best first."""
 
@@ -128,7 +128,7 @@ class PageEvidence:
 
     @property
     def spellings(self) -> dict[str, tuple[str, ...]]:
-        """The amounts, codes and words that pages have otherwise than the question, with the spellings there."""
+        """The question's amounts, codes and words that pages write in another way, with the spellings there."""
         found = {amount: amount_spellings(amount) for amount, pages in self.sources["amount"].items() if len(pages)}
         for source in self.sources["spelling"]:
             asked, _, written = source.partition(" = ")
@@ -203,8 +203,9 @@ class EvidenceScorer:
     def _topic(self, analysis: QuestionAnalysis, within: "Mask | None") -> str:
         """The text of a question that is searched for.
 
-        Within one document, "the title page" is no words to look for where there is such a page; nor is "the first
-        part" where it is asked on which page that ends, or "the report" in a question for a kind of picture alone.
+        Within one document, "the title page" is not searched for as words if the document has that page, nor is "the
+        first part" in a question on which page that part ends. Of a question that asks for a kind of picture alone, as
+        in "the charts of the report", only the words for pictures are searched for.
         """
         places = analysis.places
         of_pages = {place.whole for place in places if place.page is not None}
@@ -218,7 +219,7 @@ class EvidenceScorer:
         return analysis.text
 
     def _asks_kind_alone(self, analysis: QuestionAnalysis, within: "Mask | None") -> bool:
-        """Whether a question asks for a kind of picture that pages searched show, and says nothing that they say."""
+        """Whether a question asks for a kind of picture that pages searched show, and has no other word of theirs."""
         layouts = {layout for kind in analysis.picture_types for layout, _ in _LAYOUTS_FOR[kind]}
         shown = (self.index.pages_with_reference(layout_token(layout)) for layout in sorted(layouts))
         if not any(any_within(pages, within) for pages in shown):
@@ -228,7 +229,7 @@ class EvidenceScorer:
         return not any(self.index.has_word(word, within) for word in topical)
 
     def _page_feedback(self, evidence: PageEvidence) -> "Scores":
-        """(m,) what belongs with the best pages; where a kind of picture alone is asked for, only among those of it."""
+        """(m,) what pages gain; if a kind of picture alone is asked for, pages without one gain at most `NEARBY`."""
         import numpy as np
 
         gained = self.page_feedback.scores(evidence.total, evidence.seeds, evidence.sides, evidence.within)
@@ -250,7 +251,7 @@ class EvidenceScorer:
         return scores if within is None else scores * within
 
     def _add_own_document(self, evidence: PageEvidence, tokens: Sequence[str]) -> None:
-        """Add what pages are worth among those of their own documents, and order the quotes of these anew."""
+        """Add what pages are worth among the pages of their own document, and rescore the best documents' quotes."""
         parts = evidence.parts
         by_words = parts["words"] + parts["best quote"] + parts["outline"]
         among_all = evidence.quote_scores, evidence.best_quote
@@ -287,7 +288,7 @@ class EvidenceScorer:
         return gained, sources
 
     def _share_of_section(self, pages: "Positions") -> "Scores":
-        """1 / sqrt(n) for each of these pages, of which its document has n."""
+        """1 / sqrt(n) for each of these pages, where n of them are of its document."""
         import numpy as np
 
         documents = self.index.document_of[pages]
@@ -295,7 +296,7 @@ class EvidenceScorer:
         return share
 
     def _add_places(self, evidence: PageEvidence, *, is_among_several: bool) -> None:
-        """Add what kinds of pictures and a first page gain; among several documents, alone they are no evidence."""
+        """Add points for kinds of pictures and first pages; of several documents, only in those with other evidence."""
         import numpy as np
 
         analyses = evidence.analyses
@@ -343,9 +344,9 @@ class EvidenceScorer:
     def _term_scores(
         self, matches: TermMatches, tokens: Sequence[str], within: "Mask | None"
     ) -> "tuple[Scores, Scores]":
-        """The gains (m,) by the terms of the question, and by what it asks beside them.
+        """The gains (m,) by the terms of the question, and by its other words.
 
-        All documents of a field have a term's places: they count by how well each document matches the rest of the
+        All documents of a field have a term's places, so these count by how well each document matches the rest of the
         question. A question may be about something else in which a term occurs ("revenue from gift cards"): a page
         with a quote that has its other words too gains almost as much as the term's place.
         """
@@ -383,7 +384,7 @@ class EvidenceScorer:
 
 
 def _titles(analyses: "Counter[QuestionAnalysis]") -> Counter[str]:
-    """What may be the title of a section: a quotation of several words, and how often each counts."""
+    """Texts that may be titles of sections, such as quotations of several words, and how often each counts."""
     found = Counter[str]()
     for analysis, times in analyses.items():
         quoted = (text for text in analysis.quoted if len(words(text)) > 1)

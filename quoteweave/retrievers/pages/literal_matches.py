@@ -1,7 +1,7 @@
 """Evidence by how a question's words are written: quotations, codes, amounts, captions, and other spellings.
 
-Pages have words without their order and marks, so what is looked for here is read again in the best quotes that have
-its words.
+The index has the words of a page without their order and punctuation, so exact wording is looked for by reading the
+best quotes that have its words.
 """
 
 import re
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LoadTexts = Callable[["Positions"], list[str]]
 """All words of the quotes at some positions, as `Quote.all_text` gives them."""
 FindPages = Callable[[str, "Mask | None"], "Mask"]
-"""Which of the pages given have a quote whose text contains a string, to the letter (m,)."""
+"""(m,) which of the pages given have a quote whose text contains a string to the letter."""
 
 # Units for a page on which one quote has all words of a quotation, a code or an amount; for one that has a quotation or
 # code to the letter; and the share of a word's rarity for one that has it in another spelling.
@@ -44,15 +44,15 @@ SPELLING = 0.8
 MAX_SOUGHT, MAX_READ = 8, 100
 # Most words whose other spellings are looked up, spellings of each, letters of such a word, and pairs of words.
 MAX_MISSING, MAX_SPELLINGS, MAX_WORD_LETTERS, MAX_PAIRS = 8, 200, 30, 50
-# Least letters of a word that OCR may have misread: "es" is a word of German, and not "e5".
+# Fewest letters of a word that OCR may have misread: "es" is a word of German, and not "e5".
 MIN_MISREAD_LETTERS = 3
-# Letters of the parts of a word that was broken at the end of a line, and of a word that two were joined to, at least.
+# Fewest letters of each part of a word that was broken at the end of a line, and of a word made of two joined words.
 MIN_PART, MIN_JOINED = 3, 5
-# Least letters and digits of a code that is written with or without marks and spaces, and most of these within it;
-# digits of a number that may be divided into groups, and of each group.
+# Fewest letters and digits of a code that may have other marks and spaces, and most marks and spaces within it; fewest
+# and most digits of a number that may be divided into groups, and of each group.
 MIN_CODE, MAX_CODE_MARKS = 3, 5
 MIN_NUMBER_DIGITS, MAX_NUMBER_DIGITS, MIN_GROUP, MAX_GROUP = 7, 15, 2, 5
-# What OCR takes for one another.
+# Characters that OCR takes for one another.
 CONFUSED = {
     "1": "li",
     "l": "1i",
@@ -73,7 +73,7 @@ _QUOTATION_MARKS = lazy_regex("[‘’‚“”„«»`]")
 
 
 class LiteralMatches:
-    """Looks for what a question writes out in the quotes of one index."""
+    """Looks for a question's quotations, codes, amounts and other spellings in the quotes of one index."""
 
     def __init__(self, index: LexicalIndex, texts: LoadTexts, containing: FindPages) -> None:
         self._index, self._texts, self._containing = index, texts, containing
@@ -108,12 +108,12 @@ class LiteralMatches:
         return points
 
     def amounts(self, sought: Sequence[str]) -> "tuple[Scores, Sources]":
-        """(m,) what numbers with their units add to each page, in whatever way they are written; the quotes of each."""
+        """(m,) what numbers with units, however written, add to each page, and the quotes that have each."""
         import numpy as np
 
         gained, sources = self._index.no_points(), Sources()
         for amount in sought[:MAX_SOUGHT]:
-            # "40 %" is one word, and found as such.
+            # A spelling that is a single word, such as "40 %", is found as any other word.
             phrases = {tuple(words(spelling)) for spelling in amount_spellings(amount)} - {tuple(words(amount)[:1])}
             having = [self._index.quotes_with(phrase) for phrase in phrases]
             sources[amount] = distinct(np.concatenate([self._no_quotes(), *having]))
@@ -144,10 +144,10 @@ class LiteralMatches:
     def spellings(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
         """(m,) what the question's words in other spellings add to each page, and the quotes of each.
 
-        What no page searched has as it is asked is looked up otherwise: a word as OCR may have read it (l for 1), as
-        two words with a hyphen at a line's end between them, and in other forms of another language than English; two
-        words that follow one another, as one; a code or telephone number with marks or spaces in other places.
-        On pages without it, a word is looked up in British and American spelling.
+        Words that no page searched has as the question writes them are looked up in other ways: a word as OCR may have
+        read it (l for 1), as two words with a hyphen at a line's end between them, and, in a language other than
+        English, in its other forms; two successive words as one; a code or telephone number with marks or spaces in
+        other places. The other one of a British and an American spelling is looked up on pages without the word.
         """
         import numpy as np
 
@@ -155,7 +155,7 @@ class LiteralMatches:
         for word, parts in (*_variants(text), *self._other_spellings(text, within)):
             quotes = self._on_pages_without(words(word), self._quotes_with_spelling(parts, within))
             if len(quotes):
-                # As rare as the word in both spellings: one that is seldom used is no better evidence for that.
+                # The rarity is that of both spellings together, as one that is seldom used is no better evidence.
                 pages, asked = self._pages(quotes), self._pages(self._index.quotes_with(words(word)))
                 rarity = self._rarity(np.maximum(pages, asked), within)
                 np.maximum(gained, SPELLING * pages * rarity, out=gained)
@@ -163,7 +163,7 @@ class LiteralMatches:
         return gained, sources
 
     def _other_spellings(self, text: str, within: "Mask | None") -> Iterator[tuple[str, Sequence[str]]]:
-        """What no page searched has as asked, each with the words that may stand for it, one after the other."""
+        """Words that no page searched has as asked, each with the successive words that may stand for it."""
         asked = words(text, stem=False)
         missing = [word for word in dict.fromkeys(asked) if not self._index.has_quote_with(words(word), within)][
             :MAX_MISSING
@@ -179,7 +179,7 @@ class LiteralMatches:
         pairs = (pair for pair in pairwise(asked) if len("".join(pair)) >= MIN_JOINED and "".join(pair).isalpha())
         for together in (*islice(pairs, MAX_PAIRS), *islice(_codes_apart(text), MAX_PAIRS)):
             joined = "".join(together)
-            # That the words stand together somewhere is looked up last, as it takes longest.
+            # Whether the words stand together somewhere is looked up last, as it takes longest.
             if self._index.has_quote_with(words(joined), within):
                 apart = words(" ".join(together))
                 if len(apart) > 1 and not self._index.has_quote_with(apart, within):
@@ -206,7 +206,7 @@ class LiteralMatches:
         import numpy as np
 
         stems = [stem for part in parts for stem in words(part)]
-        # A letter of a code may be a stop word ("GK 2290 A"), but two words alone are looked for by both.
+        # A part of a code may be a stop word, as the "A" of "GK 2290 A", but at least two parts must be searchable.
         if len(stems) < min(len(parts), 2) or not self._index.has_quote_with(stems, within):
             return self._no_quotes()
         if any(len(words(part, keep_stop_words=True)) != 1 for part in parts):
@@ -221,7 +221,7 @@ class LiteralMatches:
         return found
 
     def _on_pages_without(self, stems: Sequence[str], quotes: "Positions") -> "Positions":
-        """Those of the quotes whose pages have none that has all of these words."""
+        """Those of the quotes on whose pages no quote has all of these words."""
         import numpy as np
 
         pages = self._index.page_of
@@ -233,7 +233,7 @@ class LiteralMatches:
         return self._index.best_quotes(found, scores, MAX_READ)
 
     def _rarity(self, pages: "Scores", within: "Mask | None") -> "Scores":
-        """(m,) the idf of what these pages have, among those searched, on each of them."""
+        """(m,) on each of these pages, the idf of a word that only they have, among the pages searched; 0 elsewhere."""
         import numpy as np
 
         searched = len(pages) if within is None else int(np.count_nonzero(within))
@@ -287,7 +287,7 @@ def _variants(text: str) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _misread(word: str) -> Iterator[str]:
-    """The word with one or two of its letters and digits as OCR may have taken them; nothing of a short word."""
+    """The word with one or two characters as OCR may have misread them; nothing for a short word."""
     if len(word) < MIN_MISREAD_LETTERS or not word.isalnum():
         return
     at = [i for i, letter in enumerate(word[:MAX_WORD_LETTERS]) if letter in CONFUSED]
@@ -319,7 +319,7 @@ def _is_code(word: str) -> bool:
 
 
 def _joined_but_at(pieces: Sequence[str], marks: int) -> Sequence[str]:
-    """Pieces of a word joined again but where a bit of `marks` is set, from the first gap on."""
+    """Join the pieces of a word except at the gaps whose bit is set in `marks`; the lowest bit is the first gap's."""
     parts = [pieces[0]]
     for i, piece in enumerate(pieces[1:]):
         parts += [piece] if marks >> i & 1 else []

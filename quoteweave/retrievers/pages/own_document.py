@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BEST_QUOTE = 0.5
 OUTLINE = 0.4
 BEST_PAGES = 20
-"""Documents of so many of the best pages are searched once more."""
+"""The documents of this many of the best pages are searched once more."""
 
 
 def rescore_within_documents(
@@ -30,10 +30,10 @@ def rescore_within_documents(
 ) -> "Scores":
     """Score the best documents by a question's words as if each were asked alone.
 
-    `total` (m,) is the evidence so far, `by_words` (m,) the share of words, best quote and outline in it, and
-    `among_all` are BM25 of each quote (n,) and of the best of each page (m,) among all: those of the best documents are
-    overwritten. Returns what each page (m,) gains or loses beside the others of its document. Documents stay in the
-    order of their best pages, and no page that was found is lost.
+    `total` (m,) is the evidence so far, and `by_words` (m,) the part of it that comes from words, best quote and
+    outline. `among_all` is the BM25 of each quote (n,) and of the best quote of each page (m,) in a search of all
+    documents; the values of the best documents are overwritten. Returns what each page (m,) gains or loses beside the
+    others of its document. Documents stay in the order of their best pages, and no page that was found is lost.
     """
     import numpy as np
 

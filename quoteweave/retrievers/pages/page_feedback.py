@@ -35,7 +35,7 @@ NEXT, PREVIOUS = 0.3, 0.15
 CONTINUED = 0.15
 """Added for a page on which a table of the best page goes on or begins."""
 SIDE = 0.3
-# The best pages that it starts from, words of each that it uses, and words that it considers.
+# How many best pages page feedback starts from, how many words of each it uses, and how many it considers.
 SEEDS, SEED_WORDS, SEED_CANDIDATES = 2, 20, 40
 # Most quotes of a page that are read, and most pages that one table goes on over, each way.
 MAX_QUOTES, MAX_PAGES = 200, 5
@@ -44,9 +44,9 @@ MAX_SIDES = 4
 # Most words that two pages share and that an explanation shows.
 SHOWN = 8
 NEARBY = 1e-3
-"""Where fewer than `MIN_PAGES` pages are found, most that other pages of their documents gain, nearest first."""
+"""If fewer than `MIN_PAGES` pages are found, other pages of their documents gain at most this, the nearest most."""
 MIN_PAGES = 10
-# Cells of the first line of a table that make it a header which tells one table from another.
+# Fewest cells of a table's first line if that is to be a header by which tables are told apart.
 _CELLS = 2
 
 LoadQuotes = Callable[["Positions"], list[Quote]]
@@ -54,7 +54,7 @@ LoadQuotes = Callable[["Positions"], list[Quote]]
 
 
 class PageFeedback:
-    """Looks from the best pages of one index to those that belong with them."""
+    """Finds the pages that belong with the best pages of one index."""
 
     def __init__(self, index: LexicalIndex, quotes: LoadQuotes) -> None:
         self._index, self._quotes = index, quotes
@@ -82,7 +82,7 @@ class PageFeedback:
         for seed in seeds:
             own = index.pages_of(int(index.document_of[seed]))
             if own.stop - own.start == 1:
-                continue  # no other page to be alike
+                continue  # the document has no other page
             alike = self._alike(seed) if within is None else self._similar_pages(seed, within)
             share = alike / max(float(alike[seed - own.start]), 1e-9) * (scores[seed] / scores[first])
             share[seed - own.start] = 0
@@ -119,7 +119,7 @@ class PageFeedback:
     def reasons(
         self, seeds: Sequence[int], page: int, sides: Sequence[str] = (), within: "Mask | None" = None
     ) -> Iterator[str]:
-        """What a page has to do with those that page feedback started from and with `sides`, a phrase each."""
+        """How a page is related to the pages that page feedback started from and to `sides`, one phrase for each."""
         if page in seeds[:1]:
             yield "keeps the page with the most other evidence first"
             return
@@ -193,10 +193,10 @@ class PageFeedback:
 
 
 def is_continued(before: Quote, after: Quote) -> bool:
-    """Whether a table goes on that another one, the last of the page before, begins.
+    """Whether the table `after` continues `before`, which is the last table of the page before.
 
-    So it does where its caption says so or has the same label, and, without a caption of its own, where its first line
-    says so or is the other's: tables that go on repeat their header.
+    It does if its caption says so or has the same label. Without a caption of its own, it does if its first line says
+    so or equals that of `before`, as continued tables repeat their header.
     """
     if after.caption:
         label = first_label(after.caption)

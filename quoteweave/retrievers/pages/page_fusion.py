@@ -8,8 +8,8 @@ from quoteweave.core.protocols import Explains, Explanation, Reason, Retriever, 
 from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 from quoteweave.retrievers.fusion import depth_for
 
-# Hits of each retriever that are fused at least; of the others, also as many as are of so many pages. A retriever of
-# whole pages gives all quotes of a page, and its first hundred are of few.
+# At least `DEPTH` hits of each retriever are fused, and of those other than the evidence as many as it takes to cover
+# `MIN_PAGES` pages: a retriever of whole pages gives all quotes of a page, so its first hundred are of few pages.
 DEPTH = 100
 MIN_PAGES = 20
 # Standard deviations above the mean, among the pages that another retriever finds, from which on a page stands out.
@@ -17,9 +17,10 @@ STANDS_OUT = 1.5
 # Units of page evidence for each standard deviation beyond. Both were chosen with one small model (all-MiniLM-L6-v2) on
 # the questions of MMDocIR and MMLongBench-Doc, and again without each document: `benchmarks/hybrid_mmdocir.py`.
 POINTS_PER_DEVIATION = 0.3
-# Units added to the page with the most evidence: page feedback at its neighbours leaves it hardly any lead of its own.
+# Units added to the page with the most evidence: page feedback raises its neighbours so far that it hardly leads.
 LEAD = POINTS_PER_DEVIATION
-# Units for the best page of another retriever, and in proportion for its others: they order what has no evidence.
+# Units for the best page of another retriever, and fewer in proportion for its others: they order pages without
+# evidence.
 TIE_BREAK = 1e-3
 # Share of it for the worst of them: what is found stands before what is not.
 MIN_SHARE = 1e-3
@@ -37,10 +38,10 @@ class PageFusion:
     The evidence for a page comes from `evidence`, for all pages of which any retriever finds a quote. Each other
     retriever adds to the pages that stand out among those it finds: `POINTS_PER_DEVIATION` for each standard deviation
     by which a page's best score is more than `STANDS_OUT` above the mean, so that retrievers with different ranges of
-    scores are calibrated alike. What does not stand out changes no order that the evidence gives: a weaker retriever
-    is wrong about most pages, and seldom about the few that it tells from all others. The page with the most evidence
-    stands `LEAD` before the others. Explanations call the others by their `names`. `weights` are one positive
-    number for each retriever, the first for the evidence.
+    scores are calibrated alike. Pages that do not stand out keep the order that the evidence gives: a weaker retriever
+    is wrong about most pages, but seldom about the few that it tells from all others. The page with the most evidence
+    gains `LEAD`. Explanations call the other retrievers by their `names`. `weights` are one positive number for each
+    retriever, the first for the evidence.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class PageFusion:
     def _points(
         self, query: Query, rankings: Sequence[Sequence[Hit]], where: Filter | None
     ) -> list[dict[_Page, float]]:
-        """What each retriever gives the pages that any of them finds, and last, the lead of the page with the most."""
+        """The points by each retriever for the pages that any of them finds, and last, the lead of the first page."""
         pages = list(dict.fromkeys(_page(hit.quote) for ranking in rankings for hit in ranking))
         scores = dict(zip(pages, self._evidence.page_scores(query, pages, where=where), strict=True))
         first = max(scores, key=lambda page: scores[page], default=None)
@@ -135,7 +136,7 @@ class PageFusion:
         return [{page: self._weights[0] * score for page, score in scores.items()}, *others, lead]
 
     def _calibrating(self, ranking: Sequence[Hit]) -> Sequence[Hit]:
-        """The hits whose scores the others are measured by: the same, however many were asked for."""
+        """The hits by whose scores all others are calibrated: the same ones, however many were asked for."""
         size, before = self._depth, 0
         while size < len(ranking) and before < (count := _page_count(ranking[:size])) < MIN_PAGES:
             size, before = 2 * size, count
@@ -145,9 +146,9 @@ class PageFusion:
 def _of_enough_pages(
     retriever: Retriever, queries: Sequence[Query], depth: int, where: Filter | None
 ) -> list[list[Hit]]:
-    """The first hits for each query: `depth`, or twice as many and so on until they are of `MIN_PAGES` pages.
+    """The first hits for each query: `depth` of them, doubled until they are of `MIN_PAGES` pages.
 
-    Where twice as many are of no more pages, it stops.
+    It stops when twice as many hits are of no more pages.
     """
     found = retriever.search(queries, depth, where=where)
     counts = [0] * len(found)

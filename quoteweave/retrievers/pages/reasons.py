@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Most words of the question to show for each part.
 WORDS_SHOWN = 8
-# Parts with fewer points, more or less than none, are left out.
+# Parts whose points are nearer to 0 than this are left out.
 MIN_SHOWN = 0.01
 
 
@@ -63,7 +63,7 @@ def _describe_missing(
 
 
 def _is_found(name: PlaceName, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
-    # Of very many names not all were looked for; those of captions are then known by the index alone.
+    # If a question has very many names, not all of them were looked for, so the index is asked too.
     pages = index.pages_meant_by(name)
     return name in evidence.referred or any_within(pages, within)
 
@@ -71,7 +71,7 @@ def _is_found(name: PlaceName, evidence: PageEvidence, index: LexicalIndex, with
 def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:
     """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index.
 
-    The last may be below 0: what words are worth less within the document than in the collection.
+    The last one may be below 0, where words are worth less within the document than in the collection.
     """
     page = scorer.index.page(quote.document, quote.page)
     if page is None:

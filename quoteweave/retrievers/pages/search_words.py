@@ -1,4 +1,4 @@
-"""The words to search for a question: its own, and for those that are nowhere, others by which texts say the same."""
+"""The words by which a question is searched for: its own, and for those that no page has, others that say the same."""
 
 from collections.abc import Callable, Collection
 from functools import cache
@@ -11,9 +11,10 @@ from quoteweave.core.text.units import unit_words
 
 
 def search_words(analysis: QuestionAnalysis, topic: str, is_known: Callable[[str], bool]) -> list[str]:
-    """The words of a question's `topic`, stemmed, with other words for those that are not known to be somewhere.
+    """The words of a question's `topic`, stemmed, and other words for those that are not known (`is_known`).
 
-    Beside a reference, no "que" and "der", which are rare in documents in English.
+    In a question that refers to a place, as "figure 3", function words of other languages, such as "que" and "der", are
+    left out: in documents in English they are rare, and would outweigh the reference.
 
     >>> from quoteweave.core.text.question_analysis import analyse_question
     >>> search_words(analyse_question("How tall is it?"), "How tall is it?", {"height"}.__contains__)
@@ -27,12 +28,12 @@ def search_words(analysis: QuestionAnalysis, topic: str, is_known: Callable[[str
 
 
 def _others(analysis: QuestionAnalysis, asked: Collection[str]) -> set[str]:
-    """The words by which texts say some words of a question, or the quantity that it asks for by them.
+    """The words that texts use for some words of a question, or for the quantity that it asks for with these.
 
-    Of a word only in the forms listed: "roses" are no "rose" that is an increase.
+    A word counts only in the forms listed: "roses" are flowers and no increase, as "rose" may be.
     """
     wanted = asked_quantity(analysis.asked_by, analysis.text) if asked else None
-    counted = _units() if analysis.asked_by.casefold() == "how many" else frozenset[str]()  # "kilometres" are km
+    counted = _units() if analysis.asked_by.casefold() == "how many" else frozenset[str]()  # "km" for "kilometres"
     listed = [stem for word in asked if word in _listed() | counted for stem in words(word)]
     others = {other for stem in listed for other in words_alike(stem)}
     if wanted is not None and not wanted.acts.union(words(analysis.asked_by)).isdisjoint(words(" ".join(asked))):

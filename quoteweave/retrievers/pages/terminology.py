@@ -29,7 +29,7 @@ ACRONYMS = 0.4
 OTHER_NAME = 0.9
 # Most quotes that are searched for a term as an exact phrase.
 MAX_PHRASE_CHECKS = 100
-# Phrases of which it is kept which quotes have them: a question looks for its terms several times, and so do others.
+# Phrases whose quotes are cached, as one question looks for its terms several times and others for the same ones.
 CACHED_PHRASES = 64
 # A word of the question that is surely an acronym; one without a vowel may be.
 _CAPITALS, _VOWELS = lazy_regex(r"\b[A-Z]{2,}s?\b"), frozenset("aeiouy")
@@ -49,9 +49,9 @@ class TermMatches:
     """How pages (m,) match the terms of a question."""
 
     gained: "Scores"
-    """By the terms themselves, what they are made of and their places, from 0 to `MAX_OF_TERM` for a domain's terms."""
+    """Gains by the terms, their components and their places, from 0 to `MAX_OF_TERM` for the terms of one domain."""
     renamed: "Scores"
-    """In points, by other names of the terms."""
+    """Points by other names of the terms."""
     expansions: list[TermExpansion] = field(default_factory=list)
     """The terms of which anything was found."""
     sources: Sources = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Terminology:
         self._contains: RecentCache[Phrase, dict[int, bool]] = RecentCache(CACHED_PHRASES)
 
     def terms(self, tokens: Sequence[str], quote_scores: "Scores", page_scores: "Scores") -> TermMatches:
-        """Match the terms among a question's words, by which quotes and pages have these scores."""
+        """Match the terms among a question's words; the scores are those of quotes and pages for these words."""
         matches = TermMatches(self._index.no_points(), self._index.no_points())
         for terms in self._terms:
             if (expansions := terms.expansions(tokens)) and (applies := self._places.documents(terms)).any():
@@ -115,11 +115,11 @@ class Terminology:
         return True
 
     def _raise_as_asked(self, gained: "Scores", expansion: TermExpansion, quote_scores: "Scores") -> "Positions":
-        """Let pages that have a term as it is asked gain (m,) what the best page by its components and places does.
+        """Raise the gain (m,) of pages that have a term as it is asked to that of the best page by its components.
 
-        A single word may mean something else, so it gains no more than these. A line item is in many texts, which count
-        in documents whose tables do not have it; there it is raised only where the best page does not have it itself.
-        Returns the pages.
+        It is raised no higher, as a single word may mean something else. Many texts mention a line item, so they count
+        only in documents whose tables do not have it; and in documents whose best page has it, no page is raised.
+        Returns the raised pages.
         """
         import numpy as np
 
@@ -140,7 +140,7 @@ class Terminology:
         return exact
 
     def _most_in_documents(self, gained: "Scores") -> "Scores":
-        """(m,) the most that any page of each page's document has."""
+        """(m,) the largest value that any page of each page's document has."""
         import numpy as np
 
         most = np.zeros(self._index.document_count, dtype=gained.dtype)
@@ -148,7 +148,7 @@ class Terminology:
         return most[self._index.document_of]
 
     def _pages_named(self, expansion: TermExpansion, quote_scores: "Scores") -> "Iterator[tuple[str, Positions]]":
-        """The pages with a term of several words as it is asked; of an acronym that a document lacks, with its name."""
+        """The pages with a term of several words as asked; if a document lacks an acronym, those with its name."""
 
         def pages_with(phrase: Phrase) -> "Positions":
             quotes = self._with_phrase(phrase, quote_scores, in_pictures=expansion.is_listed)
@@ -281,5 +281,5 @@ def _in_number(acronym: str) -> tuple[str, ...]:
 
 
 def _forms(phrase: Sequence[str]) -> list[Phrase]:
-    """What a definition says, and if that is an acronym, its other form."""
+    """The phrase of a definition and, if it is an acronym, its plural or singular."""
     return [(form,) for form in _in_number(phrase[0])] if len(phrase) == 1 else [tuple(phrase)]

@@ -31,7 +31,7 @@ CPU_BATCH = 16
 GPU_BATCH = 32
 # Characters per passage of a full batch, about what BERT reads; batches of longer passages are smaller.
 FULL_PASSAGE = 2048
-# Pairs that requests which wait have scored together at most: two with as many candidates as are usual.
+# Most pairs of waiting requests that are scored together: those of two requests with a usual number of candidates.
 PAIRS_AT_ONCE = 80
 Pair = tuple[str, str]
 """A question and a passage."""
@@ -41,7 +41,7 @@ class LocalReranker(ABC):
     """Base of local rerankers (`core.protocols.Reranker`); a subclass scores one batch. Weights load on first use.
 
     It computes in a worker thread, so that the event loop is not blocked. Threads take turns, so that weights are
-    loaded once; what several ask while the model is busy is scored together.
+    loaded once; requests that come while the model is busy are scored together.
     """
 
     def __init__(self, row: RerankerRow, hardware: Hardware | None = None) -> None:

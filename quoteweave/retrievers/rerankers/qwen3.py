@@ -66,7 +66,8 @@ class Qwen3Reranker(LocalReranker):
         return _Loaded(tokenizer, model, before, after, [vocabulary["yes"], vocabulary["no"]], room)
 
     def _compute(self, question: str, passages: list[str]) -> list[float]:
-        # In double precision, and only here: single precision would make all of the best passages equal.
+        # Probabilities are computed in double precision from the margins: in single precision all of the best passages
+        # would have the probability 1.
         return [_logistic(margin) for margin in super()._compute(question, passages)]
 
     def _batch(self, pairs: list[Pair]) -> "np.ndarray[Any, Any]":

@@ -3,7 +3,7 @@
 "Return on assets" occurs nowhere in most annual reports; net income and total assets do, in statements whose titles the
 question does not name. Terms are data, in TOML:
 
-    places = 2                          these terms apply only to documents that contain at least so many of the places
+    places = 2                          these terms apply only to documents that contain at least 2 of the places
 
     [[term]]
     name = "return on assets"           as people write it; words match in all inflected forms
@@ -83,7 +83,7 @@ class Terms:
 
     def __init__(self, terms: Sequence[Term], *, places: int = 0) -> None:
         self.least_places = places
-        """These terms apply only to documents that contain at least so many of their places."""
+        """These terms apply only to documents that contain at least this many of their places."""
         self._given = tuple(terms)
         self._terms = {term.name: term for term in reversed(terms)}
         self._named = {phrase: term.name for term in reversed(terms) for phrase in _phrases(term)}
@@ -215,7 +215,7 @@ def read_terms(path: Path) -> Terms:
         raise UsageError(f"{path} is no file of terms: it nests too deep; {_FORM}") from error
     except ValidationError as error:
         raise UsageError(f"{path}: {_describe_error(error)}; {_FORM}") from error
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # such as a number with thousands of digits
         raise UsageError(f"{path} is no TOML: {error}") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
@@ -261,7 +261,7 @@ def finance() -> Terms:
 
 # Share of a place's components that a page must contain in its tables and pictures.
 MIN_COMPONENTS_SHARE = 0.5
-# What a title that names the place adds to that share, on a page that has more than so much of it.
+# Added to that share for a title that names the place, on a page whose share exceeds the second number.
 TITLE_SHARE, MIN_TITLED_SHARE = 0.25, 0.2
 # Most words of a title beside the name: "Consolidated statements of income (in millions)".
 MAX_TITLE_WORDS = 4
