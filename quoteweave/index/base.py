@@ -43,7 +43,7 @@ class Shard:
     lengths: "Rows"
     """(n,) how many vectors each item has; their vectors follow each other in the order of `rows`."""
     blocks: BlockChecksums | None = None
-    """Checksums of the numbers; None where they have just been made."""
+    """Checksums of the numbers; None if the vectors have just been encoded."""
 
     def vectors(self) -> "npt.NDArray[Any]":
         """(sum of lengths, dimension) memory-mapped, read-only, verified.
@@ -84,7 +84,7 @@ class TopItems:
 
 
 class VectorIndex(Protocol):
-    """Vectors of items, to be searched. Not for several threads at once while it is changed."""
+    """Vectors of items, to be searched. While it is changed, only one thread may use it."""
 
     @property
     def rows(self) -> "Rows":
@@ -99,7 +99,7 @@ class VectorIndex(Protocol):
         ...
 
     def remove(self, rows: "Rows") -> None:
-        """Remove items; from now on no search finds them. Rows that are not there are passed over."""
+        """Remove items; from now on no search finds them. Rows that are not there are ignored."""
         ...
 
     def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
@@ -110,20 +110,20 @@ class VectorIndex(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the index into an empty folder, from which `open_index` makes it again."""
+        """Write the index into an empty folder, from which `open_index` can load it."""
         ...
 
 
 @runtime_checkable
 class DatabaseIndex(Protocol):
-    """A vector index whose items lie in a database and not in its folder (`kinds.DATABASE_KINDS`): what it has besides.
+    """What a vector index also needs if its items lie in a database and not in its folder (`kinds.DATABASE_KINDS`).
 
-    A class implements this and `VectorIndex`.
+    Such an index implements this and `VectorIndex`.
     """
 
     @property
     def keeps_removed(self) -> bool:
-        """Whether its files may keep what is removed, so that an index without that has to be made anew."""
+        """Whether its files may keep removed items, so that a new index has to be built to be rid of them."""
         ...
 
     def drop(self) -> None:
@@ -131,9 +131,9 @@ class DatabaseIndex(Protocol):
         ...
 
     def drop_others(self, folders: Iterable[Path]) -> object:
-        """Drop what killed runs left in the database: of our own, what none of the indexes in these folders uses."""
+        """Drop what killed runs of ours left in the database and none of the indexes in these folders uses."""
         ...
 
     def close(self) -> None:
-        """Ends the connection; of an index that was never saved, its items go too."""
+        """End the connection. The items of an index that was never saved are dropped."""
         ...

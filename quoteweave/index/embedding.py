@@ -1,7 +1,8 @@
 """Encodes views: each document's vectors are stored as a shard, and only what is missing is encoded.
 
-Documents share what an encoder gets at once, and a document's shard is stored and tied to it as soon as its last view
-is encoded; until then its parts are, so that a killed run goes on from what the encoder got last.
+One call of an encoder may have views of several documents. A document's shard is stored and tied to it as soon as its
+last view is encoded. Until then the parts of the shard are stored after each call, so that a killed run can go on from
+its last call.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class DimensionChanged(ModelFailed):
-    """A model gives vectors of another dimension than those that are there."""
+    """A model gives vectors of another dimension than the stored ones."""
 
 
 class UnreadableItem(Record):
@@ -46,9 +47,9 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
     try:
         content = view.load()
         if not isinstance(content, str):
-            content.load()  # else a damaged picture would only show in the encoder
+            content.load()  # otherwise a damaged picture would only be noticed in the encoder
         return content
-    # What Pillow raises on a damaged picture depends on its format.
+    # Which error Pillow raises for a damaged picture depends on its format.
     except (DocumentError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         cause = error_reason(error)
         reason = cause if view.quote.id in cause else f"the picture of quote {view.quote.id}: {cause}"
@@ -58,7 +59,7 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
 def check_vectors(
     name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, multi_vector: bool
 ) -> None:
-    """Raise ModelFailed unless the model gave a matrix of finite numbers for each thing that it was to encode."""
+    """Raise ModelFailed unless the model gave a matrix of finite numbers for each item; `what` names the items."""
     import numpy as np
 
     if len(matrices) != len(what):
@@ -78,11 +79,12 @@ def check_vectors(
             )
 
 
-# What an encoder that says nothing of it gets at once; no more is ever in memory, or lost when it is stopped.
+# Views per call of an encoder that has no preference (`SuggestsCallSize`). No more are ever in memory at once, or lost
+# when the run is stopped.
 TEXTS_AT_ONCE = 256
 PICTURES_AT_ONCE = 8
-# Most pixels of pictures in memory at once, 0.2 GB in RGB, whatever the encoder says; the picture that reaches it is
-# the last of its call.
+# Most pixels of pictures in memory at once, 0.2 GB in RGB, whatever the encoder prefers; the picture that reaches this
+# number is the last of its call.
 PIXELS_AT_ONCE = 64_000_000
 
 
@@ -102,9 +104,9 @@ class EmbeddingStatus:
     stored: dict[str, StoredVectors] = field(default_factory=dict)
     """By document."""
     missing: dict[str, str | None] = field(default_factory=dict)
-    """The key of the shard that each document lacks; None if that cannot be known without pictures."""
+    """By document, the key of the shard that it lacks; None if that cannot be known without pictures."""
     views: dict[str, int] = field(default_factory=dict)
-    """How many views are to be encoded for each of these keys."""
+    """By the key of a missing shard, how many views are to be encoded for it."""
     older: dict[str, StoredVectors] = field(default_factory=dict)
     """The vectors that missing documents had before their pictures changed."""
 
@@ -114,7 +116,7 @@ class EmbedResult:
     """The result of `embed_missing`."""
 
     stored: dict[str, StoredVectors]
-    """By document, of every document."""
+    """The vectors of every document, by its name."""
     fresh: set[str] = field(default_factory=set)
     """Documents whose shards were made now."""
     encoded: int = 0
@@ -122,7 +124,7 @@ class EmbedResult:
 
     @property
     def refused(self) -> dict[str, str]:
-        """Why each of the unreadable is, by id of its quote."""
+        """Why each unreadable item could not be encoded, by the id of its quote."""
         return {one.quote: one.reason for one in self.unreadable}
 
 
@@ -136,10 +138,11 @@ def embedding_status(
 ) -> EmbeddingStatus:
     """Find each document's shard, and link it to the document if it is not linked yet.
 
-    With `verified`, all vectors are read, and a shard with damaged ones is missing.
+    With `verified`, all vectors are read, and a shard with damaged vectors counts as missing.
 
-    The words of a document never change, so a shard that is tied to it fits. Its pictures may, with a password for
-    instance: they are compared wherever `pictures` are given. With these, OCR reads what the plan's view wants.
+    The words of a document never change, so a shard of texts that is tied to it fits. Its pictures may change, for
+    instance with a password: if `pictures` are given, the views of visual encoders are compared with the shard. With
+    `pictures`, OCR reads the crops where the plan's view is their text.
     """
     tied, found = collection.shard_keys(plan.shards), EmbeddingStatus()
     shards, can_see = collection.shards, pictures is not None or plan.view not in CROP_VIEWS
@@ -165,7 +168,7 @@ def embedding_status(
 
 
 def _needed(collection: Collection, plan: IndexPlan, name: str, pictures: ImageProvider | None) -> tuple[str, int]:
-    """Key of the document's shard, and how many views it is made of. A shard of none is stored at once."""
+    """The key of the document's shard, and how many views it is made of; a shard without views is stored right away."""
     views = document_views(collection, plan, name, pictures)
     key, count = shard_key([view.key or "" for view in views]), sum(view.key is not None for view in views)
     if not count and collection.shards.vectors(plan.shards, key) is None:
@@ -191,11 +194,11 @@ def embed_missing(
 ) -> EmbedResult:
     """Encode what is missing. Memory is bounded, whatever the size of the collection.
 
-    A picture that cannot be had is left out of its document's shard, and so is a text that an endpoint refuses. Raises
-    ModelFailed for what are no vectors, or not of the dimension of those that are there, and what the encoder raises;
-    documents that were done stay done.
+    A picture that cannot be read is left out of its document's shard, and so is a text that an endpoint refuses. Raises
+    ModelFailed if the encoder gives no vectors, or vectors of another dimension than the stored ones, and what the
+    encoder raises; documents that are finished by then keep their vectors.
     """
-    # What an index that is built now stands on must be whole, or no later command would make it again.
+    # An index must be built from undamaged vectors, as no later command would encode damaged ones again.
     found = embedding_status(collection, writer, plan, pictures, verified=True)
     progress = progress or EmbedProgress()
     unreadable = _still_unreadable(collection, plan, found, pictures) if pictures is not None else []
@@ -229,7 +232,7 @@ def _still_unreadable(
 
 
 def _dimension(plan: IndexPlan, found: EmbeddingStatus) -> int:
-    """The dimension that vectors must have: that of those which are there, or which the settings say; 0 if unknown."""
+    """The dimension that vectors must have: that of stored vectors, or else of the settings; 0 if unknown."""
     dimensions = plan.settings.get("dimensions")
     return next(
         (s.dimension for s in found.stored.values() if s.dimension), dimensions if isinstance(dimensions, int) else 0
@@ -276,7 +279,7 @@ class _Run:
             yield from (_Task(pending, views[position]) for position in places[pending.done :])
 
     def loaded(self, tasks: Iterator[_Task]) -> "Views":
-        """The next views, as many as the encoder gets at once; none when all have been."""
+        """Load the next views, as many as the encoder gets in one call; none after the last."""
         views: Views = []
         pixels = 0
         for task in tasks:
@@ -290,13 +293,13 @@ class _Run:
 
     @cached_property
     def _at_once(self) -> int:
-        # Asked only once there is something to encode: it depends on the device, and so may import torch.
+        # Read only when there is something to encode: the number depends on the device, so this may import torch.
         if isinstance(self._encoder, SuggestsCallSize):
             return self._encoder.at_once
         return PICTURES_AT_ONCE if self._plan.view in VISUAL_VIEWS else TEXTS_AT_ONCE
 
     def encode(self, views: "Views") -> int:
-        """Encode these views, and store the documents that are done with them. Returns how many views there were."""
+        """Encode these views, and store the documents that this completes. Returns how many views there were."""
         seen = [(task, content) for task, content in views if not isinstance(content, UnreadableItem)]
         made = iter(self._vectors([task for task, _ in seen], [content for _, content in seen]))
         for task, content in views:
@@ -339,7 +342,7 @@ class _Run:
                 )
         with np.errstate(over="ignore"):
             stored = [matrix.astype(self._plan.dtype) for matrix in matrices]
-        # Half precision cannot hold what is beyond 65,504.
+        # Half precision cannot hold numbers beyond 65,504.
         check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], multi_vector=True)
         given = iter(stored)
         return [

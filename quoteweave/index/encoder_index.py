@@ -1,4 +1,4 @@
-"""An encoder's vectors over a collection: made where they are missing, indexed, and opened to be searched."""
+"""An encoder's vectors of a collection: encodes missing ones, and builds, updates and opens their index."""
 
 from collections.abc import Iterator, Mapping
 
@@ -34,7 +34,7 @@ class SkippedItem(Record):
 def iter_skipped_items(
     collection: Collection, plan: IndexPlan, stored: Mapping[str, StoredVectors], refused: Mapping[str, str]
 ) -> Iterator[SkippedItem]:
-    """Yield all skipped items, by document and in order. `refused` has the reason for those refused, by quote id."""
+    """Yield all skipped items, document by document and in order; `refused` maps ids of refused quotes to reasons."""
     for name, rows, pages in collection.iter_retrievable_rows():
         vectors = stored.get(name)
         if vectors is None or vectors.lengths.all():
@@ -56,7 +56,7 @@ def counts_by_reason(manifest: Manifest) -> dict[str, int]:
 
 
 def _lack(plan: IndexPlan) -> str:
-    """What an item without anything to encode lacks."""
+    """What an item lacks that has nothing to encode, such as words."""
     lacks = {
         "image": "no picture",
         "mixed": "no words or picture",
@@ -81,7 +81,7 @@ class IndexReport(Record):
 def make_plan(
     encoder: Encoder, spec: str, *, kind: str | None = None, unit: Unit = "quote", view: View | None = None
 ) -> IndexPlan:
-    """The index of an encoder that a retriever uses; by default of quotes, exact, and of what the encoder reads.
+    """Plan the index that a retriever uses with an encoder; by default an exact one, of quotes, in the encoder's view.
 
     Raises UsageError for a kind or a view that does not fit the encoder.
     """
@@ -159,7 +159,7 @@ class EncoderIndex:
         )
 
     def missing_documents_note(self) -> str | None:
-        """A note on which documents the index lacks (`core.errors.note_text`); None where it has all."""
+        """A note on which documents the index lacks (`core.errors.note_text`); None if it has all."""
         state = self.collection.index_state(self._fingerprint)
         if state is None or state.revision == self.collection.revision():
             return None
@@ -187,7 +187,7 @@ class EncoderIndex:
             try:
                 return open_generation(self.collection, state)
             except CollectionError as error:
-                # Unless another process has just put the next generation in its place.
+                # If another process has just published the next generation, that one is opened.
                 if self.collection.index_state(self._fingerprint) == state:
                     raise with_rebuild_advice(error, self.collection, self.plan.spec) from error
         raise self._missing_error()

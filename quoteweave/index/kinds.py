@@ -10,16 +10,16 @@ SINGLE_VECTOR_KINDS = (*FAISS_KINDS, "milvus")
 MULTI_VECTOR_KINDS = ("exact", "two-stage", "pool2", "pool3", "binary")
 EXACT_KINDS = ("flat", "milvus", "exact")
 DATABASE_KINDS = ("milvus",)
-"""Those whose items lie in a database, to which the index's folder only points: they are `DatabaseIndex` too."""
+"""Kinds whose items lie in a database, to which the index's folder only points; they also implement `DatabaseIndex`."""
 
 
 def default_kind(*, multi_vector: bool) -> str:
-    """The kind that is always right: exact search."""
+    """The kind that always fits: exact search."""
     return MULTI_VECTOR_KINDS[0] if multi_vector else SINGLE_VECTOR_KINDS[0]
 
 
 def check_kind(kind: str, *, multi_vector: bool) -> None:
-    """Raise UsageError, which names those there are, for a kind that does not fit items of one or of many vectors."""
+    """Raise UsageError, which lists the kinds, for a kind that does not fit items of one or of many vectors."""
     kinds = MULTI_VECTOR_KINDS if multi_vector else SINGLE_VECTOR_KINDS
     if kind not in kinds:
         items = "many vectors" if multi_vector else "one vector"
@@ -27,11 +27,11 @@ def check_kind(kind: str, *, multi_vector: bool) -> None:
 
 
 def index_bytes_per_item(kind: str, dimension: int, vectors: float) -> float:
-    """What an index keeps on disk for an item of the given number of vectors, beside those themselves; roughly."""
+    """Estimate the bytes on disk that an index takes for an item with that many vectors, not counting the shards."""
     row = 8.0
     many = {"exact": 0.0, "two-stage": 4.0 * dimension, "binary": vectors * dimension / 8}
     pooled = {f"pool{factor}": 2.0 * dimension * vectors / factor for factor in (2, 3)}
-    # HNSW has 64 links of four bytes at its lowest level; Milvus keeps where a quote stands.
+    # HNSW has 64 links of four bytes at its lowest level; Milvus also stores the document and page of a quote.
     flat = {"flat": 4.0 * dimension, "fp16": 2.0 * dimension, "hnsw": 4.0 * dimension + 270, "ivfpq": dimension / 4 + 8}
     return row + {**many, **pooled, **flat, "milvus": 4.0 * dimension + 300}[kind]
 

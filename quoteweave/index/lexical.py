@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     Positions = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
 
-# Changes whenever the same quotes would give another index, so that runs over the two are told apart. It rebuilds none:
-# where segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, or, where those of before
+# Change this whenever the same quotes would give another index, so that runs over the two are told apart. That rebuilds
+# no index: if segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, and if older segments
 # would be misread, `collection.folder.FORMAT`.
 FINGERPRINT = "lexical-23"
-# Scores per block; comparing the best of each block first leaves few scores to sort.
+# Scores per block: after the best of each block are compared, few scores are left to sort.
 BLOCK = 128
-# Least number of pages that shows which words are common (`LexicalIndex.rarity`).
+# Fewest pages that show which words are common (`LexicalIndex.rarity`).
 MIN_PAGES = 100
 
 
@@ -58,7 +58,7 @@ class LexicalIndex:
         import numpy as np
 
         self.segments = dict(segments)
-        """By the name of their file."""
+        """The segments by the names of their files."""
         given = self._segments = list(self.segments.values())
         pages = np.cumsum([0, *(segment.page_count for segment in given)])
         self._page_bases: list[int] = pages[:-1].tolist()
@@ -86,7 +86,7 @@ class LexicalIndex:
         self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(given, token)))
 
     def no_points(self) -> "Scores":
-        """(m,) 0 for each page."""
+        """(m,) an array of zeros, one for each page."""
         import numpy as np
 
         return np.zeros(self.page_count, dtype=np.float32)
@@ -109,7 +109,7 @@ class LexicalIndex:
         return found
 
     def best_quotes(self, found: "Positions", scores: "Scores", k: int) -> "Positions":
-        """The `k` of these quotes that have the best of all quotes' scores (n,), best first."""
+        """The `k` of these quotes with the best scores, best first; `scores` (n,) are those of all quotes."""
         import numpy as np
 
         return found[np.lexsort((self.tie_order[found], -scores[found]))][:k]
@@ -139,7 +139,7 @@ class LexicalIndex:
         names = [name for segment in self._segments for name in segment.names]
         counts = concatenated(of_segments, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-        start = np.empty(len(names), dtype=np.int64)  # of each document's items in the new order
+        start = np.empty(len(names), dtype=np.int64)  # where each document's items begin in the new order
         start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
         old = np.cumsum(counts) - counts
         places: Positions = np.arange(int(counts.sum())) + np.repeat(start - old, counts)
@@ -163,7 +163,7 @@ class LexicalIndex:
     ) -> "tuple[Positions, Scores]":
         """The quotes or pages of some documents, ascending, and BM25 of each as if its document alone were searched.
 
-        `documents` are their positions, ascending.
+        `documents` are the positions of the documents, ascending.
         """
         starts, stops = (self.document_of.searchsorted(documents, side) for side in ("left", "right"))
         if field == "quotes":
@@ -213,7 +213,7 @@ class LexicalIndex:
         return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
     def pages_with_reference(self, name: str) -> "Positions":
-        """Positions of the pages with a `PlaceName` of that text, or that show that kind (`layout_token`)."""
+        """Positions of the pages that have the `PlaceName` with that text, or show that layout (`layout_token`)."""
         return self._fields["references"].items_with(self._ids(name))
 
     def pages_meant_by(self, name: PlaceName) -> "Positions":
@@ -236,7 +236,7 @@ class LexicalIndex:
         return named
 
     def last_parts(self, kind: str) -> dict[int, PlaceName]:
-        """By the position of each document that has one, the name of its last part of a kind, such as 'chapter 9'."""
+        """The last part of a kind in each document that has one, such as 'chapter 9', by the document's position."""
         prefix = str(last_part(PlaceName(kind))) + " "
         tokens = {token.decode() for segment in self._segments for token in segment.beginning(prefix.encode())}
         return {
@@ -246,7 +246,7 @@ class LexicalIndex:
         }
 
     def definitions_beginning(self, prefix: str, most: int) -> list[str]:
-        """The first `most` definitions that begin so (`collection.segments.builder.acronym_prefix`), sorted."""
+        """At most `most` definitions with this prefix (`collection.segments.builder.acronym_prefix`), sorted."""
         encoded = prefix.encode("utf-8", "surrogatepass")
         first = bisect_left(self._definitions, encoded)
         found = self._definitions[first : first + most]
@@ -259,7 +259,7 @@ class LexicalIndex:
         return sorted(found)
 
     def pages_with_symbols(self, text: str) -> "Mask":
-        """(m,) which pages have a string of at most `MAX_SYMBOL_RUN` symbols, of those whose symbols it knows."""
+        """(m,) which pages have a string of at most `MAX_SYMBOL_RUN` symbols, among those that `knows_symbols` has."""
         import numpy as np
 
         found = np.zeros(self.page_count, dtype=np.bool_)
@@ -270,7 +270,7 @@ class LexicalIndex:
 
     @cached_property
     def knows_symbols(self) -> "Mask":
-        """(m,) of which pages the index knows the symbols: not of those that an earlier version stored."""
+        """(m,) the pages whose symbols the index knows; pages that an earlier version stored are not among them."""
         import numpy as np
 
         found = np.zeros(self.page_count, dtype=np.bool_)
@@ -285,7 +285,7 @@ class LexicalIndex:
     def quotes_with(self, tokens: Iterable[str], *, max_words: int | None = None) -> "Positions":
         """Positions of the quotes that hold all of these words, ascending; none for no words.
 
-        With `max_words`, only of those that hold no more words in all.
+        With `max_words`, only quotes with at most that many words in all.
         """
         found = self._with("quotes", tokens)
         return found if max_words is None else found[self._fields["quotes"].lengths(found) <= max_words]
@@ -321,7 +321,7 @@ class LexicalIndex:
         return slice(*self.document_of.searchsorted([document, document + 1]).tolist())
 
     def quotes_on(self, pages: "Sequence[int] | Positions") -> "Positions":
-        """Positions of the quotes of these pages, which ascend, in order."""
+        """Positions of the quotes of these pages, in order; the pages must be ascending."""
         return positions_between(self.page_of.searchsorted(pages), self.page_of.searchsorted(pages, "right"))
 
 
@@ -339,15 +339,15 @@ def best_positions(scores: "Scores", k: int, order: "Positions") -> "Positions":
     """Return the positions of the `k` best scores above 0, best first; of equal ones, those first in `order` (n,)."""
     import numpy as np
 
-    # Where there are more blocks than k, at least k scores reach the k-th best of the block maxima.
+    # If there are more than k blocks, at least k scores reach the k-th best of the block maxima.
     blocks = len(scores) // BLOCK
     least = np.float32(0)
     if blocks > k:
-        # A block is a column, as numpy compares whole rows with one another several times as fast.
+        # Each block is a column: numpy finds the maxima of columns several times as fast as those of rows.
         least = np.partition(scores[: blocks * BLOCK].reshape(BLOCK, blocks).max(axis=0), -k)[-k]
     (candidates,) = (scores >= least if least > 0 else scores > 0).nonzero()
     if len(candidates) > k:
-        # All ties at the cut are kept for now; the arbitrary order of the partition would decide between them.
+        # All ties at the cut are kept for now, or the arbitrary order of the partition would decide between them.
         matched = scores[candidates]
         candidates = candidates[matched >= np.partition(matched, -k)[-k]]
     return candidates[np.lexsort((order[candidates], -scores[candidates]))][:k]
@@ -368,7 +368,7 @@ def current_lexical_index(collection: Collection, opened: LexicalIndex | None = 
             if index.document_count != documents:
                 raise CollectionError(f"it holds {index.document_count} of {documents} documents")
         except (CollectionError, OSError) as error:
-            # A segment that is gone may just have been merged with others.
+            # A segment that is gone may have been merged with others just now.
             if collection.segments() == state:
                 raise damaged_index(collection.root, error) from error
         else:

@@ -18,7 +18,7 @@ from quoteweave.index.base import DatabaseIndex, SearchScope, TopItems, VectorIn
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
-# CollectionErrors that say nothing of the index itself.
+# CollectionErrors that do not mean that the index is at fault.
 NOT_INDEX_FAULTS = (CollectionLocked, StorageError)
 
 
@@ -31,10 +31,10 @@ class OpenedIndex:
     index: VectorIndex | None
     """None while there are no vectors."""
     pages: PageMap | None
-    """Where items are pages: which quotes these hold."""
+    """The quotes of each page if items are pages; None if items are quotes."""
 
     def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None) -> list[TopItems]:
-        """As VectorIndex's."""
+        """See `VectorIndex.search`."""
         import numpy as np
 
         if self.index is not None:
@@ -43,7 +43,7 @@ class OpenedIndex:
 
 
 def open_generation(collection: Collection, state: IndexState) -> OpenedIndex:
-    """The index of that generation; a connection that it has ends with its last user.
+    """Open the index of that generation; its connection to a database, if any, ends with its last user.
 
     Raises CollectionError where files are missing or damaged, and what `open_index` raises.
     """
@@ -63,7 +63,7 @@ def open_plan_index(collection: Collection, plan: IndexPlan, dimension: int, fol
 
 
 def open_if_intact(collection: Collection, plan: IndexPlan, dimension: int, folder: Path) -> VectorIndex | None:
-    """As `open_plan_index`; None where what was saved is damaged, or gone from its database."""
+    """As `open_plan_index`, but None if the saved index is damaged, or gone from its database."""
     try:
         return open_plan_index(collection, plan, dimension, folder)
     except NOT_INDEX_FAULTS:
@@ -79,7 +79,7 @@ def close_index(index: VectorIndex | None) -> None:
 
 
 def with_rebuild_advice(error: CollectionError, collection: Collection, spec: str) -> CollectionError:
-    """The error of an index that cannot be read, with what to do about it."""
+    """Return the error of an index that cannot be read, with advice on how to rebuild it."""
     if isinstance(error, (*NOT_INDEX_FAULTS, FingerprintMismatch)):
         return error
     command = build_command(collection.root, spec)

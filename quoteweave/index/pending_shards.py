@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class PendingShard:
-    """The shard of documents of equal views, some of which are still to be encoded."""
+    """The shard of one or more documents with equal views, some of which are still to be encoded."""
 
     key: str
     names: list[str]
     places: Sequence[int]
-    """Which items have views, in the order in which these are encoded."""
+    """The items that have views, in the order in which these are encoded."""
     lengths: list[int]
-    """Vectors of each item; 0 where there are none, or not yet."""
+    """The number of vectors of each item; 0 for an item that has none, or none yet."""
     done: int = 0
-    """How many of the places are done with."""
+    """How many of the places have been processed."""
     _vectors: "list[Vectors]" = field(default_factory=list)
     _parts: int = 0
     _in_parts: int = 0
-    """How many of the places, and of the matrices, are in parts that are stored."""
+    """How many of the places, and of the matrices, are in stored parts."""
     _matrices_in_parts: int = 0
 
     @property
     def whole(self) -> bool:
-        """Whether all views are done with."""
+        """Whether all views have been processed."""
         return self.done == len(self.places)
 
     def add(self, matrix: "Vectors | None") -> None:
@@ -45,9 +45,9 @@ class PendingShard:
         self.done += 1
 
     def resume(self, collection: Collection, plan: IndexPlan, dimension: int) -> int:
-        """Take up the parts that a stopped run left; the dimension of their vectors, or the one given.
+        """Load the parts that a stopped run left; return the dimension of their vectors, or else the given one.
 
-        Parts of another dimension, and such as hold more than all views but the last, are not of this shard.
+        Parts of another dimension are not of this shard, nor is one with its last view, which would have completed it.
         """
         while (arrays := collection.shards.get(part_fingerprint(plan.shards, self._parts), self.key)) is not None:
             vectors, lengths = arrays["vectors"], arrays["lengths"]
@@ -64,7 +64,7 @@ class PendingShard:
         return dimension
 
     def store_part(self, collection: Collection, writer: Writer, plan: IndexPlan) -> None:
-        """Store what has come since the last part. Raises StorageError where the disk is full or refuses."""
+        """Store what was added since the last part. Raises StorageError where the disk is full or refuses."""
         fingerprint = part_fingerprint(plan.shards, self._parts)
         lengths = [self.lengths[place] for place in self.places[self._in_parts : self.done]]
         put_shard(collection, plan, (fingerprint, self.key), self._vectors[self._matrices_in_parts :], lengths)

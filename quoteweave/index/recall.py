@@ -38,7 +38,7 @@ class FaissRecall:
     seconds: float
     """Median time of one question."""
     items: int
-    """How many it was measured on; of more it finds less, and takes longer."""
+    """How many items it was measured on; with more items, recall is lower and a question takes longer."""
 
     def __str__(self) -> str:
         found = f"finds {100 * self.recall:.1f} % of the first {FIRST} of exact search in {self.seconds:.2g} s"
@@ -46,7 +46,7 @@ class FaissRecall:
 
 
 def stored_sample(collection: Collection, plan: IndexPlan) -> "Matrix":
-    """(at most 12,000, dimension) of the vectors that an index of that plan is made of; at random, always the same."""
+    """(at most 12,000, dimension) a random sample, always the same one, of the vectors of an index of that plan."""
     import numpy as np
 
     keys = sorted(set(collection.shard_keys(plan.shards).values()))
@@ -65,8 +65,8 @@ def stored_sample(collection: Collection, plan: IndexPlan) -> "Matrix":
 def measure_faiss_recall(kind: str, vectors: "Matrix") -> FaissRecall | None:
     """Recall of `fp16`, `hnsw` or `ivfpq` on vectors (n, dimension), of which 200 at random are the questions.
 
-    None where they are too few to tell: below 10,184, `hnsw` and `ivfpq` may compare them all, as exact search does.
-    Questions of users lie elsewhere than quotes, so that this is an estimate. Takes about 5 s for 12,000 × 384.
+    None for too few vectors: below 10,184, `hnsw` and `ivfpq` may compare them all, as exact search does. This is an
+    estimate, as vectors of users' questions are unlike those of quotes. Takes about 5 s for 12,000 × 384.
     """
     import numpy as np
 
@@ -87,7 +87,7 @@ def measure_faiss_recall(kind: str, vectors: "Matrix") -> FaissRecall | None:
 
 
 def _scores(vectors: "Matrix", query: "Matrix") -> "Scores":
-    """Exact, since some kinds round theirs; rounded then, so that equal vectors have equal scores."""
+    """Exact scores, since some kinds round theirs; then rounded, so that equal vectors have equal scores."""
     import numpy as np
 
     scores: Scores = np.einsum("nd,d->n", vectors.astype(np.float64), query[0].astype(np.float64)).astype(np.float32)
@@ -104,9 +104,9 @@ def suggest_faster_kind(
 ) -> str | None:
     """A line that names a faster kind, with its recall on a sample of the vectors, where a flat search is slow.
 
-    `index` is flat, and made after that plan; `spec_of` gives the spec of the same retriever with an index of a kind.
-    None where one question takes up to `slow_s` seconds, which three searches tell; where it takes longer, measuring
-    takes about 10 s.
+    `index` is flat, and built by that plan; `spec_of` gives the spec of the same retriever with an index of a kind.
+    None if a question takes at most `slow_s` seconds, which is measured by three searches. If it takes longer,
+    measuring the recall takes about 10 s.
     """
     sample = stored_sample(collection, plan)
     took = _seconds(index, [query[None] for query in sample[:3]])
@@ -131,7 +131,7 @@ def _seconds(index: FaissIndex, queries: "list[Matrix]") -> float:
 
 MAXSIM_QUESTIONS = 32
 QUESTION_VECTORS = 16
-# What bounds the work: so many items are searched, or as many as have so many vectors together.
+# Bounds of the work: at most this many items are searched, or as many as have at most this many vectors together.
 ITEMS, MIN_ITEMS = 2000, 500
 VECTORS = 400_000
 
@@ -144,11 +144,11 @@ class MaxSimRecall:
     recall: float
     """Share of its first ten that score at least as high as the tenth of exact search, of which many may be equal."""
     items: int
-    """How many it was measured on."""
+    """How many items it was measured on."""
     item_bytes: float
-    """What the kind keeps for an item on disk, beside its vectors; mean of the items."""
+    """Mean bytes on disk that the kind takes for an item beside its vectors."""
     vector_bytes: float
-    """What the vectors of an item take on disk; mean of the items."""
+    """Mean bytes on disk of the vectors of an item."""
 
     def __str__(self) -> str:
         found = f"finds {100 * self.recall:.1f} % of the first {FIRST} of exact search"
@@ -159,9 +159,9 @@ class MaxSimRecall:
 def measure_maxsim_recall(kind: str, index: MultiVectorIndex) -> MaxSimRecall | None:
     """Recall of `two-stage`, `pool2`, `pool3` or `binary` on items of an index, which itself may be of any kind.
 
-    Items at random are asked for by some of their own vectors, and left out of what they find; questions of users lie
-    elsewhere, so that this is an estimate. None where items are too few to tell, as all of them are scored exactly.
-    Takes seconds; for `pool2` and `pool3` up to a minute. Raises CollectionError where vectors are missing or damaged,
+    The questions are some vectors of random items, which are left out of their own results. This is an estimate, as
+    vectors of users' questions are unlike these. None for so few items that all of them are scored exactly. Takes
+    seconds; for `pool2` and `pool3` up to a minute. Raises CollectionError where vectors are missing or damaged,
     MissingExtra where a library is not installed.
     """
     import numpy as np
@@ -173,7 +173,7 @@ def measure_maxsim_recall(kind: str, index: MultiVectorIndex) -> MaxSimRecall | 
     exact, other = (_index_of(made, index, places) for made in ("exact", kind))
     queries = dict(_questions(index, np.sort(chance.permutation(places)[:MAXSIM_QUESTIONS]), chance))
     shared = sum(
-        # Of equal scores one may be rounded otherwise than the other.
+        # Two equal scores may be rounded differently.
         int(((found >= right.min()) | np.isclose(found, right.min())).sum())
         for right, found in zip(_first(exact, queries), _first(other, queries), strict=True)
     )
@@ -204,14 +204,14 @@ def _index_of(kind: str, index: MultiVectorIndex, places: "Rows") -> MultiVector
 def _questions(
     index: MultiVectorIndex, places: "Rows", chance: "np.random.Generator"
 ) -> "Iterator[tuple[int, Matrix]]":
-    """The row of each item, and some of its vectors that follow each other."""
+    """Yield the row of each item, and some successive vectors of it as a question."""
     for row, vectors in zip(index.rows[places].tolist(), index.items.each(places), strict=True):
         first = int(chance.integers(max(1, len(vectors) - QUESTION_VECTORS + 1)))
         yield row, vectors[first : first + QUESTION_VECTORS]
 
 
 def _first(index: MultiVectorIndex, queries: "dict[int, Matrix]") -> "list[Scores]":
-    """The first scores for each question, without the item that asks."""
+    """The first scores for each question, without the item that it comes from."""
     found = index.search(list(queries.values()), FIRST + 1)
     return [one.scores[one.rows != row][:FIRST] for row, one in zip(queries, found, strict=True)]
 

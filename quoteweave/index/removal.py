@@ -42,10 +42,10 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
         begun = writer.unfinished_removals(name for name in names if name not in known)
         wanted = [name for name in dict.fromkeys(names) if name not in begun]
         for name in (name for name in wanted if name not in known):
-            collection.document(name)  # all names are known before the first is removed
+            collection.document(name)  # raises for an unknown name before anything is removed
         if wanted:
             writer.remove(*wanted)
-        writer.prune()  # makes room for the indexes, on a disk that is full
+        writer.prune()  # makes room for the indexes if the disk is full
         notes = sync_indexes(collection, writer)
         remaining_traces = writer.finish_removals()
     return RemovalReport(
@@ -54,9 +54,9 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
 
 
 def finish_removals_everywhere(collection: Collection, writer: Writer) -> tuple[str, ...]:
-    """Finish what killed commands, and readers that were in the way, left of removed documents.
+    """Remove what is left of removed documents after commands were killed, or while readers had files open.
 
-    Returns what remains and until when, a sentence each. Raises what `sync_indexes` raises.
+    Returns a sentence for each thing that remains, and until when. Raises what `sync_indexes` raises.
     """
     if not collection.may_have_traces():
         return ()

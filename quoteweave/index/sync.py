@@ -1,7 +1,7 @@
-"""Brings indexes up to date after their documents have changed, as far as that goes without any model.
+"""Brings indexes up to date after their documents have changed, as far as that is possible without a model.
 
-A quote's row is never used again, so the rows in an index say what it holds: those that are gone are taken out, shards
-whose rows are missing are added. That may be repeated after a kill at any moment, and no encoder is needed.
+A quote's row is never used again, so the rows of an index say what it holds: rows that are gone are removed, and shards
+whose rows are missing are added. This may be repeated after a kill at any moment, and needs no encoder.
 """
 
 from collections.abc import Collection as Container
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def drop_index(collection: Collection, writer: Writer, state: IndexState) -> None:
-    """Remove an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
+    """Remove an index, its items in a database, and its vectors unless another kind of index uses them."""
     manifest = try_read_manifest(state)
     if manifest is not None and manifest.kind in DATABASE_KINDS and manifest.dimension:
         index = open_if_intact(collection, manifest, manifest.dimension, state.folder)
@@ -65,10 +65,10 @@ def publish_index(
     made: EmbedResult | None = None,
     complete: bool = True,
 ) -> Manifest:
-    """Make the index hold what is stored and nothing else, and publish it where that changes it.
+    """Make the index hold the stored vectors and nothing else, and publish it if that changes it.
 
-    `made` says what was encoded now and of which quotes nothing could be; of others it goes on to say it. Unless
-    `complete`, it stays behind its collection. Raises what `open_index` and `Writer.publish` raise.
+    `made` says what was encoded now, and which quotes could not be; earlier refusals of other quotes are kept. Unless
+    `complete`, the index does not count as up to date. Raises what `open_index` and `Writer.publish` raise.
     """
     made, state = made or EmbedResult({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
@@ -101,7 +101,7 @@ def publish_index(
 def _current_refusals(
     collection: Collection, state: IndexState | None, made: EmbedResult, skipped: "Iterable[Rows]"
 ) -> dict[str, str]:
-    """Why quotes at these rows were refused, now or as the index says of before."""
+    """Why quotes at these rows were refused, now or, by the index's manifest, before."""
     old = try_read_manifest(state)
     refused = {**(old.refused if old is not None else {}), **made.refused}
     rows = [row for found in skipped for row in found.tolist()] if refused else []
@@ -129,7 +129,7 @@ class _Published:
 def _open_published(
     collection: Collection, plan: IndexPlan, state: IndexState | None, stored: Mapping[str, StoredVectors]
 ) -> _Published:
-    """As it was published; empty where it was not, or cannot be read; without an index while there are no vectors."""
+    """Open the published index; an empty one if there is none or it cannot be read, and none without vectors."""
     manifest = try_read_manifest(state)
     recorded = manifest.dimension if manifest is not None else 0
     dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), recorded)
@@ -140,7 +140,7 @@ def _open_published(
         if state is not None and recorded == dimension
         else None
     )
-    if index is None:  # what is in it is in the shards too
+    if index is None:  # a new one can be filled from the shards
         return _Published(dimension, None, open_plan_index(collection, plan, dimension))
     return _Published(dimension, manifest, index, in_database=plan.kind in DATABASE_KINDS)
 
@@ -148,7 +148,7 @@ def _open_published(
 def _without_traces(
     published: _Published, collection: Collection, plan: IndexPlan, held: "Mapping[str, Rows]"
 ) -> _Published:
-    """The index as it is; an empty one where documents are gone and it would keep what it is told to remove."""
+    """The index as it is, or an empty one if documents are gone and its files would keep their items."""
     import numpy as np
 
     if published.index is None or not (isinstance(published.index, DatabaseIndex) and published.index.keeps_removed):
@@ -170,10 +170,10 @@ def _change(
     held: "Mapping[str, Rows]",
     renewed: Container[str],
 ) -> bool:
-    """Take out what is gone or renewed, add what is missing; return whether there was any of it.
+    """Remove items that are gone or renewed, and add missing ones; return whether there were any.
 
-    An index in a database is seen while it changes, and after a kill. Its items are replaced where they lie, and what
-    is gone goes last, so that nothing is ever missing from it.
+    An index in a database is searched while it changes, and after a kill. So its items are replaced in place, and items
+    that are gone are removed last: then nothing is ever missing from it.
     """
     import numpy as np
 
@@ -218,12 +218,12 @@ def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
 
 
 def sync_indexes(collection: Collection, writer: Writer, pictures: ImageProvider | None = None) -> tuple[str, ...]:
-    """Take documents that are gone out of all indexes of vectors; the lexical index is always in step.
+    """Remove documents that are gone from all vector indexes; the lexical index is always up to date.
 
-    They gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
-    those of pictures where `pictures` say that they are the same. What could not be done is returned, a sentence each:
-    a library or a server that is missing must not undo the change, and what was removed is found nowhere in any case.
-    An index that holds what was removed, and cannot be changed, is emptied: its vectors are kept.
+    Vectors that exist already are added: a document that was renamed, or has a copy, keeps its vectors; those of
+    pictures only if `pictures` show that they are the same. Returns a sentence for each thing that could not be done:
+    if a library or a server is missing, the change of documents still stands, and no search finds removed quotes. An
+    index that holds removed quotes and cannot be changed is emptied, and its vectors are kept.
     """
     revision, unclean, notes = collection.revision(), writer.unclean_indexes(), []
     for state in collection.indexes():
@@ -244,7 +244,7 @@ def sync_indexes(collection: Collection, writer: Writer, pictures: ImageProvider
 
 
 def rebuild_note(collection: Collection, spec: str, what: str, error: QuoteweaveError) -> str:
-    """Return a note that says what became of an index, and why, with what mends that and builds the index."""
+    """Return a note that says what happened to an index, and why, with the command that rebuilds it."""
     command, remedy = build_command(collection.root, spec), error.remedy
     if remedy is None:
         remedy = f"build it with: {command}"
@@ -254,7 +254,7 @@ def rebuild_note(collection: Collection, spec: str, what: str, error: Quoteweave
 
 
 def indexes_behind(collection: Collection) -> list[Manifest]:
-    """Indexes of vectors that lack documents, to be brought up to date with their encoders."""
+    """The vector indexes that lack documents; their encoders are needed to bring them up to date."""
     revision = collection.revision()
     behind = [try_read_manifest(state) for state in collection.indexes() if state.revision != revision]
     return [manifest for manifest in behind if manifest is not None]
@@ -263,15 +263,15 @@ def indexes_behind(collection: Collection) -> list[Manifest]:
 def sync_index(
     collection: Collection, writer: Writer, state: IndexState, pictures: ImageProvider | None = None
 ) -> None:
-    """Make one index of vectors hold what is encoded, and nothing else; built anew where it is damaged or gone.
+    """Make one vector index hold what is encoded and nothing else; it is rebuilt if it is damaged or gone.
 
-    Raises CollectionError where it is lost how the index was built, and what `open_index` and `publish_index` raise.
+    Raises CollectionError if the record of how it was built is lost, and what `open_index` and `publish_index` raise.
     """
     plan = read_plan(state)
     if plan is None:
         raise CollectionError(f"{state.folder / MANIFEST} is damaged or missing, and how the index was built is lost")
     if plan.fingerprint != state.fingerprint:
         raise FingerprintMismatch("another version of quoteweave made it, in another way")
-    # No crop is read by OCR here, which takes a model.
+    # Crops are not read by OCR here, because that takes a model.
     found = embedding_status(collection, writer, plan, pictures if plan.view in VISUAL_VIEWS else None)
     publish_index(collection, writer, plan, found.stored, complete=not found.missing)

@@ -23,7 +23,7 @@ K1, B = 1.5, 0.75
 POSTINGS_AT_ONCE = 1 << 17
 
 Ids = tuple[int | None, ...]
-"""The number of a token in each segment."""
+"""The number of a token in each segment; None where the segment lacks it."""
 
 
 class Groups(NamedTuple):
@@ -34,7 +34,7 @@ class Groups(NamedTuple):
     saturation: "npt.NDArray[np.float64]"
     """(g,) k1 (1 - b + b length / mean length) of each group."""
     single: bool
-    """Whether none has several items."""
+    """Whether no group has several items."""
 
 
 class Field:
@@ -47,7 +47,7 @@ class Field:
         self._parts = parts = [segment.fields[name] for segment in segments]
         self._bases = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
         self._size: int = self._bases[-1]
-        # Most pages stand under no heading, which says nothing of how long headings are.
+        # Most pages stand under no heading; these must not lower the mean length of headings.
         self._sparse = name == "outline"
         self._saturation = lru_cache(maxsize=2)(self._saturation_of)
 
@@ -60,7 +60,7 @@ class Field:
         return self._lengths[positions]
 
     def bm25(self, tokens: Sequence[Ids], b: float, within: "Mask | None") -> "Scores":
-        """Scores (n,) of all items for a question's tokens, which count as often as they occur."""
+        """Scores (n,) of all items for a question's tokens, each counted as often as the question has it."""
         import numpy as np
 
         scores = np.zeros(self._size, dtype=np.float32)
@@ -84,7 +84,7 @@ class Field:
                 gains += counts
                 np.divide(counts, gains, out=gains)
                 gains *= weights.repeat(each)
-                # One after the other, as bm25s adds them, so that sums of float32 agree to the last bit.
+                # Tokens are added one after the other, as bm25s does, so that float32 sums agree to the last bit.
                 np.add.at(scores, positions, gains.astype(np.float32))
         return scores
 
@@ -101,7 +101,7 @@ class Field:
         scores = np.zeros(len(items), dtype=np.float32)
         if not any(map(self.count, tokens)):
             return items, scores
-        moved = sizes.cumsum() - stops  # from a position to that in what is computed for all ranges
+        moved = sizes.cumsum() - stops  # added to an item's position, gives its index in `items`
         lengths = self._lengths[items].astype(np.float64)
         of = np.arange(len(sizes)).repeat(sizes)
         counted = np.bincount(of, lengths > 0, len(sizes)) if self._sparse else sizes
@@ -193,7 +193,7 @@ class Field:
         return positions, np.concatenate([postings.counts[span] for span in spans])
 
     def _idf_of_each(self, frequencies: "Positions", found: "Sequence[Positions]", within: "Mask | None") -> "Scores":
-        """(t,) the idf of each token: how many items of each segment have it (s, t), and which these are."""
+        """(t,) the idf of each token; `frequencies` (s, t) count the items with it, `found` has their positions."""
         import numpy as np
 
         idf = partial(inverse_frequency, self._size)
@@ -227,7 +227,7 @@ class Field:
         found = [(base, *part.of(id)) for part, base, id in parts if id is not None]
         if not found:
             return np.empty(0, dtype=np.int64), np.empty(0)
-        # In more bytes each than a small segment's own, which the base may not fit.
+        # A small segment's positions have fewer bytes, into which the base might not fit.
         positions, end = np.concatenate([items for _, items, _ in found], dtype=np.int64), 0
         for base, items, _ in found:
             positions[end : (end := end + len(items))] += base
@@ -257,7 +257,7 @@ class Field:
                 self._size, np.array([frequencies[token] for token in segment.vocabulary()], dtype=np.int64)
             )
             weights = part.counts * np.repeat(idf, part.document_frequencies())
-            # Tokens are sorted in every segment, so the terms of a sum are added in the same order in each.
+            # Tokens are sorted in every segment, so each sum adds its terms in the same order, whatever the segments.
             size = len(part.lengths)
             squares[base : base + size] = np.bincount(part.items, weights**2, minlength=size)
         norms: Scores = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# HNSW: links of a node on each level, and how many candidates are looked at for them. More find more and cost more.
+# HNSW: links of a node on each level, and how many candidates are considered for them. Larger numbers find more and
+# take longer.
 LINKS = 32
 CANDIDATES = 128
 # IVF-PQ: k-means wants this many vectors for each centroid, and each part of a vector has 256 centroids.
@@ -16,14 +17,15 @@ VECTORS_FOR_A_CENTROID = 39
 MAX_FOR_A_CENTROID = 64
 ENOUGH_TO_TRAIN = 256 * VECTORS_FOR_A_CENTROID
 NUMBERS_IN_A_BYTE = 4
-CHUNK = 16_384  # vectors that are in memory at once, where they have to be copied
+CHUNK = 16_384  # vectors that are in memory at once when they have to be copied
 
 
 def import_faiss() -> Any:
     """Import FAISS. Raises MissingExtra if it is not installed.
 
-    Sets for the whole process from when on it multiplies matrices, in place of comparing one by one: from 20 questions,
-    or in newer versions from 20 numbers of questions. Left as it is, newer ones take eleven times as long for 64.
+    Sets, for the whole process, the threshold from which FAISS multiplies matrices instead of comparing vectors one by
+    one: 20 questions, or in newer versions 20 numbers in all questions together. With the default threshold, newer
+    versions take eleven times as long for 64 questions.
     """
     try:
         import faiss
@@ -34,7 +36,7 @@ def import_faiss() -> Any:
 
 
 def new_index(kind: str, dimension: int) -> Any:
-    """An empty FAISS index of a kind; of `ivfpq` a flat one, which `trained` turns into it."""
+    """An empty FAISS index of a kind; for `ivfpq` a flat one, from which `train_ivfpq` makes it."""
     faiss = import_faiss()
     if kind == "fp16":
         return faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
@@ -46,9 +48,9 @@ def new_index(kind: str, dimension: int) -> Any:
 
 
 def train_ivfpq(index: Any) -> Any:
-    """IVF-PQ of the vectors of a flat index: one byte for four numbers, in 4 √n lists.
+    """Make an IVF-PQ index of the vectors of a flat one: one byte for four numbers, in 4 √n lists.
 
-    The index as it is where it was trained before, or has fewer vectors than training takes (9,984).
+    Returns the index itself if it was trained before, or has fewer vectors than training takes (9,984).
     """
     import numpy as np
 
@@ -70,16 +72,16 @@ def keep_positions(index: Any, kept: "npt.NDArray[np.bool_]") -> Any:
     import numpy as np
 
     faiss = import_faiss()
-    if isinstance(index, faiss.IndexHNSW):  # nothing can be taken out of a graph
+    if isinstance(index, faiss.IndexHNSW):  # vectors cannot be removed from a graph
         rebuilt = new_index("hnsw", index.d)
         rebuilt.add(index.reconstruct_batch(np.flatnonzero(kept)))
         return rebuilt
     index.remove_ids(faiss.IDSelectorBitmap(np.packbits(~kept, bitorder="little")))
-    if isinstance(index, faiss.IndexIVF):  # lists keep the old numbers
+    if isinstance(index, faiss.IndexIVF):  # its lists still have the old positions
         numbers = np.cumsum(kept) - 1
         for number in range(index.nlist):
             size = index.invlists.list_size(number)
-            if not size:  # its ids are nowhere
+            if not size:  # an empty list has no array of ids
                 continue
             ids = faiss.rev_swig_ptr(index.invlists.get_ids(number), size)
             ids[:] = numbers[ids]

@@ -21,19 +21,19 @@ _ITEMS = "items.npz"
 
 
 class FaissIndex:
-    """One vector an item, found by inner product. Rows are kept beside the vectors, whose positions FAISS counts.
+    """One vector per item, searched by inner product. FAISS knows vectors by position; their rows are kept here.
 
     Kinds: `flat` compares all, exactly; `fp16` does so in half the memory, with vectors in half precision; `hnsw`
     (Malkov and Yashunin 2018, arXiv 1603.09320) goes through a graph of neighbours, in more memory than `flat`; `ivfpq`
     (Jégou et al. 2011, doi 10.1109/TPAMI.2010.57) goes through the nearest lists of vectors, four numbers in a byte.
 
-    `ivfpq` is trained when it is first saved with 9,984 items or more, and compares all exactly until then. What comes
-    later goes by the same training; an index that has grown to many times its size is better built anew.
+    `ivfpq` is trained when it is first saved with 9,984 items or more, and compares all exactly until then. Items added
+    later use the same training; an index that has grown to many times its size is better rebuilt.
 
-    From a folder it is opened memory-mapped; the first change reads it into memory. Removed items are passed over, and
-    leave the vectors when the index is saved, for which `hnsw` is built anew. Where FAISS was built for GPUs and finds
-    one with room for the vectors, `flat` is searched there while nothing narrows the search; this has been tried with a
-    stand-in for a GPU only.
+    From a folder it is opened memory-mapped; the first change reads it into memory. Searches skip removed items, whose
+    vectors are deleted when the index is saved; `hnsw` is rebuilt for that. Where FAISS was built for GPUs and finds
+    one with room for the vectors, `flat` is searched there unless a filter restricts the search; this has been tried
+    with a stand-in for a GPU only.
     """
 
     def __init__(self, kind: str, dimension: int, folder: Path | None = None) -> None:
@@ -42,7 +42,7 @@ class FaissIndex:
         self.kind = kind
         self.dimension = dimension
         self._folder = folder
-        """Where the vectors are mapped from; None when they lie in memory."""
+        """The folder from which the vectors are mapped; None when they are in memory."""
         self._indexed = (
             _open(folder, dimension) if folder else FaissVectors(new_index(kind, dimension), np.empty(0, np.int64), 0)
         )
@@ -73,7 +73,7 @@ class FaissIndex:
         self._indexed = FaissVectors(before.index, rows, max(before.longest, float(longest)))
 
     def remove(self, rows: "Rows") -> None:
-        """Remove items; from now on no search finds them. Rows that are not there are passed over."""
+        """Remove items; from now on no search finds them. Rows that are not there are ignored."""
         import numpy as np
 
         before = self._indexed
@@ -105,7 +105,7 @@ class FaissIndex:
         self.settle()
         faiss, indexed = import_faiss(), self._indexed
         with (folder / _VECTORS).open("wb") as file:
-            # By way of Python, since FAISS's own errors do not tell what the disk said.
+            # Python writes the file, as errors of FAISS do not say why the disk refused.
             faiss.write_index(indexed.index, faiss.PyCallbackIOWriter(file.write))
         np.savez(folder / _ITEMS, rows=indexed.rows, longest=indexed.longest)
         seal(folder, [_VECTORS, _ITEMS])
@@ -131,7 +131,7 @@ class FaissIndex:
 def _open(folder: Path, dimension: int) -> FaissVectors:
     import numpy as np
 
-    # The vectors too, since wrong bytes among them give wrong scores and no error.
+    # Vectors are verified too, since wrong bytes among them would give wrong scores and no error.
     verify(folder)
     try:
         with np.load(folder / _ITEMS, allow_pickle=False) as items:

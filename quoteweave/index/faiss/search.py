@@ -1,8 +1,8 @@
 """Searches FAISS indexes such that a score depends only on its question and its vector.
 
 FAISS adds up in single precision in an order that depends on how many questions there are and where a vector lies, so
-that even equal vectors get unequal scores. So it only names candidates here, a few more than are wanted; their scores
-are then computed in double precision, and where rounding could have kept a vector out, more candidates are asked for.
+that even equal vectors get unequal scores. So here FAISS only proposes candidates, a few more than are wanted. Their
+scores are then computed in double precision; if rounding could have left out a vector, more candidates are requested.
 """
 
 import warnings
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     Candidates = tuple[Scores, Positions]
 
 SPARE = 16  # candidates beyond those wanted
-MAX_ONE_BY_ONE = 3  # up to so many questions, comparing one by one is faster than multiplying matrices,
-MAX_ONE_BY_ONE_IN_HALVES = 16  # or than making single precision of half precision first
-MAX_ON_A_GPU = 2048  # candidates that FAISS finds there
-EFFORT = 128  # HNSW: candidates on the way
-COMPARED = 64  # HNSW: vectors compared for each of them, the price of leaping through memory included
-PROBES = 64  # IVF: lists looked through
+MAX_ONE_BY_ONE = 3  # up to so many questions, comparing one by one is faster than multiplying matrices
+MAX_ONE_BY_ONE_IN_HALVES = 16  # the same for half precision, which is converted before matrices are multiplied
+MAX_ON_A_GPU = 2048  # most candidates that FAISS finds on a GPU
+EFFORT = 128  # HNSW: candidates kept during a search (efSearch)
+COMPARED = 64  # HNSW: cost of each candidate in vectors of a full comparison, with the random access to memory
+PROBES = 64  # IVF: lists searched
 
-# What FAISS keeps of a GPU is for one thread at a time, for searches too.
+# FAISS allows only one thread at a time to use a GPU's resources, even for searches.
 _GPU = Lock()
 
 
@@ -47,9 +47,9 @@ class GpuCopy:
         self._tried = False
 
     def search(self, index: Any, queries: "Matrix", wanted: int) -> "Candidates | None":
-        """The best `wanted` of the copy of `index`; None where there is no GPU or no room on it, or the index not flat.
+        """The best `wanted` of the copy of `index`; None without a GPU or room on it, or if the index is not flat.
 
-        Where the search fails there, a RuntimeWarning says so, and the copy is given up for good.
+        If the search fails on the GPU, a RuntimeWarning says so, and the copy is never used again.
         """
         faiss = import_faiss()
         if not isinstance(index, faiss.IndexFlat) or not faiss.get_num_gpus():
@@ -82,17 +82,17 @@ def _copied(index: Any) -> Any:
 
 @dataclass(frozen=True)
 class FaissVectors:
-    """A FAISS index with the rows of its vectors and a bound of their length."""
+    """A FAISS index with the rows of its vectors and an upper bound of their length."""
 
     index: Any
     rows: "Rows"
-    """(positions,) the row of each; -1 where it was removed."""
+    """(positions,) the row of each vector; -1 if it was removed."""
     longest: float
     """Length that no vector exceeds."""
     gpu: GpuCopy = field(default_factory=GpuCopy, init=False)
 
     def positions(self, rows: "Rows") -> "Positions":
-        """Where those of the rows are that are there, ascending."""
+        """The positions of those of the rows that the index has, ascending."""
         import numpy as np
 
         order, known = self._by_row
@@ -114,8 +114,9 @@ class FaissVectors:
 def search(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     """The best `k` of all positions, or of those `within`, ascending, for each question (questions, dimension).
 
-    Exact for flat and half-precision indexes. HNSW may miss some, but its scores are exact; IVF-PQ's are not. Both find
-    `k` wherever there are that many: what a narrow filter hides from graph or lists is looked for one by one.
+    The search is exact for flat and half-precision indexes. HNSW may miss some items, but its scores are exact; those
+    of IVF-PQ are not. Both find `k` items if there are that many: if a narrow filter leaves too few in the graph or
+    lists, all are compared.
     """
     import numpy as np
 
@@ -138,7 +139,7 @@ def search(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions 
 def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates | None":
     """Candidates from the HNSW graph or the IVF lists; None if it has neither, or a full comparison is as fast."""
     count = _count(index, within)
-    hidden = index.ntotal / count  # of so many vectors on the way, one may be found
+    hidden = index.ntotal / count  # one of this many visited vectors passes the filter
     if _is_ivf(index):
         probes = hidden * max(PROBES, 4 * wanted * index.nlist / index.ntotal)
         return _through_lists(index, queries, wanted, within, min(index.nlist, round(probes)))
@@ -166,7 +167,7 @@ def _thorough(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positio
 
 
 def _ranked(indexed: FaissVectors, queries: "Matrix", k: int, candidates: "Candidates") -> list[TopItems]:
-    """The best `k` of the candidates; -1 stands for none."""
+    """The best `k` of the candidates, among which -1 stands for none."""
     import numpy as np
 
     rough, positions = candidates
@@ -181,8 +182,8 @@ def _exact(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions 
     import numpy as np
 
     count = _count(indexed.index, within)
-    # A sum of n products in single precision is off by at most n 2⁻²⁴ |x| |y|, whatever the order (Higham, Accuracy and
-    # Stability of Numerical Algorithms, section 3.1); twice that for the rounding of the exact score.
+    # The error of a sum of n products in single precision is at most n 2⁻²⁴ |x| |y|, whatever the order (Higham,
+    # Accuracy and Stability of Numerical Algorithms, section 3.1); it is doubled for the rounding of the exact score.
     off_by = indexed.index.d * 2.0**-23 * indexed.longest * np.linalg.norm(queries.astype(np.float64), axis=1)
     found: dict[int, TopItems] = {}
     left, wanted = np.arange(len(queries)), min(count, k + SPARE)
@@ -207,7 +208,7 @@ def _nearest(indexed: FaissVectors, queries: "Matrix", wanted: int, within: "Pos
     if candidates is not None:
         scores, positions = candidates
     elif len(queries) <= (MAX_ONE_BY_ONE if flat else MAX_ONE_BY_ONE_IN_HALVES):
-        # Where there is a selector, FAISS never multiplies matrices.
+        # With a selector, FAISS never multiplies matrices but compares one by one.
         selector = faiss.IDSelectorAll() if within is None else _selector(index, within)
         scores, positions = index.search(queries, wanted, params=faiss.SearchParameters(sel=selector))
     elif within is None and flat:
@@ -218,7 +219,7 @@ def _nearest(indexed: FaissVectors, queries: "Matrix", wanted: int, within: "Pos
 
 
 def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates":
-    """As matrices multiply fastest: chunk by chunk of single-precision vectors that follow each other in memory."""
+    """The best `wanted`, found fastest: matrices are multiplied with chunks of contiguous single-precision vectors."""
     import numpy as np
 
     faiss, count = import_faiss(), _count(index, within)
@@ -236,7 +237,7 @@ def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | 
 
 
 def _scores(index: Any, queries: "Matrix", positions: "Positions") -> "Scores":
-    """Inner products (questions, candidates) in double precision, rounded to single; of -1 any number."""
+    """Inner products (questions, candidates) in double precision, rounded to single; any number for position -1."""
     import numpy as np
 
     store, flat = _store(index), np.maximum(positions, 0).ravel()
@@ -268,7 +269,7 @@ def _selector(index: Any, within: "Positions | None") -> Any:
     faiss = import_faiss()
     if within is None:
         return None
-    if isinstance(index, faiss.IndexFlat):  # walks along the array; the others ask of each vector whether it is there
+    if isinstance(index, faiss.IndexFlat):  # it visits only the positions of an array; others test each vector
         return faiss.IDSelectorArray(within)
     chosen = np.zeros(index.ntotal, dtype=np.bool_)
     chosen[within] = True
@@ -276,7 +277,7 @@ def _selector(index: Any, within: "Positions | None") -> Any:
 
 
 def _store(index: Any) -> Any:
-    """Where the vectors are: the index itself, or what lies below a graph."""
+    """The index that stores the vectors: the index itself, or the one below a graph."""
     faiss = import_faiss()
     return faiss.downcast_index(index.storage) if isinstance(index, faiss.IndexHNSW) else index
 

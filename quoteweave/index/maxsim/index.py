@@ -1,6 +1,6 @@
-"""MaxSim indexes of items with many vectors: exact, and in two stages of which the second is exact.
+"""MaxSim indexes of items with many vectors: exact ones, and ones with two stages, of which the second is exact.
 
-The first stage names candidates, the few items that fewer or smaller vectors find fast.
+The first stage compares fewer or smaller vectors, and quickly finds the few items that the second one scores.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,28 +34,28 @@ if TYPE_CHECKING:
     Compress = Callable[[Matrix], Vectors]
 
 
-# So many times as many candidates as are wanted, or a share of all items, so that what grows large keeps its recall. Of
-# MiniLM's token vectors, the means find 97 % of the best ten and more, compressed ones 99.7 % (measured by
-# benchmarks/maxsim_speed.py, also on stretches of pages that are much alike).
+# Candidates, as a multiple of the items that are wanted or as a share of all items, whichever is more, so that large
+# indexes keep their recall. With MiniLM's token vectors, mean vectors find at least 97 % of the best ten items, and
+# compressed ones 99.7 % (measured by benchmarks/maxsim_speed.py, also on stretches of pages that are much alike).
 TIMES_POOLED, SHARE_POOLED = 15, 1 / 15
 TIMES_COMPRESSED, SHARE_COMPRESSED = 10, 1 / 100
-# Fewer are wanted at the price of so many.
+# Searches for fewer items get as many candidates as a search for this many.
 MIN_WANTED = 10
 
 
 class CandidateIndex(Protocol):
-    """A compact index of the items, which names candidates for exact scoring."""
+    """A compact index of the items, which finds candidates for exact scoring."""
 
     def add(self, shard: Shard) -> None:
         """Add the items of a shard, all of which have vectors."""
         ...
 
     def remove(self, rows: "Rows") -> None:
-        """Take items out; rows that are not there are passed over."""
+        """Remove items; rows that are not there are ignored."""
         ...
 
     def count(self, k: int, items: int) -> int:
-        """How many candidates to name so that the best `k` of `items` are most probably among them."""
+        """How many candidates to find so that the best `k` of `items` are most probably among them."""
         ...
 
     def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
@@ -63,7 +63,7 @@ class CandidateIndex(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Write what is kept into an empty folder."""
+        """Write the index into an empty folder."""
         ...
 
 
@@ -76,33 +76,33 @@ class MeanVectorCandidates:
         self._index = FaissIndex("flat", dimension, folder)
 
     def add(self, shard: Shard) -> None:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         import numpy as np
 
         self._index.add_vectors(shard.rows, np.concatenate([mean_direction(vectors) for vectors in _each(shard)]))
 
     def remove(self, rows: "Rows") -> None:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         self._index.remove(rows)
 
     def count(self, k: int, items: int) -> int:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         return _count(k, items, TIMES_POOLED, SHARE_POOLED)
 
     def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         means = [query.mean(axis=0, keepdims=True) for query in queries]
         return [found.rows for found in self._index.search(means, count, scope)]
 
     def save(self, folder: Path) -> None:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         self._index.save(folder)
 
 
 class CompressedCandidates:
     """Fewer or smaller vectors for each item, on disk like the originals; in a temporary folder until saved.
 
-    `similarity` compares what `compress` makes of an item's vectors with those of questions.
+    `compress` makes them of an item's vectors, and `similarity` compares them with the vectors of questions.
     """
 
     def __init__(self, compress: "Compress", similarity: "Callable[[Matrix], Similarity]", folder: Path | None) -> None:
@@ -111,7 +111,7 @@ class CompressedCandidates:
         self._passing: TemporaryFolder | None = None
 
     def add(self, shard: Shard) -> None:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         import numpy as np
 
         if self._passing is None:
@@ -128,21 +128,21 @@ class CompressedCandidates:
         self._items.add(replace(placed, lengths=np.array(lengths)))
 
     def remove(self, rows: "Rows") -> None:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         self._items.remove(rows)
 
     def count(self, k: int, items: int) -> int:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         return _count(k, items, TIMES_COMPRESSED, SHARE_COMPRESSED)
 
     def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         places = self._items.places(None if scope is None else scope.rows)
         found = search_items(self._items, queries, count, places=places, similarity=self._similarity)
         return [one.rows for one in found]
 
     def save(self, folder: Path) -> None:
-        """As Candidates'."""
+        """See `CandidateIndex`."""
         self._items.save_with_vectors(folder)
 
 
@@ -182,9 +182,9 @@ _CANDIDATES = "candidates"
 class MultiVectorIndex:
     """Items of many vectors, which stay in their shards, scored by MaxSim in single precision.
 
-    Kinds: `exact` scores all items, at a cost in time but none in memory. The others score exactly what a first stage
-    hands on: `two-stage` by one mean vector an item, `pool2` and `pool3` by MaxSim over a half or a third as many
-    vectors, `binary` by MaxSim over bits. `folder` is where such an index was saved. Raises CollectionError where its
+    Kinds: `exact` scores all items, which takes time but no memory. The others score exactly the candidates of a first
+    stage, which compares one mean vector per item (`two-stage`), half or a third as many vectors by MaxSim (`pool2`,
+    `pool3`), or bits by MaxSim (`binary`). `folder` is where such an index was saved. Raises CollectionError where its
     files are damaged, MissingExtra where a library is not installed.
     """
 
@@ -200,7 +200,7 @@ class MultiVectorIndex:
 
     @property
     def items(self) -> ItemTable:
-        """Where the vectors of the items lie."""
+        """The table of where the vectors of the items lie."""
         return self._items
 
     def add(self, shard: Shard) -> None:
@@ -220,7 +220,7 @@ class MultiVectorIndex:
         self._items.add(shard)
 
     def remove(self, rows: "Rows") -> None:
-        """Remove items; from now on no search finds them. Rows that are not there are passed over."""
+        """Remove items; from now on no search finds them. Rows that are not there are ignored."""
         self._items.remove(rows)
         if self._candidates is not None:
             self._candidates.remove(rows)
@@ -246,11 +246,11 @@ class MultiVectorIndex:
         return [next(found) if asked and len(query) else nothing for query in queries]
 
     def scored(self, k: int, items: int) -> int:
-        """How many of the given number of items are scored exactly where the best `k` are wanted."""
+        """How many of that many items are scored exactly in a search for the best `k`."""
         return items if self._candidates is None else min(items, self._candidates.count(k, items))
 
     def save(self, folder: Path) -> None:
-        """Write the index into an empty folder; it refers to the shards by where they lie from there."""
+        """Write the index into an empty folder; it refers to the shards by paths relative to that folder."""
         self._items.save(folder)
         if self._candidates is not None:
             (folder / _CANDIDATES).mkdir()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ITEM = [("row", "<i8"), ("file", "<i8"), ("start", "<i8"), ("length", "<i8")]
 _ITEMS, _FILES, _SUMS, _VECTORS = "items.npy", "files.json", "checksums.npy", "vectors.bin"
-# 4 MB in single precision: what the processor's caches hold beside a question's scores.
+# These take 4 MB in single precision, which fit into the processor's caches beside a question's scores.
 NUMBERS_AT_ONCE = 1 << 20
 
 
@@ -44,7 +44,7 @@ class VectorBlock:
     starts: "Rows"
     """(n,) where each item's vectors begin, counted in vectors of this block."""
     parts: "list[Vectors]"
-    """One after the other, all vectors of the block: (vectors, dimension) each, memory-mapped."""
+    """All vectors of the block, in successive memory-mapped arrays (vectors, dimension)."""
 
 
 @dataclass(slots=True)
@@ -55,11 +55,11 @@ class _File:
     dtype: str
     dimension: int
     count: int
-    """How many vectors there are from there on."""
+    """How many vectors follow from there."""
     blocks: BlockChecksums | None
-    """Checksums of blocks among which these numbers are; None where they have just been made."""
+    """Checksums of the blocks that contain these numbers; None if the vectors have just been encoded."""
     known: "npt.NDArray[np.bool_]" = field(init=False)
-    """(blocks,) which have been found to be right."""
+    """(blocks,) which of them have been verified."""
 
     def __post_init__(self) -> None:
         import numpy as np
@@ -67,12 +67,12 @@ class _File:
         self.known = np.zeros(self.blocks.count if self.blocks is not None else 0, np.bool_)
 
     def place(self, folder: Path) -> tuple[str | int, ...]:
-        """What is saved of it in `folder`, except for the checksums."""
+        """The fields that are saved in `folder`, except for the checksums."""
         path, blocks = os.path.relpath(self.path, folder), self.summed()
         return path, self.offset, self.dtype, self.dimension, self.count, blocks.start, blocks.size
 
     def summed(self) -> BlockChecksums:
-        """The checksums, made where there are none yet. Raises CollectionError where the file is not whole then."""
+        """The checksums, computed if there are none yet; this raises CollectionError if the file is not whole."""
         if self.blocks is not None:
             return self.blocks
         numbers = mapped_numbers(map_file(self.path), self.path, self.offset, shape=self._shape, dtype=self.dtype)
@@ -84,7 +84,7 @@ class _File:
         if self.blocks is not None:
             begin, end = (self.offset + at * numbers.strides[0] for at in (first, last))
             bounds = (begin - self.blocks.start, end - self.blocks.start)
-            # Most often all of it has been verified.
+            # In most cases, all of these blocks have been verified before.
             if not self.known[block_count(bounds[0] + 1) - 1 : block_count(bounds[1])].all():
                 self.blocks.verify(data, begin, end, self.known)
         return numbers[first:last]
@@ -104,7 +104,7 @@ class ItemTable:
         import numpy as np
 
         self._files: list[_File] = []
-        # One array ordered by row, and after it what was added since: sorting waits until it is needed.
+        # The first array is ordered by row; after it come the items added since, which are sorted in when needed.
         self._added: list[np.ndarray[Any, Any]] = [np.empty(0, _ITEM)]
 
     @classmethod
@@ -144,7 +144,7 @@ class ItemTable:
         return lengths
 
     def vector_bytes(self, places: "Rows") -> int:
-        """How much of the files the vectors of the items at these places take."""
+        """The bytes that the vectors of the items at these places take in their files."""
         import numpy as np
 
         items = self._items[places]
@@ -163,13 +163,13 @@ class ItemTable:
         self._added.append(items)
 
     def remove(self, rows: "Rows") -> None:
-        """Take items out; rows that are not there are passed over."""
+        """Remove items; rows that are not there are ignored."""
         import numpy as np
 
         self._added = [self._items[~np.isin(self._items["row"], rows)]]
 
     def places(self, rows: "Rows | None" = None) -> "Rows":
-        """(m,) places of these items among all items, for ascending rows, or of all; rows not there are left out."""
+        """(m,) the places of these ascending rows among all items, or of all; rows that are not there are left out."""
         import numpy as np
 
         present = self._items["row"]
@@ -290,7 +290,7 @@ def _parts(items: "np.ndarray[Any, Any]", mapped: _Mapped) -> "Iterator[Vectors]
 
 
 def _runs(items: "np.ndarray[Any, Any]") -> Iterator[slice]:
-    """Those that lie side by side in one file."""
+    """Yield runs of items whose vectors are adjacent in one file."""
     import numpy as np
 
     files, starts = items["file"], items["start"]

@@ -27,25 +27,27 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# So many vectors of questions meet a block at once: with them its similarities too stay in the processor's caches.
+# Vectors of questions that are compared with a block at once: with no more, the block's similarities also fit into the
+# processor's caches.
 ASKED_AT_ONCE = 32
-# Up to so many multiplications OpenBLAS multiplies matrices in the thread that asks, and faster than larger ones. Its
-# own threads wait for each other so busily that beside other work they take several times as long as one.
+# Up to this many multiplications, OpenBLAS multiplies matrices in the calling thread, and faster than larger ones. Its
+# own threads wait for each other in busy loops, so that beside other work they take several times as long as one.
 PRODUCTS_AT_ONCE = 1 << 18
-# A thread has buffers of some 8 MB, and is worth beginning for so many bytes to read.
+# Each thread has buffers of some 8 MB, and is worth starting if it has at least this many bytes to read.
 _MAX_THREADS = 16
 BYTES_FOR_A_THREAD = 4 << 20
-# Half precision as single: its 15 bits below the sign lie 13 places further left, and its exponent counts from 15.
+# To convert half precision to single: its 15 bits below the sign move 13 places to the left, and the exponent's bias
+# changes from 15 to 127.
 _PLACES = 13
 _SIGN_AND_REST = -0x70002000
 _EXPONENTS_APART = 2.0 ** (127 - 15)
 
 
 class Similarity(Protocol):
-    """How similar vectors are to the vectors of questions; for one thread."""
+    """Computes how similar vectors are to the vectors of questions; one thread may use it."""
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
-        """Vectors, in parts, as `compare` takes them; good until the next are read."""
+        """Convert vectors, given in parts, for `compare`; the result is valid until the next call."""
         ...
 
     def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
@@ -65,7 +67,7 @@ class InnerProducts:
         self._wide = np.empty((0, dimension), np.float32)
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
-        """Of vectors in half or single precision, which must be finite."""
+        """See `Similarity`; the vectors are in half or single precision, and must be finite."""
         import numpy as np
 
         count = sum(len(part) for part in parts)
@@ -78,7 +80,7 @@ class InnerProducts:
         return self._wide[:count]
 
     def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
-        """As Similarity's."""
+        """See `Similarity`."""
         count, dimension = vectors.shape
         whole = self._wide[: count + -count % self._at_once]
         products = whole.reshape(-1, self._at_once, dimension) @ self._asked[:, first:last]
@@ -92,13 +94,13 @@ class SignBits:
         self._asked = sign_bits(asked)
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
-        """Of what `sign_bits` made of vectors."""
+        """See `Similarity`; the vectors are those that `sign_bits` returns."""
         import numpy as np
 
         return np.concatenate(parts)
 
     def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
-        """As Similarity's; 0 where all signs agree."""
+        """See `Similarity`; 0 where all signs agree."""
         import numpy as np
 
         faiss, asked = import_faiss(), self._asked[first:last]
@@ -118,8 +120,8 @@ def search_items(
 ) -> list[TopItems]:
     """The best `k` of the items at these ascending places for each question (at least one vector, dimension).
 
-    `similarity` is made of the vectors of all questions. Where there is much to do, every core gets its share. Raises
-    CollectionError where a file is missing or damaged.
+    `similarity` is called with the vectors of all questions. Large searches use several cores. Raises CollectionError
+    where a file is missing or damaged.
     """
     import numpy as np
 
@@ -134,7 +136,7 @@ def search_items(
     if threads == 1:
         scores = score(places)
     else:
-        # Not a pool of an event loop: this is called where none runs, and no thread outlives the search.
+        # The pool is not that of an event loop, as none may be running here; and no thread outlives the search.
         with ThreadPoolExecutor(threads) as pool:
             scores = np.concatenate([*pool.map(score, np.array_split(places, threads))], axis=1)
     rows = items.rows[places]
@@ -173,7 +175,7 @@ def top_k(scores: "Scores", rows: "Rows", k: int) -> TopItems:
 
 
 def _widen(vectors: "Vectors", out: "Matrix") -> None:
-    """Put vectors into `out`. From half precision numpy's own way takes six times as long."""
+    """Copy vectors into `out`. numpy's own conversion from half precision takes six times as long."""
     import numpy as np
 
     if vectors.dtype != np.float16:
@@ -200,9 +202,9 @@ def pool_tokens(vectors: "Matrix", factor: int) -> "Matrix":
     """(n // factor, dimension) the directions of clusters of the vectors (n, dimension), which have length 1.
 
     Clavié, Chaffin and Adams, "Reducing the Footprint of Multi-Vector Retrieval with Minimal Performance Impact via
-    Token Pooling" (arXiv 2409.14683): Ward's clustering by cosine distance. As in the authors' own code, and in
-    colpali-engine's, what Ward's method compares is the rows of the matrix of distances. Equal vectors may leave fewer
-    clusters, and there is always one. Raises MissingExtra.
+    Token Pooling" (arXiv 2409.14683): Ward's clustering by cosine distance. As in the authors' code and in
+    colpali-engine, Ward's method is given the matrix of distances and treats its rows as points. If vectors are equal,
+    there may be fewer clusters, but there is always one. Raises MissingExtra.
     """
     import numpy as np
 
@@ -216,7 +218,7 @@ def pool_tokens(vectors: "Matrix", factor: int) -> "Matrix":
         raise MissingExtra("scipy", "models") from None
     exact = vectors.astype(np.float64)
     distances = 1 - exact @ exact.T
-    # By products of matrices: scipy's own way from these rows to how far they lie apart takes four times as long.
+    # Distances between these rows, by products of matrices: scipy's own function takes four times as long.
     products = distances @ distances
     squares = products.diagonal()
     apart = np.sqrt(np.maximum(squares[:, None] + squares - 2 * products, 0))
@@ -227,9 +229,9 @@ def pool_tokens(vectors: "Matrix", factor: int) -> "Matrix":
 
 
 def sign_bits(vectors: "Matrix") -> "npt.NDArray[np.uint8]":
-    """(n, bytes) one bit for each number of the vectors (n, dimension), set where it is above 0; then zeros.
+    """(n, bytes) one bit for each number of the vectors (n, dimension), set where it is above 0; zeros fill the rest.
 
-    The bytes are 8, 16, 32 or another power of two, which FAISS compares several times as fast as what lies between.
+    The number of bytes is 8, 16, 32 or another power of two, as FAISS compares these several times as fast as others.
     """
     import numpy as np
 

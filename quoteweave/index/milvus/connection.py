@@ -1,7 +1,7 @@
 """A connection to Milvus, embedded in a folder or on a server, with its errors converted to ours.
 
-pymilvus itself connects anew when a call finds the connection lost, and repeats the call; every call that the index
-makes may be repeated.
+When a call finds the connection lost, pymilvus itself connects again and repeats the call; so all calls that the index
+makes are ones that may be repeated.
 """
 
 import errno
@@ -31,13 +31,14 @@ from quoteweave.endpoints.redaction import Redactor
 URI_VARIABLE = "QUOTEWEAVE_MILVUS_URI"
 TOKEN_VARIABLE = "QUOTEWEAVE_MILVUS_TOKEN"  # noqa: S105 - the name of a variable, not a token
 CALL_S = 120.0
-"""After so many seconds without an answer a call has failed."""
+"""Seconds without an answer after which a call has failed."""
 _CONNECT_S = 10.0
 _CONNECT_FAILED = 2  # pymilvus's code, and Milvus's own for a service that is not available
 _NO_SUCH_COLLECTION = 100
 _MAKE_ROOM = "make room on that disk, then try again"
 _ALLOW = "allow writing there, which an embedded Milvus needs even to be searched, or use an index of another kind"
-# How a disk refuses, which says nothing of the index; it is told by its words, as it may come through the server.
+# Errors of the disk, which do not mean that the index is damaged. They are recognised by their messages, as they may
+# come from the server.
 _REFUSALS = {
     errno.ENOSPC: _MAKE_ROOM,
     errno.EDQUOT: _MAKE_ROOM,
@@ -47,35 +48,36 @@ _REFUSALS = {
     errno.EPERM: _ALLOW,
     errno.EIO: "check that disk, then try again",
 }
-# gRPC shares connections between channels, failed ones too: with a pool of its own a new channel connects at once.
+# gRPC shares connections between channels, even failed ones; with a pool of its own, a new channel connects at once.
 _SERVER_OPTIONS = {"grpc.use_local_subchannel_pool": 1}
-# A proxy of the environment is not for loopback; and the embedded server hangs up on a client that keeps pinging.
+# A proxy set in the environment must not be used for loopback, and the embedded server disconnects a client that sends
+# keepalive pings.
 _EMBEDDED_OPTIONS = {**_SERVER_OPTIONS, "grpc.enable_http_proxy": 0, "grpc.keepalive_time_ms": 2**31 - 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a Milvus server listens, and what lets us in."""
+    """The address of a Milvus server, and the token for it."""
 
     uri: str
-    """Without secrets: fit for messages and files."""
+    """The address without secrets, so that it may be shown in messages and written to files."""
     token: str = field(default="", repr=False)
 
     @property
     def redactor(self) -> Redactor:
-        """Knows the token, and the password in it."""
+        """A redactor that hides the token, and the password in it."""
         return Redactor(secret for secret in (self.token, self.token.partition(":")[2]) if len(secret) >= 6)
 
     @classmethod
     def at(cls, uri: str, token: str | None = None) -> Self:
-        """A user and password in the URI are the token, where none is given. Raises UsageError for what is no URI."""
+        """Parse a URI; its user and password are the token if none is given. Raises UsageError for an invalid URI."""
         try:
             parts = urlsplit(uri)
             host, port = parts.hostname, parts.port
         except ValueError:
             host = port = None
         if not host or parts.scheme not in ("http", "https"):
-            # In what is no URI, secrets cannot be told from the rest: it is not shown.
+            # An invalid URI is not shown, as secrets in it cannot be told from the rest.
             raise UsageError(
                 f"the URI of Milvus must look like http://localhost:19530; set {URI_VARIABLE} so, or leave it unset to "
                 "keep indexes in the collection's own folder"
@@ -89,7 +91,7 @@ class Server:
 class Milvus:
     """A client of one Milvus, connected until it is closed.
 
-    `at` is a server, or the folder of an embedded one, which runs in this process as long as anyone here uses it.
+    `at` is a server, or the folder of an embedded one, which runs in this process as long as a client here uses it.
     Raises MissingExtra, EndpointUnreachable, EndpointRefused, CollectionLocked where another process has the folder
     open, StorageError where it cannot be written.
     """
@@ -109,14 +111,14 @@ class Milvus:
 
     @contextmanager
     def client(self) -> Iterator[Any]:
-        """The client of pymilvus; its errors become ours when they leave the block. Raises UsageError once closed."""
+        """The client of pymilvus, whose errors become ours on leaving the block. Raises UsageError once closed."""
         if self.closed:
             raise _closed()
         with self._failures():
             yield self._client
 
     def close(self) -> None:
-        """Close the connection; the embedded Milvus stops, and frees its folder, with the last one in this process."""
+        """Close the connection. The embedded Milvus stops, and frees its folder, with the last one in this process."""
         if self.closed:
             return
         self.closed = True
@@ -135,7 +137,7 @@ class Milvus:
         except (RpcError, MilvusException) as error:
             raise self._meaning(error) from error
         except ValueError as error:
-            # What gRPC says of a channel that another thread has closed under a call.
+            # gRPC raises this for a channel that another thread closed during a call.
             if self.closed:
                 raise _closed() from error
             raise
@@ -172,13 +174,13 @@ def _closed() -> UsageError:
 
 
 def _refusal(folder: Path, reason: str) -> StorageError | None:
-    """What to say where it was the disk that refused."""
+    """The error to raise if it was the disk that refused; None otherwise."""
     advice = next((advice for number, advice in _REFUSALS.items() if os.strerror(number) in reason), None)
     return StorageError(f"cannot write {folder}: {reason}; {advice}") if advice else None
 
 
 def _code_and_reason(error: Any) -> tuple[object, str]:
-    # Where connecting failed, the cause tells more than pymilvus's error does.
+    # If connecting failed, the cause says more than pymilvus's error does.
     from grpc import RpcError
 
     for one in (error, error.__cause__):
@@ -190,14 +192,14 @@ def _code_and_reason(error: Any) -> tuple[object, str]:
 def _client_class() -> Any:
     ours = "pymilvus" not in sys.modules
     if ours:
-        # gRPC, which reads this once, writes of every connection that a server ends to stderr.
+        # gRPC writes a line to stderr whenever a server ends a connection; it reads this setting only once.
         os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
         from pymilvus import MilvusClient
     except ImportError:
         raise MissingExtra("pymilvus", "milvus") from None
     if ours:
-        # It writes to stderr, among other things what it raises. Who imports it first has its log as it comes.
+        # pymilvus logs to stderr, even errors that it raises. If the caller imported it before, its log is left alone.
         for name in ("pymilvus", "pymilvus.milvus_client", "milvus_lite"):
             logging.getLogger(name).handlers[:] = [logging.NullHandler()]
     return MilvusClient
@@ -217,7 +219,7 @@ class _Embedded:
     users: int = 0
 
 
-# A folder has one server in a process, since one process may open it once: all indexes of a collection share it.
+# A process may open a folder only once, so there is one server for a folder: all indexes of a collection share it.
 _running: dict[Path, _Embedded] = {}
 _guard = threading.Lock()
 
@@ -247,7 +249,7 @@ def _started(folder: Path) -> _Embedded:
     except ImportError:
         raise MissingExtra("milvus-lite", "milvus") from None
     try:
-        folder.mkdir(parents=True, exist_ok=True)  # what stands in its place may be a file of the user's
+        folder.mkdir(parents=True, exist_ok=True)  # this fails if there is a file of the user's in its place
         return _Embedded(*start_server_in_thread(str(folder)))
     except DataDirLockedError as error:
         raise CollectionLocked(

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 _EMBEDDED = "embedded"
 _OURS = lazy_regex(MILVUS_NAME_PATTERN)
-MAX_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
-HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
+MAX_HITS = 16_384  # Milvus returns no more for one question, nor for one query of rows
+HITS_AT_ONCE = 1_000_000  # at 12 bytes each, far below the limit of a message
 QUESTIONS_AT_ONCE = 1_000
 ROWS_AT_ONCE = 1_000
 _FLOATS_AT_ONCE = 1_000_000
 
 
 class MilvusPointer(Record):
-    """What is saved of an index: where in Milvus it lies. Secrets are not part of it."""
+    """What is saved of an index: its place in Milvus, without secrets."""
 
     uri: str = Field(description="of the server, or 'embedded' for the one in the collection's own folder")
     collection: str = Field(pattern=f"^{_OURS.pattern}$", description="its name in Milvus")
@@ -58,14 +58,14 @@ class MilvusPointer(Record):
 class MilvusIndex:
     """A `VectorIndex` of items of one vector in a Milvus collection of its own; exact.
 
-    A new index lies on the server at `uri`, or at the one that QUOTEWEAVE_MILVUS_URI names, or else embedded in the
-    `database_folder`. A saved one stays where it is: `uri` then only says at which address its server is reached.
-    `token`, or QUOTEWEAVE_MILVUS_TOKEN, goes to an address given so, never to one that was read from `folder`.
+    A new index is created on the server at `uri` or QUOTEWEAVE_MILVUS_URI, or else embedded in the `database_folder`.
+    A saved one stays where it is: `uri` then only gives the address at which its server is reached. `token`, or
+    QUOTEWEAVE_MILVUS_TOKEN, is only sent to an address given in this way, never to one that was read from `folder`.
 
-    What is saved is a pointer: changes after `save` are seen through it too. An index that is closed before it was
-    ever saved is dropped. Raises CollectionError for a pointer that is damaged or leads nowhere, FingerprintMismatch
-    for one to vectors of another dimension, UsageError for what is no URI, and what `Milvus` raises; so do all
-    methods where the connection is lost for good, and UsageError once the index is closed.
+    Only a pointer is saved, so changes after `save` are part of the saved index too. An index that is closed before it
+    was ever saved is dropped. Raises CollectionError for a pointer that is damaged or points to nothing,
+    FingerprintMismatch if the vectors have another dimension, UsageError for an invalid URI, and what `Milvus` raises.
+    All methods raise the latter if the connection is lost for good, and UsageError once the index is closed.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class MilvusIndex:
 
     @property
     def keeps_removed(self) -> bool:
-        """Whether what is removed stays in its files: the embedded Milvus merges them when it likes, or never."""
+        """Whether its files keep removed items: those of the embedded Milvus do, until it merges them, if ever."""
         return self._uri == _EMBEDDED
 
     @property
@@ -120,9 +120,9 @@ class MilvusIndex:
         return np.sort(np.array(rows, dtype=np.int64))
 
     def add(self, shard: Shard) -> None:
-        """Add a document's items, in place of those of the same rows: adding again mends what was cut short.
+        """Add a document's items; they replace items of the same rows, so that an interrupted call may be repeated.
 
-        Raises ValueError for vectors of another dimension, and for items that have not one vector each.
+        Raises ValueError for vectors of another dimension, and unless each item has one vector.
         """
         import numpy as np
 
@@ -139,7 +139,7 @@ class MilvusIndex:
                 client.upsert(self._name, entities(shard, part, start), timeout=CALL_S)
 
     def remove(self, rows: "Rows") -> None:
-        """Remove items; rows that are not there are passed over."""
+        """Remove items; rows that are not there are ignored."""
         self._begin_changing()
         for start in range(0, len(rows), ROWS_AT_ONCE):
             with self._milvus.client() as client:
@@ -165,9 +165,9 @@ class MilvusIndex:
         return [TopItems(one.rows[:k], one.scores[:k]) for one in best]
 
     def save(self, folder: Path) -> None:
-        """Write into an empty folder where the index lies."""
+        """Write a pointer to the index into an empty folder."""
         with self._milvus.client() as client:
-            # What lies in segments is found many times faster than what has just come in.
+            # Flushing writes new items to segments, which are searched many times faster.
             client.flush(self._name, timeout=CALL_S)
         pointer = MilvusPointer(uri=self._uri, collection=self._name, dimension=self.dimension)
         if self._uri == _EMBEDDED:
@@ -176,14 +176,14 @@ class MilvusIndex:
         self._write_pointer(pointer, folder)
 
     def drop(self) -> None:
-        """Remove the index from Milvus; what was saved of it then leads nowhere."""
+        """Remove the index from Milvus; saved pointers to it are then invalid."""
         with self._milvus.client() as client:
             client.drop_collection(self._name, timeout=CALL_S)
 
     def drop_others(self, folders: Iterable[Path]) -> int:
         """Drop what killed runs left in the embedded Milvus: collections that no index in these folders points to.
 
-        Returns how many. On a server nothing is dropped, for it may hold those of other people.
+        Returns how many. On a server nothing is dropped, as it may hold collections of other people.
         """
         if self._uri != _EMBEDDED:
             return 0
@@ -193,14 +193,14 @@ class MilvusIndex:
             others = [name for name in found if name not in kept]
             for name in others:
                 client.drop_collection(name, timeout=CALL_S)
-        # What it was killed in the middle of making or dropping, the embedded Milvus itself does not see.
+        # The embedded Milvus does not list a collection that it was creating or dropping when it was killed.
         for folder in (self._database_folder / "collections").iterdir():
             if _OURS.fullmatch(folder.name) and folder.name not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
         return len(others)
 
     def close(self) -> None:
-        """Ends the connection, and with its last one the embedded Milvus; nothing happens a second time."""
+        """End the connection, and the embedded Milvus with its last one; further calls do nothing."""
         if self._pointer is None and not self._milvus.closed:
             with suppress(QuoteweaveError):
                 self.drop()
@@ -213,7 +213,7 @@ class MilvusIndex:
     def _begin_changing(self) -> None:
         """Note that Milvus's list of files will change, so that a killed change does not look like damage."""
         pointer, folder = self._pointer, self._saved_in
-        # A folder that was renamed since is not found; after a kill its index is then refused and built again.
+        # If the folder was renamed since, it is not found; after a kill, its index is refused and rebuilt.
         if pointer is not None and pointer.list_of_files is not None and folder is not None and folder.exists():
             self._write_pointer(pointer.model_copy(update={"list_of_files": None}), folder)
 
@@ -226,7 +226,7 @@ class MilvusIndex:
         with self._milvus.client() as client:
             schema = make_schema(self.dimension)
             client.create_collection(self._name, schema=schema, consistency_level="Strong", timeout=CALL_S)
-            # Nothing is there to be indexed yet, and waiting for that takes half a second.
+            # There is nothing to index yet, and waiting for it would take half a second.
             client.create_index(self._name, make_indexes(), timeout=CALL_S, sync=False)
 
     def _load(self, *, mending: bool = False) -> None:
@@ -234,8 +234,8 @@ class MilvusIndex:
             with self._milvus.client() as client:
                 client.load_collection(self._name, timeout=CALL_S)
         except CollectionError as error:
-            # The embedded Milvus makes files for lookups from what it stores, and stumbles over one that a kill cut
-            # short; without them it makes them anew.
+            # The embedded Milvus writes lookup files about its items, and fails on one that a kill cut short. If they
+            # are removed, it writes them again.
             lookups = [] if self._uri != _EMBEDDED else list(self._files.rglob("*idx"))
             if mending or not lookups or isinstance(error, StorageError):
                 raise
@@ -244,7 +244,7 @@ class MilvusIndex:
             self._load(mending=True)
 
     def _best(self, vectors: "Matrix", k: int, where: str, *, ask: int) -> list[TopItems]:
-        """The best `k` or more for each question. Of equal scores Milvus gives any, so a worse one must be seen."""
+        """The best `k` or more for each question, so many that ties are complete: of equal scores Milvus gives any."""
         if ask > MAX_HITS:
             return self._best_in_ranges(vectors, k, where)
         found = self._ask(vectors, ask, where)
@@ -258,7 +258,7 @@ class MilvusIndex:
         return found
 
     def _best_in_ranges(self, vectors: "Matrix", k: int, where: str) -> list[TopItems]:
-        """The best `k` for each question, from ranges of rows so small that Milvus gives all that is in them."""
+        """The best `k` for each question, from ranges of rows so small that Milvus returns all items in them."""
         best, rows = [_found([], [])] * len(vectors), self.rows
         for start in range(0, len(rows), MAX_HITS):
             part = rows[start : start + MAX_HITS]

@@ -33,8 +33,8 @@ def make_schema(dimension: int) -> Any:
 def make_indexes() -> Any:
     """Exact search by inner product, and a lookup of documents.
 
-    Documents are told apart by an expression, not by a partition key: they are many and small, and partitions would
-    cut every search of the whole collection into pieces.
+    Searches select documents by an expression and not by a partition key, because documents are many and small, and
+    partitions would split every search of the whole collection.
     """
     from pymilvus import MilvusClient
 
@@ -45,7 +45,7 @@ def make_indexes() -> Any:
 
 
 def entities(shard: Shard, vectors: "Matrix", start: int) -> list[dict[str, object]]:
-    """What to store of the shard's items from `start` on, one for each of `vectors`."""
+    """The fields to store for the shard's items from `start` on, one item for each of `vectors`."""
     part = slice(start, start + len(vectors))
     return [
         {
@@ -63,7 +63,7 @@ def entities(shard: Shard, vectors: "Matrix", start: int) -> list[dict[str, obje
 
 
 def expression(scope: SearchScope) -> str | None:
-    """The filter that passes what the scope holds; empty where it does not narrow, None where nothing can pass.
+    """The filter expression for a scope; empty if the scope restricts nothing, None if nothing can pass.
 
     Documents are named by their ids, so that no text of a document or a user is ever part of an expression. Metadata
     is looked up in the catalogue: it may change while rows stay, so Milvus does not have it. Raises UsageError for

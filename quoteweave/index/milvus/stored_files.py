@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 _LIST = "manifest.json"
 _SCHEMA = "schema.json"
-_LOOKUP = "idx"  # how the names of files end that the embedded Milvus makes of its items
+_LOOKUP = "idx"  # suffix of the lookup files that the embedded Milvus writes about its items
 _LOOKUPS_S = 5.0
 
 
 class FileList(Record):
-    """What Milvus's own list of an index's files was, and what the index held, when it was saved."""
+    """The state of Milvus's own list of an index's files, and the items of the index, when it was saved."""
 
     checksum: str
     version: int
-    """Milvus counts how often it has written the list."""
+    """How often Milvus has written the list."""
     rows: str
     """Checksum of the rows of all items."""
 
 
 def stored_checksums(folder: Path) -> dict[str, str]:
-    """Of files that Milvus never changes, only removes, by path: items, and what it made of them to look them up."""
+    """Checksums, by path, of the files that Milvus never changes, only removes: those of items, and lookup files."""
     _await_lookups(folder)
     found = {}
     for path in sorted(folder.rglob("*")):
@@ -54,9 +54,9 @@ def _await_lookups(folder: Path) -> None:
 
 
 def verify_stored(folder: Path, files: Mapping[str, str]) -> None:
-    """Raise CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
+    """Raise CollectionError if a file of items is not as it was written. Milvus itself reports missing ones.
 
-    A file for lookups that is not what was written, or came later, is removed, and Milvus makes it anew.
+    A lookup file that is not as it was written, or was written later, is removed, and Milvus writes it again.
     """
     for path in [path for path in folder.rglob("*") if path.name.endswith((".parquet", _LOOKUP, _SCHEMA))]:
         name = path.relative_to(folder).as_posix()
@@ -70,7 +70,7 @@ def verify_stored(folder: Path, files: Mapping[str, str]) -> None:
 def _is_stored(path: Path, checksum: str) -> bool:
     try:
         return file_checksum(path) == checksum
-    except OSError:  # a folder, or a link that leads nowhere
+    except OSError:  # a folder, or a broken link
         return False
 
 
@@ -86,14 +86,14 @@ def rows_checksum(rows: "Rows") -> str:
 
 
 def is_list_as_saved(folder: Path, saved: FileList | None) -> bool:
-    """Whether Milvus's list of files is what was saved; False where Milvus has written another one since.
+    """Whether Milvus's list of files is the saved one; False if Milvus has written another one since.
 
-    It may have merged files after the index was saved, which keeps the items. Where nothing is known of the list, as
-    while the index is changed, it only has to be one: else Milvus would take an older one without a word. Raises
-    CollectionError where it is damaged or missing.
+    Milvus may have merged files after the index was saved, which keeps the items. If nothing is saved of the list, as
+    while the index is being changed, the list only has to be valid, because Milvus would silently use an older one
+    instead. Raises CollectionError where it is damaged or missing.
     """
     if not folder.exists():
-        return True  # Milvus tells that there is no such index
+        return True  # Milvus itself reports that there is no such index
     checksum, version = _read_list(folder / _LIST)
     if saved is None or checksum == saved.checksum:
         return True
