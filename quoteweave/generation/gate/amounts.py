@@ -71,9 +71,9 @@ _DENOMINATORS = {
     **{"fifteenth": 15, "twentieth": 20, "hundredth": 100},
 }
 _FRACTION_STEP, _STEP_OF_SMALL = Decimal(10), Decimal("0.4")
-"""Percentage points that a fraction in words is exact to, or share of a small one: two fifths may be 35 to 45 %, a
-twentieth 4 to 6 %."""
-# "A third" may also be the one after the second, and a quarter of an hour is no share of what is spoken of.
+"""The width in percentage points of what a fraction in words may stand for, or, for a small fraction, as a share of
+it: two fifths may be 35 to 45 %, a twentieth 4 to 6 %."""
+# "A third" may also be an ordinal, the one after the second, and "a quarter of an hour" is a unit of time, no share.
 _ONE_PART = lazy_regex(
     r"\b(?P<changed>(?:by|to) (?:(?:about|around|roughly|nearly|almost|some|over|under|more than|less than) )?)?"
     rf"(?P<written>(?:an?|one) (?P<part>{'|'.join(_DENOMINATORS)}))\b(?:(?P<whole> of\b(?! an?\b))"
@@ -82,7 +82,7 @@ _ONE_PART = lazy_regex(
 )
 _BRACKETED_SCALE = lazy_regex(r"\((?:in )?([MBKk]|[mb]n)\)")
 _YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d")
-# Of other languages, whose months have no capital.
+# Seasons, and the months of languages that do not capitalise them.
 _MONTHS = (
     "spring|summer|autumn|winter|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo"
     "|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
@@ -102,20 +102,20 @@ class Amount:
 
     text: str
     value: Decimal
-    """In its unit, with scale words such as `million` applied."""
+    """The value in its unit, with scale words such as `million` applied."""
     step: Decimal
-    """Value of one unit in the last digit written."""
+    """The value of one unit in the last digit written: 0.1 for `6.9`."""
     unit: Unit | None = None
     parts: tuple[Decimal, ...] = ()
-    """The separate numbers, in case its blanks do not group thousands (`1 204` may be 1 and 204)."""
+    """The separate numbers that it may be, if its blanks do not group thousands (`1 204` may be 1 and 204)."""
     ordinal: bool = False
     in_words: bool = False
     fraction: bool = False
-    """Whether it was written as one, such as `two fifths`; the value is in per cent."""
+    """Whether it was written as a fraction, such as `two fifths`; the value is in per cent."""
     nouns: tuple[str, ...] = ()
-    """The two words after it, stemmed: what it may count."""
+    """The two words after it, stemmed; they may be what it counts."""
     may_be_base: bool = False
-    """Whether `BASE_MARK` stands before it: nothing is worked out from it."""
+    """Whether `BASE_MARK` stands before it, so that nothing is calculated from it."""
     year: bool = False
     """Whether it looks like a year: four digits after `in`, `since` or the like, a capital, or opening a cell."""
 
@@ -139,7 +139,7 @@ class Amount:
 
 
 def read_amounts(text: str) -> list[Amount]:
-    """Find the numbers in `text`, in digits and then in words; `gate.reading.plain` has normalised it."""
+    """Find the numbers in `text`, in digits and then in words; `facts.normalize_notation` must have normalised it."""
     found = [_amount(match) for match in _AMOUNT.finditer(text) if not _in_word(match)]
     folded = text.casefold()
     for match in _WORDS.finditer(folded):
@@ -150,7 +150,7 @@ def read_amounts(text: str) -> list[Amount]:
             found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
         else:
             found.append(_fraction(match[0], value, match["after"].removesuffix("s")))
-    # "A quarter of" is also one of a year and of a town.
+    # "A quarter of" may also be part of a year or of a town.
     parts = (
         match
         for match in _ONE_PART.finditer(folded)
@@ -167,7 +167,7 @@ def _is_fraction(match: re.Match[str], value: Decimal) -> bool:
 
 
 def _fraction(written: str, value: Decimal, part: str) -> Amount:
-    """So many of such parts, in per cent."""
+    """The amount of a fraction, that many of these parts, in per cent."""
     share = (100 * value / _DENOMINATORS[part]).quantize(Decimal("0.01"))
     step = min(_FRACTION_STEP, share * _STEP_OF_SMALL)
     return Amount(written, share, step, find_unit("percent"), in_words=True, fraction=True)
@@ -180,7 +180,7 @@ def ordinal_words(text: str) -> set[int]:
 
 def stated_scales(text: str) -> Iterator[Decimal]:
     """Find scales that a table states for all its numbers: `in thousand tonnes`, `EUR million`, `Users (M)`."""
-    for match in _BRACKETED_SCALE.finditer(text):  # "(m)" is in metres
+    for match in _BRACKETED_SCALE.finditer(text):  # "(m)" stands for metres
         yield Decimal(10) ** {**SCALES, **SCALE_LETTERS}[match[1].casefold()]
     for match in re.finditer(r"(?<![\w-])(thousand|million|billion)s?\b|(?<=[$€£])(?:m|bn)\b", text.casefold()):
         before = match.string[max(match.start() - 12, 0) : match.start()].rstrip(" -")

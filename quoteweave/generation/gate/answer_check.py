@@ -15,9 +15,9 @@ from quoteweave.generation.gate.sentence_check import check_sentence, is_factual
 MAX_WARNINGS = 10
 """Most warnings of one sort; further ones are only counted."""
 SHOWN_CHARACTERS = 120
-"""Most characters of a sentence that a warning repeats."""
+"""Most characters that a warning quotes of a sentence."""
 
-_RULES = lazy_regex(r" ?\|[\s|:-]*")  # a sentence has no two spaces in a row
+_RULES = lazy_regex(r" ?\|[\s|:-]*")  # one space suffices, as a sentence has no two in a row
 
 
 def check_citations(answer: Answer, context: Context) -> Answer:
@@ -37,16 +37,16 @@ def check_citations(answer: Answer, context: Context) -> Answer:
 
 
 def _without_rules(sentence: str) -> str:
-    """The words of a sentence; of a Markdown table those of its cells."""
+    """The words of a sentence, without the lines between the cells of a Markdown table."""
     return _RULES.sub(" ", sentence).strip() if sentence.startswith("|") else sentence
 
 
 async def check_with_model(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
     """Set `checker_verdict` on each citation: whether all that its sentence cites, together, supports the sentence.
 
-    The checker is called once, with each sentence once; warnings count the sentences that it does not find supported,
-    and those on which it gives no verdict. `checker_verdict` is None where what is cited has no words. If the checker
-    fails, all stay None, and a warning gives the reason. Raises ModelNotFound and UsageError.
+    The checker is called once, with each sentence once. Warnings count the sentences that it does not find supported,
+    and those on which it gives no verdict. `checker_verdict` is None if the cited quotes have no words. If the checker
+    fails, all verdicts stay None, and a warning gives the reason. Raises ModelNotFound and UsageError.
     """
     cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.sentence]
     premises = [_premise(citations, context) for _, citations in cited]

@@ -49,7 +49,7 @@ class CitedEvidence:
         return frozenset().union(*map(_words, self.texts))
 
     def closest_sentences(self, content_words: Set[str]) -> list[str]:
-        """The sentences of the quotes with most of these words; empty where none has any."""
+        """The sentences of the quotes that have the most of these words; empty if none has any."""
         shared = [len(content_words & _words(part)) for part in self.sentences]
         most = max(shared, default=0)
         return [part for part, count in zip(self.sentences, shared, strict=True) if count == most > 0]
@@ -60,7 +60,7 @@ class CitedEvidence:
         return [part.text for text in self.texts for part in split_sentences(text)]
 
     def has_sentence(self, text: str) -> bool:
-        """Whether a text has the words of a whole sentence of the quotes, in their order; signs are not compared."""
+        """Whether a text has the words of a whole sentence of the quotes, in their order, whatever the punctuation."""
         return any(_words_in_order(text) == _words_in_order(one) for one in self.sentences)
 
     @cached_property
@@ -86,7 +86,7 @@ class CitedEvidence:
         """Whether the number is a year that other quotes of the same documents have, as in a title."""
         if not amount.year:
             return False
-        ending = f"{int(amount.value) % 100:02d}"  # the digits that `2017/18` writes
+        ending = f"{int(amount.value) % 100:02d}"  # `2017/18` writes 2018 with its last two digits
         return any(evidence.has_amount(amount) for evidence in self._uncited if evidence.mentions(ending))
 
     @cached_property
@@ -102,7 +102,7 @@ class CitedEvidence:
         return _digits(amount.text) in self._digits
 
     def has_other_count(self, amount: Amount) -> bool:
-        """Whether the quotes count the same noun; asked where this number itself does not occur."""
+        """Whether the quotes count the same noun with another number; this number itself must not occur in them."""
         return any(noun in other.nouns for noun in amount.nouns[:1] for other in self.amounts)
 
     def has_date(self, date: Date) -> bool:
@@ -128,7 +128,7 @@ class CitedEvidence:
         wanted = " ".join(words(quoted, stem=False, keep_stop_words=True))
         if any(f" {wanted} " in f" {' '.join(words(text, stem=False, keep_stop_words=True))} " for text in self.texts):
             return True
-        # A match of this length is no coincidence, even where it begins or ends within a word.
+        # A match of this length is no coincidence, even if it begins or ends within a word.
         tight = squeezed(quoted)
         return len(tight) >= 12 and any(tight in squeezed(text) for text in self.texts)
 
@@ -147,7 +147,7 @@ class CitedEvidence:
         return frozenset(days.union(*(ordinal_words(text) for text in self.texts)))
 
     def same(self, amount: Amount, other: Amount) -> bool:
-        """Whether a number is one of the quotes, also rounded in its parts, or in the scale that a table states."""
+        """Whether a number equals one of the quotes, or a part of it, also in a scale that a table states."""
         if amount.same(other) or amount.value in other.parts:
             return True
         scaled = not other.year and (other.unit is None or other.unit.dimension != "percent")

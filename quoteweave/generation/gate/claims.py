@@ -46,7 +46,7 @@ class ClaimReader:
 
     def __init__(self) -> None:
         self._reader = MarkReader()
-        self._text, self._blanked = "", ""  # from the end of the last claim on; marks as blanks, code as `_`
+        self._text, self._blanked = "", ""  # after the last claim; the second with blanks for marks and `_` for code
         self._marks: list[Mark] = []
         self._at = self._enough = 0
 
@@ -122,7 +122,7 @@ def _start(owned: _Owned) -> int:
 
 
 def _owner(text: str, claims: Sequence[_Owned], kind: Kind, span: tuple[int, int]) -> int | None:
-    """The index among `claims` of the sentence that a mark belongs to; None where the mark is a claim by itself."""
+    """The index among `claims` of the sentence that a mark belongs to; None if the mark is a claim by itself."""
     after = bisect_right(claims, span[0], key=_start)
     before = after - 1 if after else None
     if before is not None and (span[0] < claims[before][1] or "\n" not in text[claims[before][1] : span[0]]):

@@ -8,13 +8,14 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 
-# What is joined so is told by itself; what stands between commas may belong to "did not" before them.
+# Parts joined in this way are statements of their own. A comma alone does not cut, as what stands behind it may depend
+# on words before it, such as "did not".
 _JOINED = lazy_regex(
     r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
 )
 CLAUSES = lazy_regex(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
-# What a sentence opens with is no clause by itself: "According to the mayor, it may rise."
+# An opening such as "According to the mayor, it may rise." has is no clause by itself.
 _OPENING = lazy_regex(
     r"^((?:According to|In|On|At|By|For|With|From|Since|During|As of|Under|Among)\s[^,;:]{1,80}),", re.IGNORECASE
 )
@@ -27,14 +28,15 @@ def content_words_of(statement: str) -> frozenset[str]:
 
 
 def closest_part(sentence: str, content_words: Set[str]) -> str:
-    """What is told by itself in a sentence and has most of these words."""
+    """The part of a sentence that is a statement of its own and has most of these words."""
     return max(_JOINED.split(sentence), key=lambda part: len(content_words & content_words_of(part)))
 
 
 def compared_clauses(statement: str, evidence: CitedEvidence) -> Iterator[tuple[str, str]]:
     """The clauses of a statement, each with the closest part of the closest sentence of the quotes.
 
-    "Each received 20 milligrams" is what "Each received 20 milligrams, and none fell ill" says.
+    "Each received 20 milligrams" is compared with that part of "Each received 20 milligrams, and none fell ill", so
+    that "none" is not taken for a denial of it.
     """
     for clause in CLAUSES.split(_OPENING.sub(r"\1", statement)):
         content_words = content_words_of(clause)

@@ -1,8 +1,8 @@
 """Parse dates and times of day, in all common notations.
 
-`17 February 2023`, `Feb. 17th, 2023`, `2023-02-17`, `17/02/2023` and `17.2.2023` are one date. Where day and month
-could be exchanged, both readings are
-accepted. A month's name alone is a date without day and year; it needs its capital.
+`17 February 2023`, `Feb. 17th, 2023`, `2023-02-17`, `17/02/2023` and `17.2.2023` are one date. If day and month could
+be exchanged, both readings are accepted. A month's name alone, which must be capitalised, is a date without day and
+year.
 """
 
 import re
@@ -16,9 +16,9 @@ MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-"""Names of months, the first of January."""
+"""Names of months, grouped by month from January on."""
 WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
-"""A pattern of the days of the week."""
+"""A pattern for the days of the week."""
 RECENT_YEAR = lazy_regex(r"(?:19|20)\d\d")
 NAMES_WEEKDAY = lazy_regex(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
 CALENDAR_WORDS = frozenset(words(f"{' '.join(MONTHS)} monday tuesday wednesday thursday friday saturday sunday"))
@@ -53,7 +53,7 @@ _OF_DATES = frozenset(words(f"fiscal financial year ended end {' '.join(MONTHS)}
 
 
 def is_of_date(word: str) -> bool:
-    """Whether a word, stemmed, is of a date or of a fiscal year."""
+    """Whether a stemmed word is part of a date or of a fiscal year."""
     return word in _OF_DATES or word.isdecimal()
 
 

@@ -1,8 +1,8 @@
 """Recognise numbers calculated from those of the quotes: sums, differences, means, ratios, shares, rounding.
 
-Among enough numbers, any number is the difference of some two. So an operation is accepted only where the sentence
-mentions it (`together`, `more than`, `share of`…), where both operands are stated in the sentence, or where the quotes
-have few numbers.
+Among enough numbers, any number is the difference of some two. So an operation is accepted only if the sentence
+mentions it (`together`, `more than`, `share of`…), if the sentence states both operands, or if the quotes have few
+numbers.
 """
 
 import re
@@ -15,7 +15,7 @@ from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 
 MAX_NUMBERS_WITHOUT_WORDS = 4
-"""With no more numbers than this in the quotes, years aside, no word needs to mention the operation."""
+"""If the quotes have at most this many numbers, without years, no word needs to mention the operation."""
 MAX_NUMBERS = 80
 """With more numbers than this no operation is tried; any operation that the sentence mentions is accepted."""
 MAX_ADDENDS = 24
@@ -56,7 +56,7 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
 
 
 def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: Sequence[Amount]) -> bool:
-    """Whether the number follows from those of the quotes; `amounts` are those of them that the sentence states."""
+    """Whether the number can be calculated from those of the quotes; `amounts` are those that the sentence states."""
     mentioned = _mentioned_operations(sentence) | ({"share"} if amount.fraction else frozenset())
     numbers = _distinct(other for other in evidence.amounts if not (other.year or other.may_be_base))
     if len(numbers) > MAX_NUMBERS:
@@ -99,7 +99,7 @@ def _follows_from(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], 
 
 def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> Iterator[float]:
     one, other = (float(member.value) for member in pair)
-    # "32.6 percent over five seeds" makes no 27.6 percent.
+    # "32.6 percent over five seeds" does not give 27.6 percent.
     alike = _units_agree(*pair) and len({_is_percentage(member) for member in pair}) == 1
     if alike and all(_units_agree(amount, member) for member in pair):
         if "sum" in kinds:
@@ -125,7 +125,7 @@ def _is_percentage(amount: Amount) -> bool:
 def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -> bool:
     """Whether the number is the sum or mean of three or more consecutive numbers of a text or a table's column.
 
-    Percentages are not added to numbers that are none.
+    Percentages are not added to other numbers.
     """
     value, step = float(amount.value), float(amount.step)
     alike = (
@@ -156,7 +156,7 @@ def _is_duration(amount: Amount, evidence: CitedEvidence) -> bool:
 
 
 def _units_agree(one: Amount, other: Amount) -> bool:
-    """Whether they have one unit, or one of them has none."""
+    """Whether they have the same unit, or one of them has none."""
     return one.unit is None or other.unit is None or one.unit == other.unit
 
 

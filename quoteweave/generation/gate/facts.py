@@ -25,7 +25,7 @@ _FRACTION = lazy_regex(r"(?:(?P<whole>\d) ?)?(?P<sign>[¼-¾⅐-⅞])(?P<share>(
 _OVER = lazy_regex(r"(?<![\w./:,-])(?:(?P<whole>\d+) )?(?P<over>[1-9])/(?P<under>[2-9])(?= (?P<unit>[A-Za-z]+)\b)")
 _PER_SECOND = lazy_regex(r"\b(?P<prefix>[kKMG])(?:(?P<bits>[bB]it|b)|B)/s\b")
 _NO_ZERO = lazy_regex(r"(?<![\w.,)\]])(?<!\. )\.(?=\d)")
-"""The point of ".05"; not the last dot before the number of a page in a table of contents."""
+"""The point of ".05", but not the last of the dots before a page number in a table of contents."""
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
@@ -35,7 +35,7 @@ _SIGNS = str.maketrans(
     }
 )
 MAX_EXPONENT = 30
-"""Powers beyond are not written out: base and exponent are compared each by itself."""
+"""Powers with a larger exponent are not calculated: base and exponent are compared separately."""
 _MAY_BE_POWER = lazy_regex(rf"\d(?:[⁻⁺{RAISED}]|\s?\^|\s?\*\*|[eE][-+\d])")
 _POWER = lazy_regex(
     r"(?<![\w.,^])(?:(?:(?P<mantissa>\d{1,20}(?:[.,]\d{1,20})?)\s?[×x*·⋅]\s?)?\$?(?P<base>\d{1,2})"
@@ -51,7 +51,7 @@ _LABEL_NUMBER = r"\(?(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b"
 _LABEL_RANGE = (
     rf"{_LABEL_NUMBER}(?: ?(?:to|through|-) ?{_LABEL_NUMBER})?(?! ?%|[.,]\d| (?:per|thousand|million|billion)\b)"
 )
-# A comma alone does not go on with a list: "On pages 3 and 4, 120 ships are named."
+# A list ends with "and" or the like; a comma alone does not continue it: "On pages 3 and 4, 120 ships are named."
 _LABEL_LIST = rf"{_LABEL_RANGE}(?:(?:, {_LABEL_RANGE})*,? (?:and|or|&) {_LABEL_RANGE})?"
 _LABEL = lazy_regex(
     rf"\b(?:(?:figures|figs|tables|tabs|pages|pp|equations|eqs|slides|footnotes|notes|images|quotes)\.? {_LABEL_LIST}"
@@ -83,8 +83,8 @@ def normalize_notation(text: str, *, may_be_note: bool = False) -> str:
     """Normalise `text`: compatibility forms (NFKC), one kind of dash and space, fractions and powers as decimals.
 
     Superscripts behind longer numbers and behind words are footnotes, and left out. Behind a number of one or two
-    digits they are exponents ("3 × 10⁻⁵", "2¹⁰", as "10^-5"); in a document such a one without a sign `may_be_note`
-    as well, and then the number stands beside its power.
+    digits they are exponents ("3 × 10⁻⁵", "2¹⁰", like "10^-5"). In a document, such an exponent without a sign may
+    also be a footnote (`may_be_note`); then both the number and its power are kept.
     """
     text = _NO_ZERO.sub("0.", text)
     if _MAY_BE_POWER.search(text):
@@ -115,7 +115,7 @@ def _divided(match: re.Match[str]) -> str:
 
 def _power(match: re.Match[str], *, may_be_note: bool) -> str:
     base, raised = Decimal(match["base"] or 10), match["raised"]
-    # Compatibility forms of "⁻⁵" are "−" and "5".
+    # NFKC turns "⁻⁵" into "−5".
     exponent = int(unicodedata.normalize("NFKC", raised or match["written"] or match["e"]).replace("−", "-"))
     if abs(exponent) > MAX_EXPONENT or (base == 0 and exponent < 0):
         return match[0] if raised is None else f"{match['base']}^{exponent}"
@@ -124,7 +124,7 @@ def _power(match: re.Match[str], *, may_be_note: bool) -> str:
     return f"{value:f} ({BASE_MARK}{base})" if is_unsure else f"{value:f}"
 
 
-@lru_cache(maxsize=64)  # the question is parsed for each sentence of its answer
+@lru_cache(maxsize=64)  # the question is needed for each sentence of its answer
 def read_sentence(text: str) -> Facts:
     """Extract the facts of a sentence, keeping quotations apart from the rest."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
@@ -133,9 +133,9 @@ def read_sentence(text: str) -> Facts:
     return Facts(rest.amounts, rest.dates, rest.clocks, rest.codes, tuple(piece for piece in pieces if piece))
 
 
-@lru_cache(maxsize=1024)  # a quote is parsed for each sentence that cites it, or another quote of its document
+@lru_cache(maxsize=1024)  # a quote is needed for each sentence that cites it, or another quote of its document
 def read_evidence(text: str) -> Facts:
-    """Extract the facts of a quote; where OCR may have misread it, those of the text as it is and as repaired."""
+    """Extract the facts of a quote; if OCR may have misread it, those of the text as it is and as repaired."""
     text = normalize_notation(text, may_be_note=True)
     repaired = repair(text)
     facts = _facts(text)
@@ -148,7 +148,7 @@ def read_evidence(text: str) -> Facts:
 
 
 def stated_words(sentence: str, amounts: Sequence[Amount]) -> frozenset[str]:
-    """The words of a sentence, stemmed, and those of these amounts that it states, however it writes them.
+    """The words of a sentence, stemmed, and those of each of these amounts that it states, even in another form.
 
     >>> claimed = read_sentence("Errors fell by two fifths.").amounts
     >>> sorted(stated_words("Errors fell by 38.7 percent.", claimed))

@@ -1,6 +1,6 @@
 """Policies of the gate: what is done about citations that are `unsupported`, or that a checker does not find supported.
 
-Sentences are dropped from a whole answer, or while it is streamed: then each sentence is sent once it has been checked.
+Sentences are dropped from a whole answer, or while it is streamed; then each sentence is sent after it was checked.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ class UnsupportedFilter:
     """Takes an answer's claims in order, and returns the text to show.
 
     Sentences with a citation that is `unsupported`, or that a checker does not find supported, are dropped with the
-    whitespace that they leave. Where the text after one would then be parsed as another mark, all of that text is
+    whitespace beside them. If the text after such a sentence would then be parsed as another mark, all of that text is
     dropped too. Nothing is shown before the first sentence that cites something, because without one there is no
     answer.
     """
@@ -141,12 +141,12 @@ class StreamingFilter:
     def __init__(self, context: Context, question: str) -> None:
         self._context, self._question = context, question
         self._claims, self._dropper = ClaimReader(), UnsupportedFilter()
-        self._citations: dict[int, list[Citation]] = {}  # by the start of their marks
-        self._text, self._at = "", 0  # from the end of the last claim on
+        self._citations: dict[int, list[Citation]] = {}  # keyed by the start of their marks
+        self._text, self._at = "", 0  # the text after the last claim, and where it starts
 
     @property
     def refuses(self) -> bool:
-        """Whether sentences were dropped and none that cites something is left, so that the answer is refused."""
+        """Whether the answer is refused, because sentences were dropped and none is left that cites something."""
         return bool(self._dropper.dropped) and not self._dropper.cited
 
     def take(self, event: TextEvent | CitationEvent) -> Iterator[Event]:

@@ -2,22 +2,22 @@
 
 Numbers with their units, dates, times, codes and quoted words are looked up. The verdict is
 
-- `unsupported` where one of them does not occur, and does not follow from what does, where two numbers have changed
-  places (`contraries.exchanged_words`), or where one is said of another year (`contraries.amounts_of_years`);
-- `unchecked` where one is calculated from others, where there is nothing to look up, where the quotes lack a name, what
-  a number counts, or a word of the sentence, also as a known synonym (`contraries.word_differences`); where they have
-  another word in its place, the opposite of a word or direction, or one of two clauses denies or doubts what the other
-  says (`contraries.opposite_words`), or limits it and the other does not (`contraries.dropped_limits`); where a number
-  has another bound, sign or version (`contraries.qualified_numbers`), where two words have changed places, or where a
-  word or number stands there for another part of its sentence (`contraries.mixed_parts`), in another role
-  (`contraries.changed_roles`), for another row or column of a table (`contraries.other_cells`), or in a sentence on
+- `unsupported` if one of them does not occur and cannot be calculated from those that do, if two numbers have changed
+  places (`contraries.exchanged_words`), or if one is given for another year (`contraries.amounts_of_years`);
+- `unchecked` if a number is calculated from others, or if there is nothing to look up; if the quotes lack a name, the
+  noun that a number counts, or a word of the sentence and its known synonyms, or have another word in its place
+  (`contraries.word_differences`); if they have the opposite of a word or direction, or one of two clauses denies what
+  the other says (`contraries.opposite_words`), or only one doubts or limits it (`contraries.dropped_limits`); if a
+  number has another bound, sign or version (`contraries.qualified_numbers`); if two words have changed places; or if
+  the quotes have a word or number in another part of their sentence (`contraries.mixed_parts`), in another role
+  (`contraries.changed_roles`), for another row or column of a table (`contraries.other_cells`), or in a sentence about
   something else (`contraries.other_subjects`);
-- `supported` otherwise. A sentence without numbers or the like is supported where it has at least `MIN_WORDS` words,
-  under the same conditions.
+- `supported` otherwise. A sentence without numbers or the like is supported if it has at least `MIN_WORDS` words, under
+  the same conditions.
 
-What this cannot see: which number or name belongs to what, but in one sentence or table, or by a name or pronoun in
-another sentence; opposites and doubts in other languages. Errors of these kinds are never reported as `unsupported`,
-and some of them are found `supported`. A true sentence in other words than its quotes is often `unchecked`. An
+These rules do not see to what a number or name belongs, except within one sentence or table, or by a name or pronoun in
+another sentence; nor do they know opposites and doubts in other languages. Errors of these kinds are never reported as
+`unsupported`, and some of them get `supported`. A true sentence in other words than its quotes is often `unchecked`. An
 entailment model sees more (`check_with_model`).
 """
 
@@ -63,19 +63,19 @@ from quoteweave.generation.gate.facts import Facts, code_key, normalize_notation
 MIN_SAME_LANGUAGE = 0.2
 """Below this share of common words, sentence and quotes may be in different languages."""
 MIN_WORDS = 4
-"""Least words of a sentence without numbers, to be judged by its words."""
+"""Fewest words of a sentence without numbers that is judged by its words."""
 MIN_OVERLAP_ALONE = 0.9
-"""Share of its words that must then occur in its quotes, before known synonyms are looked for."""
+"""Least share of such a sentence's words that must occur in its quotes, without synonyms."""
 MIN_OVERLAP = 0.4
-"""The same for a sentence whose numbers all occur."""
+"""Least share of the words of a sentence whose numbers all occur."""
 SMALL_COUNT = 12
 """A number in words up to this may be the answer's own count of things."""
 
 NOTHING_TO_CHECK = "It states nothing that can be checked."
-"""The reason where a sentence has nothing to look up, and its words are too few or occur too seldom to tell."""
+"""The reason for a sentence that has nothing to look up and too few words, or too few that occur in its quotes."""
 
 _FENCED = lazy_regex(r"```[^`]*```")
-# "3. Mai 2020" is a date.
+# "3. Mai 2020" begins with a date, not with the number of a list's item.
 _ITEM = lazy_regex(
     r"^\s*(?:[-*•]\s+)?[*_]{0,2}\(?\d{1,3}[.)][*_]{0,2}\s+"
     r"(?!(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[^\W\d_]*\b)"
@@ -87,9 +87,9 @@ _NAME = lazy_regex(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 class _Finding:
     verdict: Verdict
     reason: str | None
-    """Why it is not `supported`."""
+    """Why the sentence is not `supported`; None if it is."""
     only_words_differ: bool = False
-    """As `Citation.only_words_differ`."""
+    """See `Citation.only_words_differ`."""
 
 
 _SUPPORTED = _Finding("supported", None)
@@ -100,9 +100,9 @@ def check_sentence(
 ) -> tuple[Citation, ...]:
     """Check one sentence, given with its marks; return its citations, each with its verdict.
 
-    Of several quotes, one that contributes nothing is `unchecked` where the others support the sentence. What a
-    sentence repeats from the question is never `unsupported`: it is `unchecked` where the quotes lack it. `statement`
-    is the sentence without its marks, where the caller has it from a whole answer.
+    If several quotes support the sentence, those that contribute nothing are `unchecked`. Facts that the sentence
+    repeats from the question are never `unsupported`, but `unchecked` if the quotes lack them. `statement` is the
+    sentence without its marks, if the caller has it from a whole answer.
     """
     statement = _stated(strip_marks(text, parse_marks(text)) if statement is None else statement)
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
@@ -128,14 +128,14 @@ def is_factual(text: str) -> bool:
 
 
 def _stated(sentence: str) -> str:
-    """What a sentence without marks states, without fenced code before it and the number of a list's item."""
+    """A sentence without marks, and without fenced code before it and the number of a list's item."""
     return _ITEM.sub("", _FENCED.sub(" ", sentence))
 
 
 def has_figures(statement: str) -> bool:
     """Whether a sentence without marks has a number, a date, a time of day, a code, or quoted words.
 
-    Small numbers in words count as none: they may be the writer's own count of things.
+    Small numbers in words do not count, as they may be the writer's own count of things.
     """
     facts = read_sentence(statement)
     numbers = [amount for amount in facts.amounts if not _is_small_count(amount)]
@@ -176,7 +176,7 @@ def _gravest_finding(statement: str, facts: Facts, facts_of_question: Facts, evi
     """Return the gravest finding on a sentence."""
     first: _Finding | None = None
     for finding in _missing_facts(statement, _without(facts, facts_of_question), evidence):
-        if finding.verdict == "unsupported":  # no other finding is graver
+        if finding.verdict == "unsupported":  # the gravest possible verdict
             wordless = _Finding("unchecked", "It cites an image whose content is not known in words.")
             return wordless if evidence.has_wordless_image else finding
         first = first or finding
@@ -262,7 +262,7 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
 
 
 def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
-    """The finding where what is cited has the statement's words and says the contrary, or may say it."""
+    """The finding if the quotes have the statement's words but say, or may say, the contrary; None otherwise."""
     if exchanged := _exchanged(statement, evidence):
         verdict: Verdict = "unsupported" if exchanged.is_of_numbers else "unchecked"
         reason = f"It has “{exchanged.first}” where what it cites has “{exchanged.second}”, and the reverse."
@@ -291,7 +291,7 @@ def _qualified_otherwise(statement: str, evidence: CitedEvidence) -> OtherNumber
 
 
 def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding | None:
-    """The finding where what is cited lacks a word of the statement, or has another word or number in its place."""
+    """The finding if the quotes lack a word of the statement, or have another word or number in its place."""
     if evidence.has_sentence(statement):
         return None
     content_words, shown = content_words_of(statement), shown_directions(statement, evidence.sentences)
@@ -315,7 +315,7 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
 
 
 def _of_another(statement: str, closest: Sequence[str], sentences: Sequence[str]) -> _Finding | None:
-    """The finding where sentences have all words of a statement, but say them of something else."""
+    """The finding if sentences have all words of a statement, but apply them to something else."""
     if crossed := find_crossed_numbers(statement, sentences):
         return _Finding("unchecked", f"What it cites has {crossed[0]} and {crossed[1]} with other numbers.")
     mixed = [find_mixed_parts(statement, one) for one in closest]
@@ -336,11 +336,11 @@ def _instead(said: str, cited: str) -> str:
 
 
 def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
-    """Two things of a statement that the closest sentences of one of its parts all have in each other's places.
+    """Two parts of a statement whose places are exchanged in all closest sentences of one of its clauses.
 
-    None also where what is cited says elsewhere what is said of the two.
+    None also if the quotes say elsewhere what the statement says of the two.
     """
-    by_sentence: dict[str, Exchange | None] = {}  # clauses often have the same closest sentence
+    by_sentence: dict[str, Exchange | None] = {}  # several clauses may have the same closest sentence
     for part in dict.fromkeys([statement, *CLAUSES.split(statement)]):
         closest = evidence.closest_sentences(content_words_of(part))
         by_sentence |= {one: _exchanged_in(statement, one) for one in closest if one not in by_sentence}
@@ -352,13 +352,13 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
 
 
 def _exchanged_in(statement: str, sentence: str) -> Exchange | None:
-    """Two things that a sentence has in each other's places, or its part that has most of the statement's words."""
+    """Two parts of a statement that are exchanged in a sentence, or in its clause closest to the statement."""
     part = closest_part(sentence, content_words_of(statement))
     return find_exchange(statement, sentence) or (find_exchange(statement, part) if part != sentence else None)
 
 
 def _has_checkable_facts(facts: Facts) -> bool:
-    """Whether there is more to look up than a year, which any quote of a report may contain."""
+    """Whether there is more to look up than a year, as any quote of a report may contain that."""
     amounts = any(not amount.year and not _is_article(amount) for amount in facts.amounts)
     return bool(amounts or facts.dates or facts.clocks or facts.codes or facts.quoted)
 

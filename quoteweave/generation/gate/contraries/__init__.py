@@ -1,1 +1,1 @@
-"""Rules by which a sentence says the contrary of what it cites, or says it in other words."""
+"""Rules that find where a sentence says something else than what it cites, such as the contrary."""

@@ -1,8 +1,8 @@
 """Find an amount that a sentence gives for another year than its evidence does.
 
-"Net sales in 2021 were 988" has a number and a year of "Net sales were 1,204 in 2021 and 988 in 2020", and says what
-that does not. Amounts and years are paired in English where it is plain which belong together: an amount right before
-its year, a year before the verb and its amount, and lists that end with "respectively". All else is no pair.
+"Net sales in 2021 were 988" has a number and a year of "Net sales were 1,204 in 2021 and 988 in 2020", but pairs them
+wrongly. Amounts and years are paired, in English, only where it is clear which belong together: an amount right before
+its year, a year before the verb and its amount, and lists that end with "respectively".
 """
 
 import re
@@ -14,12 +14,12 @@ from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
 
 MAX_CHARACTERS = 1000
-"""Of a sentence that is looked at."""
+"""Longer sentences are not searched for amounts of years."""
 
 _YEAR = r"(?:19|20)\d\d(?![\d%]|[.,]\d)"
 _ANY_YEAR = lazy_regex(_YEAR)
 _NUMBER = r"[$€£¥]?\s?\d+(?:[.,]\d+)*"
-# Behind these another amount, or another year, is spoken of.
+# What follows one of these words is about another amount, or another year.
 _APART = r"(?:and|or|but|while|whereas|than|compared|versus|against|from|to|until|through|by|as|after|before|since)\b"
 _COUNTED = rf"(?:\s?%|(?:\s+(?!{_APART}|in\b|for\b|during\b)[^\W\d]+){{1,3}})?"
 _IN = r"(?:in|for|during)\s+(?:(?:the\s+)?(?:fiscal|financial|calendar)?\s*years?\s+|fiscal\s+)?"
@@ -40,14 +40,14 @@ _RESPECTIVELY = (
 
 
 class OtherYear(NamedTuple):
-    """An amount that is said of one year, and what the evidence has for both."""
+    """An amount that a sentence gives for one year and the evidence for another one."""
 
     amount: str
     year: str
-    """That for which the evidence has it."""
+    """The year for which the evidence has the amount."""
     said_year: str
     instead: str
-    """What it has for that year."""
+    """The amount that the evidence has for `said_year`."""
 
 
 class _OfYear(NamedTuple):
@@ -56,9 +56,9 @@ class _OfYear(NamedTuple):
 
 
 def find_other_year(statement: str, sentences: Sequence[str]) -> OtherYear | None:
-    """Return an amount that a statement gives for a year, where its evidence has it for other years alone.
+    """Return an amount that a statement gives for a year, but its evidence only for other years.
 
-    A sentence of the evidence must have another amount for that year, and none may have this one otherwise.
+    Each sentence of the evidence that has this amount must give another one for that year.
     """
     said = [one for one in _pairs(statement) if any(_has_two_years(text, one.year) for text in sentences)]
     known = [(text, read_amounts(normalize_notation(text))) for text in sentences] if said else []
@@ -77,7 +77,7 @@ def _has_two_years(text: str, year: str) -> bool:
 
 
 def _other_year(amount: Amount, year: str, pairs: Sequence[_OfYear]) -> OtherYear | None:
-    """What a sentence has of a year in place of an amount that it has for others."""
+    """The amount that a sentence has for a year, if it has the given amount for other years only."""
     years = [one.year for one in pairs if amount.same(one.amount)]
     instead = [one.amount for one in pairs if one.year == year]
     if not years or not instead or year in years:

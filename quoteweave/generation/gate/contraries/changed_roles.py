@@ -1,7 +1,7 @@
-"""Find who does a thing in a sentence to whom it is done in its evidence: "B was sued by A" for "B sued A".
+"""Find where a sentence exchanges who acts and who is acted on: "B was sued by A" for "B sued A".
 
-Told in English, by the order of words: who acts stands before the verb, or behind "by" where the verb is passive, and
-to whom it is done stands right behind a verb that is not passive.
+The order of words shows this, in English: the one who acts stands before the verb, or behind "by" if the verb is
+passive; the one acted on stands right behind a verb that is not passive.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
 
 MAX_WORDS = 100
-"""Words of a sentence beyond which it is not looked at."""
+"""Sentences with more words are not compared."""
 
 _TOKEN = lazy_regex(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 _PASSIVE = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 _BY = "by"
 _SPEECH = frozenset(words("said says asked wrote writes replied added told", keep_stop_words=True))
-"""Verbs that whoever acts may stand behind: "said Smith"."""
+"""Verbs behind which the one who acts may stand: "said Smith"."""
 
 
 class ChangedRole(NamedTuple):
@@ -43,18 +43,18 @@ class _Sentence(NamedTuple):
         return not _PASSIVE.isdisjoint(self.stems[max(at - 2, 0) : at])
 
 
-@lru_cache(maxsize=1024)  # of what is cited, for each sentence that cites it
+@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
 def _read(text: str) -> _Sentence:
     found = [one for one in _TOKEN.findall(normalize_notation(text)) if one.casefold() not in ARTICLES]
-    # Stop words as they are written, of which forms of "be" would be one stem.
+    # Stop words are not stemmed, as that would make forms of "be" equal.
     stems = (one.casefold() if one.casefold() in STOP_WORDS else stem_of(one) for one in found)
     return _Sentence(tuple(found), tuple(stems))
 
 
 def find_changed_role(statement: str, evidence: str) -> ChangedRole | None:
-    """Return a verb of a statement with one who does there what is done to it in its evidence, or the reverse.
+    """Return a verb and the one who acts in the statement but is acted on in its evidence, or the reverse.
 
-    None where there is none, where either is longer than `MAX_WORDS` words, or in another language than English.
+    None if there are none, if either text has more than `MAX_WORDS` words, or if the evidence is not in English.
     """
     said, cited = _read(statement), _read(evidence)
     if max(len(said.stems), len(cited.stems)) > MAX_WORDS:
@@ -74,7 +74,7 @@ def _changed(said: _Sentence, cited: _Sentence) -> Iterator[ChangedRole]:
         if passive and behind == _BY and _is_done_to(cited, verb, actor := _at(said.stems, at + 2)):
             yield _role(said, cited, (verb, _BY, actor), (verb, actor))
         elif not passive and _tells(behind):
-            # "Napoleon defeated the British" for "he was defeated by the British"
+            # The statement says "Napoleon defeated the British", the evidence "he was defeated by the British".
             if cited.has(verb, _BY, behind) and not cited.has(verb, behind):
                 yield _role(said, cited, (verb, behind), (verb, _BY, behind))
             elif _tells(before) and _is_done_to(cited, verb, before):
@@ -94,7 +94,7 @@ def _role(said: _Sentence, cited: _Sentence, own: Sequence[str], its: Sequence[s
 
 
 def _written(text: _Sentence, stems: Sequence[str]) -> str:
-    """These words, which follow each other in a text, as it writes them."""
+    """These successive words of a text as the text writes them."""
     start = next(at for at in range(len(text.stems)) if text.stems[at : at + len(stems)] == tuple(stems))
     return " ".join(text.written[start : start + len(stems)])
 

@@ -1,8 +1,8 @@
 """Find a limit of what is cited that a sentence leaves out: a doubt, a condition, an exception, or "some" of something.
 
-"It rises" is more than "it may rise" says, "it is forbidden" more than "it is forbidden, except at night", and "the
-members agreed" more than "most of the members agreed". So is a cause that only the sentence gives: "because it rained"
-for "when it rained". All are known by English words.
+"It rises" claims more than "it may rise", "it is forbidden" more than "it is forbidden, except at night", and "the
+members agreed" more than "most of the members agreed". So does a cause that only the sentence gives: "because it
+rained" for "when it rained". All of these are recognised by English words.
 """
 
 import re
@@ -14,13 +14,13 @@ from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.clauses import closest_part, compared_clauses, content_words_of
 
 MIN_DENIED_WORDS = 2
-"""Least words that a sentence adds to the closest one, to be compared with another that denies something of them."""
+"""Fewest of the words that a sentence adds to the closest one, which another sentence must share to deny it."""
 
 _NEGATION = lazy_regex(
     r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
     re.IGNORECASE,
 )
-# What a text with such a word says need not be so. Of months, "May" has a capital.
+# What a text with such a word says may not be so. "may" must be in lower case, as "May" is a month.
 _DOUBT = lazy_regex(
     r"\b(?:(?i:den(?:y|ies|ied|ying)|denial|doubt(?:s|ed|ing|ful)?|disput(?:es?|ed|ing)|reject(?:s|ed|ing)?"
     r"|refus(?:es?|ed|ing)|refut(?:es?|ed|ing)|fail(?:s|ed|ing)? to|unlikely|false(?:ly)?|untrue|alleg(?:es?|ed|edly)"
@@ -42,12 +42,12 @@ _CONDITIONAL = lazy_regex(
     r"|after|depend\w*|condition\w*)\b",
     re.IGNORECASE,
 )
-"""What may say a condition in a sentence."""
+"""Words that may express a condition in a sentence."""
 _EXCEPTION = lazy_regex(r"\b(?:except(?:ing|ions?)?|apart from|other than|unless)\b", re.IGNORECASE)
 _EXCEPTED = lazy_regex(
     rf"{_EXCEPTION.pattern}|\b(?:but|only|if|without|besides|beyond|exclud\w+|exempt\w*|otherwise)\b", re.IGNORECASE
 )
-"""What may say an exception."""
+"""Words that may express an exception in a sentence."""
 _ONLY = lazy_regex(r"\bonly (?:with|under|after|when|where|upon)\b", re.IGNORECASE)
 _ONLY_SO = lazy_regex(rf"{_CONDITIONAL.pattern}|\b(?:with|under|require[sd]?|needs?|must|subject)\b", re.IGNORECASE)
 _LIMITS = ((_CONDITION, _CONDITIONAL), (_EXCEPTION, _EXCEPTED), (_ONLY, _ONLY_SO))
@@ -76,7 +76,7 @@ _DENIES = "Either it or what it cites denies something, and the other does not."
 
 
 def find_denial(statement: str, evidence: CitedEvidence) -> str | None:
-    """Return why a statement is not what is cited: one of the two denies something, or its limit is left out."""
+    """Return why a statement differs from what it cites: only one of them denies something, or a limit is left out."""
     for clause, cited in compared_clauses(statement, evidence):
         if (_NEGATION.search(clause) is None) != (_NEGATION.search(cited) is None):
             return _DENIES
@@ -90,7 +90,7 @@ def find_denial(statement: str, evidence: CitedEvidence) -> str | None:
 
 
 def _is_denied_elsewhere(statement: str, evidence: CitedEvidence) -> bool:
-    """Whether what a statement adds to its closest sentence is denied wherever it stands: "It does not cover tyres"."""
+    """Whether words that a statement adds to its closest sentence are denied elsewhere: "It does not cover tyres"."""
     content_words = content_words_of(statement)
     closest = evidence.closest_sentences(content_words)
     added = [content_words - content_words_of(one) for one in closest]
@@ -105,9 +105,9 @@ def _is_denied(content_words: Set[str], sentences: Sequence[str]) -> bool:
 
 
 def _find_dropped_limit(clause: str, statement: str, cited: str) -> str | None:
-    """A word by which what is cited limits what a clause says without any like it.
+    """A word by which what is cited limits what a clause says, if the clause has no such word.
 
-    A condition or exception may stand anywhere in the statement.
+    A condition or exception counts wherever it stands in the statement.
     """
     doubt = _DOUBT.search(cited)
     if doubt and not (_DOUBT.search(clause) or _CONDITION.search(clause) or _is_allowed(doubt[0], clause)):
@@ -119,12 +119,12 @@ def _find_dropped_limit(clause: str, statement: str, cited: str) -> str | None:
 
 
 def _is_allowed(doubt: str, clause: str) -> bool:
-    """Whether a clause says of what is possible that it is allowed."""
+    """Whether a doubt such as "may" is a permission, and the clause says that too, with a word such as "can"."""
     return doubt in _POSSIBLE and _ALLOWS.search(clause) is not None
 
 
 def _find_part(clause: str, statement: str, cited: str) -> str | None:
-    """A word by which what is cited is said of a part of something, where the clause says it of the thing."""
+    """A word such as "most" by which what is cited holds for a part of something, if the clause lacks such a limit."""
     if _PART.search(statement) is None:
         said = content_words_of(clause)
         for found in _IN_PART.finditer(cited):

@@ -1,12 +1,12 @@
-"""Find two words, names or numbers that a sentence has in each other's places.
+"""Find two words, names or numbers of a sentence whose places are exchanged in its evidence.
 
 "Stroke reduced the risk of aspirin" has all words of "Aspirin reduced the risk of stroke". The words that both texts
-have once are compared: two of them are exchanged where each stands, in the sentence, behind the same word and beside
-the same neighbours as the other does in the evidence. Parts of a list ("grain and coal"), whole clauses that moved,
-and the passive ("the risk was reduced by aspirin") are no exchange. Opposites, such as "before" and "after", are
-exchanged where each stands before what the other stands before in the evidence. Converse words are not known: where
-what stands between the two is said otherwise ("is slower than"), nothing is found. In other languages than English,
-whose words may change places without a change of meaning, only numbers are compared.
+have once are compared: two of them are exchanged if each stands, in the sentence, behind the same word and beside the
+same neighbours as the other does in the evidence. Parts of a list ("grain and coal"), whole clauses that moved, and
+the passive ("the risk was reduced by aspirin") are no exchange. Opposites, such as "before" and "after", are exchanged
+if each stands before the word that the other stands before in the evidence. Converse words are not known: if the words
+between the two differ ("is slower than"), nothing is found. In languages other than English, whose words may change
+places without a change of meaning, only numbers are compared.
 """
 
 import re
@@ -24,33 +24,34 @@ from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
 
 MAX_WORDS = 100
-"""Words of a sentence beyond which it is not looked at."""
+"""Sentences with more words are not compared."""
 MAX_PARTS = 3
-"""Most words of what is exchanged for something else, such as a name."""
+"""Most words of a part that is exchanged, such as a name."""
 
 _NUMBER = lazy_regex(r"\d+(?:[.,]\d+|:\d\d)*")
 _WORD = lazy_regex(rf"{_NUMBER.pattern}|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
-# "%" and "percent" are one, and "the" may stand in one text and not in the other.
+# Words that are not compared: "%" stands for "percent", and "the" may stand in only one of the texts.
 _UNNOTICED = ARTICLES | {"percent"}
 _NAME_A = lazy_regex(r"(?<=[^\W_] )A(?![^\W_]|['’-])")
-# What stands between things whose order says nothing: "grain and coal", "3 x 5 cm".
+# Words and signs between things whose order does not matter: "grain and coal", "3 x 5 cm".
 _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "oder", "et", "ou", "y"})
-# Before the first of the two numbers of a change, "from 48 to 61", whose order is that of time, whatever else moved.
+# These stand before the first number of a change, "from 48 to 61", whose numbers are in the order of time, whatever
+# else moved.
 _ORIGINS = frozenset({"from", "von", "de"})
 _MARKS = frozenset(":()") | _LISTING
-# What stands between two names of one thing: "Paris is the capital of France".
+# Words between two names of one thing: "Paris is the capital of France".
 _SAME = frozenset({"is", "are", "was", "were", "be", "been", "equals", "equal", "equalled"})
 
 _Words = tuple[str, ...]
 
 
 class Exchange(NamedTuple):
-    """Two things of a sentence that its evidence has in each other's places, as the sentence writes them."""
+    """Two parts of a sentence whose places are exchanged in its evidence, as the sentence writes them."""
 
     first: str
     second: str
     phrase: str
-    """From the word before the first to the end of the second."""
+    """The text from the word before the first part to the end of the second."""
 
     @property
     def is_of_numbers(self) -> bool:
@@ -59,9 +60,9 @@ class Exchange(NamedTuple):
 
 
 def find_exchange(statement: str, evidence: str) -> Exchange | None:
-    """Return two things of a statement that a sentence of its evidence has in each other's places.
+    """Return two parts of a statement whose places are exchanged in a sentence of its evidence.
 
-    None where there are none, or either text is longer than `MAX_WORDS` words.
+    None if there are none, or if either text has more than `MAX_WORDS` words.
     """
     said, cited = _Text(statement), _Text(evidence)
     if max(len(said.words), len(cited.words)) > MAX_WORDS:
@@ -69,8 +70,8 @@ def find_exchange(statement: str, evidence: str) -> Exchange | None:
     found = list(_Comparison(said, cited).exchanges())
     if found and guess_language(evidence, sure=False) not in (None, "English"):
         found = [one for one in found if one[1].is_of_numbers]
-    # Where numbers have changed places, so has what they count. Else the shortest part whose whole place was changed:
-    # "New York" rather than "New", and "Ghana" rather than "Ghana sells".
+    # Numbers come first: if they have changed places, what they count seems to have, too. Next come the parts with the
+    # most of each other's neighbours, the shortest first: "New York" before "New", and "Ghana" before "Ghana sells".
     found.sort(key=lambda one: (not one[1].is_of_numbers, -one[0], len(one[1].first) + len(one[1].second)))
     return found[0][1] if found else None
 
@@ -86,7 +87,7 @@ class _Part:
 
 
 class _Text:
-    """A text as folded words, without articles; a capital "A" within a sentence is none, but a name: "group A"."""
+    """A text as folded words without articles; a capital "A" within a sentence is kept, as it is a name: "group A"."""
 
     def __init__(self, text: str) -> None:
         self._text = normalize_notation(text)
@@ -96,11 +97,11 @@ class _Text:
         self.counts = Counter(self.words)
 
     def written(self, start: int, end: int) -> str:
-        """The text from one word to the one before another."""
+        """The text from the word at `start` to the one before `end`."""
         return self._text[self._found[start].start() : self._found[end - 1].end()]
 
     def at(self, word: str) -> _Part:
-        """Where a word that the text has stands first."""
+        """The first place of a word that the text has."""
         start = self.words.index(word)
         return _Part(start, start + 1, self.words[start - 1] if start else "")
 
@@ -109,7 +110,7 @@ class _Text:
         return self.counts[word] == 1 and _PRONOUNS.isdisjoint(self.words[self.at(word).end :][:1])
 
     def parts(self) -> dict[_Words, _Part]:
-        """The parts that begin and end with a content word, by their words."""
+        """The parts that begin and end with a content word and occur once, by their words."""
         found: dict[_Words, _Part] = {}
         seen = Counter[_Words]()
         for start, first in enumerate(self.words):
@@ -122,10 +123,10 @@ class _Text:
 
 
 class _Comparison:
-    """A sentence beside a sentence of its evidence.
+    """Compares a sentence with a sentence of its evidence.
 
-    The place of a part is known by the word before it and by its neighbours: the nearest words before and behind it
-    that both texts have once, and that have not changed places themselves.
+    The place of a part is described by the word before it and by its neighbours: the nearest words before and behind it
+    that both texts have once and that are not among the exchanged ones.
     """
 
     def __init__(self, said: _Text, cited: _Text) -> None:
@@ -136,7 +137,7 @@ class _Comparison:
         self._own, self._its = ({}, {}) if self._in_one_order() else (said.parts(), cited.parts())
 
     def exchanges(self) -> Iterator[tuple[int, Exchange]]:
-        """Yield exchanged parts, each with how many of their four neighbours are those of the other."""
+        """Yield exchanged parts, with the number of their four neighbours that are those of the other part there."""
         for pair in self._pairs():
             if self._has_exchanged(pair):
                 yield pair.equal, self._exchange(*pair.here)
@@ -144,7 +145,7 @@ class _Comparison:
             yield len(opposites), self._exchange(*opposites)
 
     def _pairs(self) -> Iterator["_Pair"]:
-        """The parts of which one may stand in the other's place: numbers, and what is behind the same word there."""
+        """Pair parts that may have changed places: numbers, or one and another that is behind its word there."""
         shared = [part for part in self._own if part in self._its]
         by_word_before: dict[str, list[_Words]] = {}
         for part in shared:
@@ -159,9 +160,10 @@ class _Comparison:
                     yield self._pair(one, other)
 
     def _opposites(self) -> Iterator[tuple["_Place", "_Place"]]:
-        """Opposites that both texts have once, of which each stands before what the other stands before there.
+        """Yield opposites that both texts have once, if each stands before the word that is behind the other there.
 
-        Before a pronoun they are converses: what is above the mill and below the castle has "above it the castle".
+        Before a pronoun they are converses: of what is above the mill and below the castle one may say "above it the
+        castle".
         """
         own, its = self._landmarks
         for pair in _opposite_pairs():
@@ -183,12 +185,12 @@ class _Comparison:
         )
 
     def _has_exchanged(self, pair: "_Pair") -> bool:
-        """Whether two parts have changed places, and nothing else that makes the sentences say the same."""
+        """Whether two parts have changed places, and no other change makes both sentences say the same again."""
         between = self._said.words[pair.here[0].end : pair.here[1].start]
         if _SAME.issuperset(between) or pair.moved_with_word_before:
             return False
         if pair.is_of_numbers and pair.has_all_neighbours_of_the_other:
-            return True  # numbers take no passive, so that nothing else is asked
+            return True  # no passive can explain exchanged numbers, so nothing else is checked
         said_otherwise = any(_is_content(word) and word not in self._cited.counts for word in between)
         if said_otherwise or not pair.has_words_before_of_the_other:
             return False
@@ -210,7 +212,7 @@ class _Comparison:
 
 
 class _Place(NamedTuple):
-    """Where a part stands in a text: from one word to another, behind a word, and between its neighbours."""
+    """The place of a part in a text: its first word and its end, the word before it, and its neighbours."""
 
     start: int
     end: int
@@ -224,7 +226,7 @@ def _place(part: _Part, landmarks: Mapping[int, str], moved: Set[str]) -> _Place
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two parts with their places in the sentence, where the first is before the second, and in its evidence."""
+    """Two parts, in the order of the sentence, with their places in it (`here`) and in its evidence (`there`)."""
 
     words: tuple[_Words, _Words]
     here: tuple[_Place, _Place]
@@ -232,12 +234,12 @@ class _Pair:
 
     @property
     def is_of_numbers(self) -> bool:
-        """Whether each is a number and nothing more."""
+        """Whether each part is a single number."""
         return all(map(_is_number, self.words))
 
     @property
     def equal(self) -> int:
-        """How many neighbours, of four, the two have here that the other has there."""
+        """How many of the four neighbours here are those of the other part there."""
         return sum(self._equal_of_each)
 
     @property
@@ -247,14 +249,14 @@ class _Pair:
 
     @property
     def stands_in_one_place(self) -> bool:
-        """Whether no neighbour tells the one from the other here."""
+        """Whether both parts have the same neighbours here."""
         return self.here[0].neighbours == self.here[1].neighbours
 
     @property
     def moved_with_word_before(self) -> bool:
-        """Whether one has the word before it in both texts, and it alone: "50 of the 200", "of the 200 50".
+        """Whether one of them alone has the same word before it in both texts: "50 of the 200", "of the 200 50".
 
-        Where both stand behind numbers, these have changed places, or nothing has.
+        Also if both stand behind numbers: then the numbers have changed places, or nothing has.
         """
         first, second = (one.before for one in self.here)
         kept = [one.before for one, its in zip(self.here, self.there, strict=True) if one.before == its.before != ""]
@@ -263,19 +265,19 @@ class _Pair:
 
     @property
     def has_all_neighbours_of_the_other(self) -> bool:
-        """Whether each stands between just what the other stands between there."""
+        """Whether each stands between the neighbours that the other has there."""
         return self.equal == 2 * len(self.here[0].neighbours) and not self.stands_in_one_place
 
     @property
     def has_words_before_of_the_other(self) -> bool:
-        """Whether each stands behind the word that the other stands behind there."""
+        """Whether each stands behind the word that is before the other there."""
         return [one.before for one in self.here] == [its.before for its in reversed(self.there)]
 
     @property
     def is_reversed(self) -> bool:
-        """Whether two parts of one place are the other way round there.
+        """Whether two parts with the same neighbours are in the reverse order there.
 
-        Where the word before them is another one, what they belong to may have changed places with them.
+        If the neighbour before them differs there, the words that they belong to may have moved with them.
         """
         first, second = self.here
         one_place_there = self.there[0].neighbours == self.there[1].neighbours
@@ -284,10 +286,10 @@ class _Pair:
 
     @property
     def has_neighbours_of_the_other(self) -> bool:
-        """Whether each has a neighbour of the other, and has not moved with its own.
+        """Whether each has a neighbour that the other has there, and did not move together with its own neighbours.
 
-        So have numbers with what they count, "7 in China versus 5 in Japan", and names with what is said of them, "Oslo
-        had 7 and Bergen 5".
+        Numbers may move with what they count, as in "7 in China versus 5 in Japan", and names with what is said of
+        them, as in "Oslo had 7 and Bergen 5".
         """
         begin_with_numbers = all(words[0][0].isdigit() for words in self.words)
         if begin_with_numbers and any(map(_keeps_neighbour, self.here, self.there)):
@@ -329,7 +331,7 @@ def _is_number(part: _Words) -> bool:
 
 
 def _listed(text: _Text, first: _Part, second: _Part) -> bool:
-    """Whether two parts are listed with each other, in an order that says nothing."""
+    """Whether two parts are items of one list, whose order does not matter."""
     if _RESPECTIVELY in text.counts:
         return False
     between = text.words[first.end : second.start]

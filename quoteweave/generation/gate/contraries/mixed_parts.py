@@ -1,14 +1,14 @@
-"""Find a sentence that mixes the parts of a sentence of its evidence: what one of them says, with a word of another.
+"""Find where a sentence mixes two parts of a sentence of its evidence: it has a word of one part in the other.
 
-"The drug killed 40 patients" has all its words in "The drug cured 40 patients and killed 3", and says what that does
-not. The evidence is cut into parts at what joins them: a comma, "and", "while". A sentence mixes two of them where it
-has words that one alone has, and lacks, in their place, what the other has.
+"The drug killed 40 patients" has all its words in "The drug cured 40 patients and killed 3", but says something else.
+The evidence is cut into parts where they are joined: at a comma, "and", "while". A sentence mixes two of them if it has
+words that only one of them has, and lacks the words of the other part in whose place they stand.
 
-Where the evidence has several numbers, it is cut between them, and the words before a number of the sentence, and those
-behind it, are compared with those of a part whose number of the same kind it lacks. Where items are listed,
-and numbers behind them, "respectively", each item is a part with the number in its place. Else all that is joined is a
-part. Earlier parts may be said of later ones too ("sales rose 12 % in Europe and 5 % in Asia"), but for what these open
-with themselves ("and *killed* 3").
+If the evidence has several numbers, it is cut between them. Then the words before and behind a number of the sentence
+are compared with those of a part with another number of the same kind, which the sentence lacks. If items are listed
+and numbers follow for them, "respectively", each item is a part together with its number. If there are no numbers to
+compare, the evidence is cut at every joint. Words of earlier parts may belong to later ones too ("sales rose 12 % in
+Europe and 5 % in Asia"), unless the later part opens with a word of its own ("and *killed* 3").
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -25,7 +25,7 @@ from quoteweave.generation.gate.contraries.qualified_numbers import in_digits
 from quoteweave.generation.gate.dates import MONTHS
 
 MAX_WORDS = 60
-"""Words of a sentence beyond which it is not looked at."""
+"""Sentences with more words are not compared."""
 
 _TOKEN = lazy_regex(r"\d+(?:[.,:]\d+)*(?!\w)|[^\W_]+(?:['’-][^\W_]+)*|[,;:()%$€£¥|]")
 _YEAR_OR_TIME = lazy_regex(r"(?:1[5-9]|2[01])\d\d|\d+:\d\d")
@@ -39,13 +39,13 @@ _JOINING = (
     frozenset({"but", "while", "whereas", "although", "which", "who"}),
     frozenset({";"}),
 )
-"""What joins parts, the weakest first."""
+"""Groups of words and signs that join parts, the weakest first."""
 _COMMA, _AND = 1, 2
-"""Strengths of what joins parts."""
+"""The strengths of two of these groups: their positions, counted from 1."""
 _RESPECTIVELY = "respectively"
 _SAY_NOTHING = frozenset({_RESPECTIVELY, "percent", "fewer", "less", "least"}).union(*_JOINING)
 _NUMBER = "0"
-"""Stands for any number, with its sign, as what stands beside a word."""
+"""Stands for any number, or the sign of one such as "%", among the neighbours of a word."""
 
 
 class Mixed(NamedTuple):
@@ -54,14 +54,14 @@ class Mixed(NamedTuple):
     said: str
     cited: str
     number: str = ""
-    """What both stand beside, where it is a number."""
+    """The number beside which both words stand; empty if they stand beside none."""
 
 
 class _Word(NamedTuple):
     written: str
     stem: str
     tells: bool
-    """Whether it may tell one part from another: no stop word, number or unit."""
+    """Whether parts may be told apart by it, as it is no stop word, number or unit."""
 
 
 class _Part(NamedTuple):
@@ -84,7 +84,7 @@ class _Sentence:
 
     @cached_property
     def partings(self) -> list[list[_Part]]:
-        """The parts of the numbers, in each way in which it may be cut into more than one."""
+        """The sentence cut into parts by its numbers, in each of the possible ways that give more than one part."""
         if any(word.written == _RESPECTIVELY for word in self.words):
             found = [self._items()]
         else:
@@ -93,16 +93,16 @@ class _Sentence:
 
     @cached_property
     def clauses(self) -> list[_Part]:
-        """The parts between all that joins some."""
+        """The parts when the sentence is cut at every joint."""
         parts = self._cut_at(at for at in range(len(self.words)) if self._strength(at))
         return [part for part in parts if self.telling(part.start, part.end)]
 
     def telling(self, start: int, end: int) -> list[int]:
-        """The words from one place to another that tell something."""
+        """The places from `start` to `end` of words that tell something."""
         return [at for at in range(start, end) if self.words[at].tells]
 
     def is_coordinate(self, part: _Part) -> bool:
-        """Whether more than a comma joins a part, so that it opens with what it says itself."""
+        """Whether more than a comma joins a part to the one before, so that its first words are its own."""
         return self._strength(part.start) > _COMMA
 
     def word_before(self, at: int) -> str:
@@ -114,7 +114,7 @@ class _Sentence:
         return next(iter(self.telling(part.start, part.end)), None)
 
     def only_here(self, places: Sequence[int]) -> list[int]:
-        """Those of these places whose words stand nowhere else."""
+        """Those of these places whose words do not occur at any other place."""
         elsewhere = {word.stem for at, word in enumerate(self.words) if at not in places}
         return [at for at in places if self.words[at].stem not in elsewhere]
 
@@ -129,7 +129,7 @@ class _Sentence:
         return "" if unit is None else "time" if unit.dimension == "months" else unit.dimension
 
     def beside(self, at: int) -> frozenset[tuple[int, str]]:
-        """What stands before a word and behind it, but for marks and what joins parts."""
+        """The neighbours before and behind a word (-1 and 1), without punctuation and words that join parts."""
         found = {step: self._written(at + step) for step in (-1, 1) if not self._strength(at + step)}
         return frozenset(
             (step, _NUMBER if word in _MONEY or word == "%" or word[0].isdigit() else self.words[at + step].stem)
@@ -146,7 +146,7 @@ class _Sentence:
         return found
 
     def numbers_of_parts(self, weakest: int) -> Iterator[dict[str, set[str]]]:
-        """The numbers by kind of each part between marks, and between "and" too where that is the `weakest`."""
+        """Yield the numbers of each part by kind; the sentence is cut at "and" only if `weakest` is `_AND`."""
         cuts = (at for at in range(len(self.words)) if (s := self._strength(at)) and (weakest == _AND or s != _AND))
         for part in self._cut_at(cuts):
             yield self.by_kind(part.numbers)
@@ -159,7 +159,7 @@ class _Sentence:
         return next((strength for strength, group in enumerate(_JOINING, 1) if written in group), 0)
 
     def _cuts(self, *, first: bool) -> Iterator[int]:
-        """Where the numbers are parted: at the strongest of what joins two, the first or else the last of these."""
+        """Yield where to cut between numbers: at the strongest joint of each two, the first or last of equal ones."""
         for one, other in pairwise(self.numbers):
             between = range(one + 1, other)
             strongest = max(between, key=lambda at: (self._strength(at), -at if first else at), default=0)
@@ -173,7 +173,7 @@ class _Sentence:
         return _Part(start, end, tuple(at for at in self.numbers if start <= at < end))
 
     def _items(self) -> list[_Part]:
-        """The items listed before the numbers, each with the number in its place; empty where their counts differ."""
+        """The items listed before the numbers, each with its number; empty if there are fewer or more items."""
         numbers = self.numbers[:1]
         for one, other in pairwise(self.numbers):
             numbers = [other] if self.telling(one + 1, other) else [*numbers, other]
@@ -191,7 +191,7 @@ class _Sentence:
 def _word(written: str) -> _Word:
     if written[0].isdigit():
         return _Word(written, written.replace(",", ""), tells=False)
-    if written == "A":  # of a group, or of a model
+    if written == "A":  # a name, such as that of a group or model
         return _Word(written, written, tells=True)
     folded = written.casefold()
     is_said_of_numbers = folded in _SAY_NOTHING or folded.removesuffix("s") in SCALES or find_unit(written) is not None
@@ -199,16 +199,16 @@ def _word(written: str) -> _Word:
     return _Word(written, stem_of(written), tells=tells)
 
 
-@lru_cache(maxsize=1024)  # of what is cited, for each sentence that cites it
+@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
 def _read(text: str) -> _Sentence:
     return _Sentence(text)
 
 
 def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
-    """Return a word of one part of a sentence of its evidence that a statement has in place of a word of another part.
+    """Return a word of one part of the evidence that a statement has in place of a word of another part.
 
-    None where there is none, where either is longer than `MAX_WORDS` words, and where the evidence does not end as a
-    sentence does, or has a table's cells.
+    None if there is none, if either text has more than `MAX_WORDS` words, or if the evidence does not end as a sentence
+    does or has cells of a table.
     """
     said, cited = _read(statement), _read(evidence)
     if max(len(said.words), len(cited.words)) > MAX_WORDS or not SENTENCE_END.search(evidence) or _CELLS in cited.stems:
@@ -220,10 +220,10 @@ def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
 
 
 def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str, str] | None:
-    """Return two numbers of a statement that stand beside others of their kinds in sentences: 190 °C for 15 minutes.
+    """Return two numbers of a statement that belong to others in the sentences, such as "190 °C for 15 minutes".
 
     "Bake at 220 °C for 15 minutes, then at 190 °C for 25" has 15 minutes with another temperature, and 190 °C with
-    another time, and the statement has neither of these. None where it has several numbers of either kind.
+    another time, and the statement has neither of these. Only kinds of which the statement has one number are compared.
     """
     said = _read(statement)
     kinds = said.by_kind(range(len(said.words)))
@@ -242,9 +242,9 @@ def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str,
 
 
 def _are_crossed(one: tuple[str, str], other: tuple[str, str], parts: Sequence[Mapping[str, Set[str]]]) -> bool:
-    """Whether all parts with a number have others of the kind of another number, and that stands in such a part, too.
+    """Whether no part has both numbers, but each part with the first has others of the second one's kind.
 
-    Both are given as kind and number.
+    A part with the second number must have others of the first one's kind, too. Both are pairs of kind and number.
     """
     (kind, number), (other_kind, other_number) = one, other
     its = [part.get(other_kind, set()) for part in parts if number in part.get(kind, ())]
@@ -253,7 +253,7 @@ def _are_crossed(one: tuple[str, str], other: tuple[str, str], parts: Sequence[M
 
 
 class _Comparison:
-    """A statement beside a sentence of its evidence."""
+    """Compares a statement with a sentence of its evidence."""
 
     def __init__(self, said: _Sentence, cited: _Sentence) -> None:
         self._said, self._cited = said, cited
@@ -268,12 +268,12 @@ class _Comparison:
         )
 
     def of_numbers(self) -> Mixed | None:
-        """The first mixed number, where it is so however the evidence is cut."""
+        """The first mixed word beside a number, if there is one in each way of cutting the evidence."""
         found = [self._mixed_number(parts) for parts in self._cited.partings]
         return found[0] if all(found) else None
 
     def of_clauses(self) -> Mixed | None:
-        """What is mixed with one of the clauses that have most of the statement's words."""
+        """A word that is mixed into one of the clauses that have the most of the statement's words."""
         clauses = self._cited.clauses
         held = [sum(self._has(at) for at in self._cited.telling(one.start, one.end)) for one in clauses]
         most = max(held, default=0)
@@ -281,7 +281,7 @@ class _Comparison:
         return next((found for one in closest if (found := self._mixed_clause(one, clauses)) is not None), None)
 
     def _mixed_number(self, parts: Sequence[_Part]) -> Mixed | None:
-        """The first number that is mixed wherever the evidence has it."""
+        """The first mixed word beside a number for which there is one wherever the evidence has the number."""
         found: dict[str, list[Mixed | None]] = {}
         for part in parts:
             for at in part.numbers:
@@ -292,9 +292,9 @@ class _Comparison:
         return next((its[0] for its in found.values() if all(its)), None)
 
     def _beside(self, part: _Part, at: int, parts: Sequence[_Part]) -> Iterator[Mixed]:
-        """Yield what the statement has beside a number from parts whose numbers of the same kind it lacks."""
+        """Yield words beside a number that the statement takes from parts whose numbers of the same kind it lacks."""
         kind = self._cited.kind(at)
-        for other in sorted(parts, key=lambda one: one.start < part.start):  # what is said later is surely of another
+        for other in sorted(parts, key=lambda one: one.start < part.start):  # later parts share no words with it
             alike = [one for one in other.numbers if self._cited.kind(one) == kind]
             if other is part or not alike or self._has_number(alike):
                 continue
@@ -311,7 +311,7 @@ class _Comparison:
         return telling(part.start, min(at, part.end)), telling(max(at + 1, part.start), part.end)
 
     def _mixed_clause(self, part: _Part, parts: Sequence[_Part]) -> Mixed | None:
-        """A word of another clause that the statement has in place of one of this, where it lacks some of both."""
+        """A word of another clause that the statement has in place of one of this, if it lacks words of both."""
         cited = self._cited
         missing = self._lacked(part, cited.telling(part.start, part.end))
         lacks_head = cited.is_coordinate(part) and self._lacks_head(part, missing)
@@ -329,7 +329,10 @@ class _Comparison:
         return None
 
     def _instead(self, missing: Sequence[int], its: Sequence[int], *, certain: bool) -> Iterator[Mixed]:
-        """Yield the word of another part that stands in place of one that is missing, if any does."""
+        """Yield the word of another part that stands in place of a missing word, if there is one.
+
+        It must have a neighbour of the missing word; without such a pair, any two are taken if that is `certain`.
+        """
         beside = self._cited.beside
         pairs = [(one, lacked) for one in its for lacked in missing]
         alike = [pair for pair in pairs if beside(pair[0]) & beside(pair[1])]
@@ -340,11 +343,11 @@ class _Comparison:
         return Mixed(self._cited.words[said].written, self._cited.words[cited].written)
 
     def _taken(self, there: Sequence[int]) -> list[int]:
-        """The words that stand at these places alone, and that the statement has."""
+        """Those of these places whose words do not occur elsewhere and are in the statement."""
         return [at for at in self._cited.only_here(there) if self._cited.words[at].stem in self._said.stems]
 
     def _lacked(self, part: _Part, places: Sequence[int], *, its_head: bool = False) -> list[int]:
-        """The words that stand at these places alone, or open a part, and that the statement lacks."""
+        """Those of these places whose words do not occur elsewhere, or open the part, and that the statement lacks."""
         head = self._cited.head(part) if part.start > 0 or its_head else None
         lacked = [at for at in self._cited.only_here(places) if not self._has(at)]
         return lacked if head is None or head in lacked or head not in places or self._has(head) else [head, *lacked]

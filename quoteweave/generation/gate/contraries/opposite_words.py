@@ -1,9 +1,9 @@
 """Says whether sentences state the contrary of a claim: the other direction, an opposite word, or a denial.
 
-It is told by English words, denials also by those of other languages. Only sentences that otherwise say what the claim
-says are compared with it, so that what is said of something else is not taken for its contrary; for opposite
-words and denials, only clauses that do. Directions are also compared where both change by the same percentage or
-decimal.
+Contraries are recognised by English words, denials also by those of other languages. Only sentences that have most
+other words of the claim are compared, so that statements about something else are not taken for its contrary; for
+opposite words and denials, only clauses that do. Directions are also compared if both texts have a change by the same
+percentage or decimal.
 """
 
 import math
@@ -22,12 +22,12 @@ from quoteweave.generation.languages import Language, function_words
 from quoteweave.generation.relevance import coverage
 
 MIN_COVERAGE = 0.6
-"""Least share of what else the claim says, weighed by rarity, in a sentence that may state its contrary."""
+"""Least share of the claim's other words, weighed by rarity, that a sentence has which may state its contrary."""
 MIN_DENIED = 0.8
-"""Least share of a claim's clause in one that may deny it or say its opposite; with fewer words that is often of
-something else."""
+"""Least share of the words of a claim's clause in one that may deny it or say its opposite: a clause with fewer of them
+is often about something else."""
 MIN_SHARED = 2
-"""Least words that a sentence shares with a claim beside an amount that both have."""
+"""Fewest words that a sentence shares with a claim beside an amount of both."""
 Contrary = Literal["direction", "opposite_word", "denial"]
 """How what is cited states the contrary of a claim."""
 CONTRARY_REASONS: Mapping[Contrary, str] = MappingProxyType(
@@ -80,7 +80,7 @@ _PREFIXED = {
     "de": "compress activate centralise centralize",
     "non": "linear toxic",
 }
-"""Words by the prefix that makes them their opposite; what only looks like one, as in "import", is in no list."""
+"""Words by the prefix that makes them their opposite; words that only seem to have one, as "import", are not listed."""
 OPPOSITE_PREPOSITIONS = (
     ("before", "after", "within"),
     ("before", "since"),
@@ -95,7 +95,7 @@ OPPOSITE_PREPOSITIONS = (
     ("on", "off"),
     ("in", "out"),
 )
-"""Prepositions of which each says the contrary of the others: "before breakfast", "after breakfast"."""
+"""Groups of prepositions of which each is the contrary of the others: "before breakfast", "after breakfast"."""
 _PAIRS = (
     *(
         tuple(frozenset(words(side, keep_stop_words=True)) for side in pair)
@@ -104,12 +104,12 @@ _PAIRS = (
             *((word, f"{prefix}{word}") for prefix, listed in _PREFIXED.items() for word in listed.split()),
         )
     ),
-    # Of prepositions, "in" and "out", what they stand before tells more (`contraries.word_differences`).
+    # Prepositions such as "in" and "out" are compared with the word behind them in `contraries.word_differences`.
     *(pair for pair in opposite_words() if STOP_WORDS.isdisjoint(frozenset().union(*pair))),
 )
 DIRECTIONS = _PAIRS[0]
 """The words by which something rises, and those by which it falls."""
-# Of which each says what the others do, in any form; words of one side of a pair of opposites do, too.
+# Groups of words that say the same, in any form; so do the words of one side of a pair of opposites.
 _ALIKE = tuple(
     frozenset(words(group))
     for group in (
@@ -181,15 +181,15 @@ _ALIKE = tuple(
         "approximately approximate",
     )
 )
-# "More than 40" says nothing of a direction, and what does not rise need not fall.
+# "More than 40" states no direction.
 _BOUND = lazy_regex(rf"\b(?:more|less|fewer|higher|lower) than (?=\d|(?:a|half|{NUMBER_WORDS})\b)", re.IGNORECASE)
 _NOT_DENYING = lazy_regex(
     r"\b(?:not only|whether or not|with (?:and|or) without|(?:no|not) (?:more|less|fewer|later|earlier) than"
     r"|no (?:doubt|matter|wonder)|no(?=\.|\s?\d))\b",
     re.IGNORECASE,
 )
-# Denials of other languages that the word order of English serves too: what is denied follows. A Spanish "no" may be a
-# Portuguese one, which denies nothing.
+# Denials of languages in which the denied words follow, as in English. "no" is left out, as it denies in Spanish but
+# not in Portuguese.
 _DENIALS = lazy_regex(
     r"\b(?:nicht|kein(?:e[mnrs]?)?|niemals|pas|jamais|aucune?|non|nessun[ao]?|niet|geen|nooit|nunca|não|nenhuma?)\b"
     r"(?!\s+(?:\d|(?:nur|allein|mehr|weniger|seulement|solo|soltanto|alleen|meer|só|apenas)\b))",
@@ -206,7 +206,7 @@ _WITH_NO = lazy_regex(r"\bwith no\b", re.IGNORECASE)
 _NO = lazy_regex(r"\bno\b", re.IGNORECASE)
 _NOT = lazy_regex(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
 _OTHERS = frozenset(
-    word  # without accents, as `words` writes it
+    word  # `words` removes accents
     for language in get_args(Language)
     if language != "English"
     for word in words(" ".join(function_words(language)), stem=False, keep_stop_words=True)
@@ -214,7 +214,7 @@ _OTHERS = frozenset(
 _ENGLISH, _FOREIGN = function_words("English") - _OTHERS, _OTHERS - function_words("English") - {"no"}
 _NEGATIONS = frozenset({"no", "not", "never", "nor", "neither", "hardly"})
 _DENIES = _NEGATIONS | {"none", "nobody", "nothing", "nowhere"}
-# What is said to be so in part, or without a word of denial, agrees with a denial as with what it denies.
+# With such a word, which limits or denies in another way, a text may agree with a denial and with what that denies.
 _IN_PART = frozenset(
     words(
         "only unless except hardly rarely seldom few little fail fails unlikely instead rather if longer"
@@ -252,13 +252,13 @@ def find_contrary(claim: str, sentences: Sequence[str], weights: Mapping[str, fl
 
 
 def says_less(text: str) -> bool:
-    """Whether a text says that something falls, is lost or lies below nought, as a minus before its number does."""
+    """Whether a text says in words that something falls, is lost or is below zero, as a minus sign would."""
     said = frozenset(words(_plain(text), keep_stop_words=True))
     return not said.isdisjoint(_PAIRS[0][1] | _BELOW_NOUGHT)
 
 
 def is_said_alike(word: str, held: Set[str]) -> bool:
-    """Whether one of these words may say what a word does, both as `words` stems them: "decline" for "fell".
+    """Whether one of these words may mean the same as a word, all as `words` stems them: "decline" for "fell".
 
     >>> is_said_alike("fell", {"declin"}), is_said_alike("allow", {"forbidden"})
     (True, False)
@@ -275,9 +275,9 @@ def _said_alike(word: str) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=1024)  # of the sentences of a quote for each sentence that cites it
+@lru_cache(maxsize=1024)  # several sentences may cite the same quote
 def _plain(sentence: str) -> str:
-    """A sentence with its denials as words of their own, and without words that look like one and deny nothing."""
+    """A sentence with its denials as separate words, and without phrases that only look like denials."""
     plain = _WITH_NO.sub("without", _NOT.sub(" not", " ".join(sentence.split())))
     plain = _GOES_UP.sub("rises", _GOES_DOWN.sub("falls", plain))
     said = frozenset(words(plain, stem=False, keep_stop_words=True))
@@ -296,7 +296,7 @@ def _is_contrary(found: Sequence[bool | None]) -> bool:
 
 
 def _near(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
-    """The sentences that have most of these words, by their weights."""
+    """The sentences that have at least `MIN_COVERAGE` of the weight of these words."""
     least = MIN_COVERAGE * math.fsum(weights.values())
     return [one for one in sentences if coverage(weights, _words_of(one)) >= least > 0]
 
@@ -307,14 +307,14 @@ def _words_of(sentence: str) -> tuple[str, ...]:
 
 
 def _said(sentence: str) -> frozenset[str]:
-    """The words of a sentence, stop words too, except for bounds of numbers."""
+    """The words of a sentence, with stop words, but without the bounds of numbers."""
     return frozenset(words(_BOUND.sub("", sentence), keep_stop_words=True))
 
 
 def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]) -> bool | None:
-    """Whether claim and sentence have words of the two sides of a pair; a word that both have is of neither side.
+    """Whether claim and sentence have words of opposite sides of a pair; a word that both have does not count.
 
-    None where one of them has none of these words, or denies something.
+    None if one of them has none of these words, or denies something.
     """
     if _NEGATIONS & (claim | sentence) or not any(side & claim for side in pair):
         return None
@@ -325,10 +325,10 @@ def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]
 
 
 def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | None]:
-    """Whether sentences have an amount of the claim changed the other way, whatever words they say it in.
+    """Whether sentences have a change by an amount of the claim in the other direction, whatever their other words.
 
     "Hours until the model stops grew by 32.6%" is the contrary of "The model's training time fell by 32.6 percent". A
-    sentence that has both directions is not compared: of which thing the amount is, the words do not tell.
+    sentence with both directions is not compared, as it is not known to which of them the amount belongs.
     """
     own, found = _changed_by(claim), list[bool | None]()
     words_of_claim = frozenset(words(claim))
@@ -353,10 +353,9 @@ def _changed_by(sentence: str) -> list[Amount]:
 def _by_clauses(
     claim: str, sentence: str, weights: Mapping[str, float], compare: Callable[[str, str], bool | None]
 ) -> bool | None:
-    """Whether a clause of the sentence states the contrary of one of the claim; None where that cannot be told.
+    """Whether a clause of the sentence states the contrary of one of the claim; None if that cannot be known.
 
-    Each clause of the claim is compared with the one that has most of its words, by these weights, if it has nearly
-    all.
+    Each clause of the claim is compared with the one that has most of its words, by weight, if that has nearly all.
     """
     clauses = [(clause, frozenset(words(clause))) for clause in _clauses(sentence)]
     found: list[bool | None] = []
@@ -375,24 +374,24 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def _says_opposite(clause: str, other: str, *, pair: Sequence[frozenset[str]]) -> bool | None:
-    """Whether two clauses have words of the two sides of a pair; None where other words may turn what they say."""
+    """Whether two clauses have words of opposite sides of a pair; None if other words may reverse their meaning."""
     own, its = (frozenset(words(one, keep_stop_words=True)) for one in (clause, other))
     return None if (_IN_PART - frozenset().union(*pair)) & (own | its) else _opposed(own, its, pair)
 
 
 def _differ(clause: str, other: str) -> bool | None:
-    """Whether one of two clauses denies what the other says; None where that cannot be told."""
+    """Whether one of two clauses denies what the other says; None if that cannot be known."""
     said, its = (frozenset(words(one, keep_stop_words=True)) for one in (clause, other))
     if _IN_PART & (said | its):
         return None
     denied, also = _denied(clause), _denied(other)
     if bool(denied) == bool(also):
         return False
-    return True if (denied or also) & said & its else None  # else it denies what the other does not speak of
+    return True if (denied or also) & said & its else None  # None if the denied word is in one of them only
 
 
 def _denied(clause: str) -> frozenset[str]:
-    """What a clause denies: the word after each denial, except for stop words and adverbs; "" where none follows."""
+    """The words that a clause denies: after each denial, the first that is no stop word or adverb; "" if none is."""
     found = words(clause, stem=False, keep_stop_words=True)
     behind = (found[at + 1 :] for at, word in enumerate(found) if word in _DENIES)
     first = (next((word for word in rest if word not in STOP_WORDS and not word.endswith("ly")), "") for rest in behind)

@@ -1,14 +1,14 @@
-"""Find what a sentence says of another row or column of a table than the cell that holds it.
+"""Find where a sentence gives the content of a table's cell for another row or column of the table.
 
-"Westmoor has 388 beds" has a number and the words of a table in which 388 is the staff of Westmoor, and says what that
-does not. A cell is another's where the sentence names another row of the table, or another column, by words that its
-name alone has, and has none of the words by which the cell's own row or column differs. Words that name columns name no
-row, and the reverse. Where the sentence also has what stands in the cell so named, that is what it names it for ("of
-500, Europe had 120").
+"Westmoor has 388 beds" has a number and words of a table in which 388 is the staff of Westmoor, but says something
+else. The sentence gives a cell for another row (or column) if it names that by words that only its name has, and has
+none of the words by which the cell's own row or column differs. Words that name columns do not name rows, and the
+reverse. If the sentence also has the content of the cell in the named row, it may name the row for that one ("of 500,
+Europe had 120"), and nothing is found.
 
-A name is said of a number where it stands before it in the same clause, or behind it as what it counts, or with a
-preposition ("388 beds", "3 of group B"). What stands behind "than", "since", "before" and the like is compared with,
-and a number that counts something else ("388 people") is of no column but one of a time or place ("in 2022").
+A name belongs to a number if it stands before it in the same clause, or behind it as what it counts or with a
+preposition ("388 beds", "3 of group B"). Names behind "than", "since", "before" and the like are only compared with. A
+number that counts something else ("388 people") can belong only to columns of a time or place ("in 2022").
 """
 
 import re
@@ -24,7 +24,7 @@ from quoteweave.generation.gate.contraries.opposite_words import is_said_alike
 from quoteweave.generation.gate.facts import normalize_notation, read_evidence
 
 MAX_CELLS = 5_000
-"""Of all tables together: in larger ones nothing is looked for."""
+"""Most cells of all tables together; in larger tables nothing is looked for."""
 
 _LETTER = lazy_regex(r"(?<![\w'’])[A-Z](?![\w'’])")
 _UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
@@ -51,11 +51,11 @@ _NUMBER = lazy_regex(r"\d+(?:[.,' ]\d+)*")
 _CELLS = "|"
 
 Same = Callable[[Amount, Amount], bool]
-"""Whether a number of the sentence is one of the evidence."""
+"""Whether a number of the sentence is the same as one of the evidence."""
 
 
 class OtherCell(NamedTuple):
-    """A number or words of a sentence, and the names of the row or column that they belong to, and that it has."""
+    """A number or words of a sentence, the name of the row or column of their cell, and the name in the sentence."""
 
     said: str
     own: str
@@ -63,9 +63,9 @@ class OtherCell(NamedTuple):
 
 
 def find_other_cell(statement: str, amounts: Sequence[Amount], texts: Sequence[str], same: Same) -> OtherCell | None:
-    """Return what a statement says of another row or column than every cell of its evidence that holds it.
+    """Return a number or words that a statement gives for a row or column in which no cell of its evidence has them.
 
-    None for what also stands outside the tables, or in the name of a row or column.
+    None if they also stand outside the tables, or in the name of a row or column.
     """
     tables = [text for text in texts if _CELLS in text]
     if not tables or sum(text.count(_CELLS) for text in tables) > MAX_CELLS:
@@ -89,19 +89,19 @@ class _Name(NamedTuple):
 
 
 class _Claim:
-    """A sentence as it is compared with cells."""
+    """A sentence prepared to be compared with cells."""
 
     def __init__(self, text: str, amounts: Sequence[Amount], same: Same) -> None:
         self._amounts, self._same = amounts, same
-        self._text = normalize_notation(text[:1].lower() + text[1:])  # "A" at its beginning is no name
+        self._text = normalize_notation(text[:1].lower() + text[1:])  # "A" at the beginning is an article, not a name
         self.names = _names(self._text)
         self._of_time_or_place = _names(" ".join(_TIME_OR_PLACE.findall(self._text)))
         self._digits = {_digits(format(one.value, "f")) for one in amounts}
-        # The same cells and names stand in a table again and again.
+        # A table often repeats cells and names.
         self.held, self._names_said_of = cache(self._held), cache(self._find_names_said_of)
 
     def _held(self, cell: str) -> tuple[str, ...]:
-        """What it has of a cell: its numbers, or all words of a cell without numbers."""
+        """What the sentence has of a cell: those of its numbers, or the cell itself if it has words only."""
         if numbers := _NUMBER.findall(cell):
             there = not self._digits.isdisjoint(map(_digits, numbers))  # most cells need not be read
             amounts = read_evidence(cell).amounts if there else ()
@@ -109,9 +109,12 @@ class _Claim:
         return (cell,) if (names := _names(cell)) and names <= self.names else ()
 
     def tells(self, said: str, own: Set[str], other: _Name, besides: Set[str], *, column: bool = False) -> bool:
-        """Whether it says something of another row, or column, and not of its own; `besides` name columns, or rows."""
+        """Whether it says something of another row, not of the cell's `own`; `besides` are words that name columns.
+
+        For columns it is the reverse.
+        """
         apart, its = other.words - own - besides, own - other.words
-        differs = (apart and its) or other.words < own or (apart and own)  # "Heron" and "Heron + rerank" do, too
+        differs = (apart and its) or other.words < own or (apart and own)  # as "Heron" and "Heron + rerank" differ
         if not (other.words and differs and other.words <= self.names and self.names.isdisjoint(its)):
             return False
         if any(is_said_alike(name, self.names) for name in its):
@@ -123,30 +126,33 @@ class _Claim:
         )
 
     def _find_names_said_of(self, said: str, name: str) -> list[tuple[frozenset[str], frozenset[str]]]:
-        """The names said of a number or words, and what that counts, wherever it stands; `name` may have "before"."""
+        """For each place of a number or words, the names that belong to it and the words that it may count.
+
+        Names that are only compared with are left out, unless the phrase is part of `name`, as "before" may be.
+        """
         text = _COMPARED.sub(partial(_unless_within, name.casefold()), self._text)
         places = list(re.finditer(rf"(?<!\w){re.escape(said)}(?!\w)", text, re.IGNORECASE))
         return [_said_at(text, *place.span()) for place in places] or [(_names(text), frozenset())]
 
 
 class _Row(NamedTuple):
-    """A row of a table, its name, and the words of its cells without numbers, by their place."""
+    """A row of a table, its name, and by position the words of its cells without numbers."""
 
     cells: Sequence[str]
     name: _Name
     texts: Mapping[int, frozenset[str]]
 
     def own_names(self, at: int) -> frozenset[str]:
-        """The words of all its cells but the one there."""
+        """The words of the row's name and of its cells, except for the cell at that position."""
         return self.name.words.union(*(names for place, names in self.texts.items() if place != at))
 
 
 _Cell = tuple[_Row, int]
-"""A row, and where the cell stands in it."""
+"""A row, and the position of the cell in it."""
 
 
 class _Table:
-    """A table, or a part of one that has a header of its own, or none."""
+    """A table, or a part of one with its own header or without one."""
 
     def __init__(self, header: Sequence[str], rows: Rows) -> None:
         names = cache(_names)
@@ -158,7 +164,7 @@ class _Table:
             self._rows.append(_Row(row, _Name(row[0], names(row[0])), texts))
 
     def told(self, claim: _Claim) -> Iterator[tuple[str, OtherCell | None]]:
-        """Yield all that a claim has of it, with the row or column that it says it of, where that is another."""
+        """Yield each thing that a claim has of the table, with the wrong row or column that it is given for, if any."""
         named: dict[_Name, list[_Row]] = {}
         for row in self._rows:
             if row.name.words <= claim.names:
@@ -176,7 +182,7 @@ class _Table:
     def _other_row(
         self, claim: _Claim, said: str, cell: _Cell, named: Mapping[_Name, Sequence[_Row]]
     ) -> tuple[str, str] | None:
-        """The names of the row of a cell, and of another that the claim names, with a cell of the same kind."""
+        """The name of a cell's row, and that of another row that the claim names, with a cell of the same kind."""
         row, at = cell
         own = row.own_names(at) if named else frozenset()
         for name, rows in named.items():
@@ -187,7 +193,7 @@ class _Table:
         return None
 
     def _other_column(self, claim: _Claim, said: str, cell: _Cell, named: Sequence[int]) -> tuple[str, str] | None:
-        """The names of the column of a number, and of another that the claim names; words may name their row."""
+        """The name of a number's column, and that of another one that the claim names; None for a cell of words."""
         row, at = cell
         if len(self._header) != len(row.cells) or at in row.texts:
             return None
@@ -204,7 +210,7 @@ def _unless_within(name: str, found: re.Match[str]) -> str:
 
 
 def _said_at(text: str, start: int, end: int) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a text has for what stands there, and the words right behind it, which it may count."""
+    """The names that belong to the number or words at that place, and the words right behind, which it may count."""
     before = _FRONTED.sub(" ", _CLAUSE_END.split(text[:start])[-1])
     behind = _PAUSE.split(text[end:])[0]
     follows = _COUNTED.match(behind)
@@ -219,10 +225,10 @@ def _has_number(cell: str) -> bool:
 
 
 def _digits(number: str) -> str:
-    """The digits that stay the same in thousands: 12 of 1.2, and of 1,200."""
+    """The digits of a number that are the same in any scale: 12 for 1.2 and for 1,200."""
     return re.sub(r"\D", "", number).strip("0")
 
 
 def _names(text: str) -> frozenset[str]:
-    """The words of a text that name something, and its single capital letters."""
+    """The words of a text, as names are compared by them, and its single capital letters."""
     return frozenset([*words(text), *_LETTER.findall(text)])

@@ -1,15 +1,15 @@
-"""Find what a sentence says of one thing that another sentence of its evidence says of another.
+"""Find where a sentence says something of one subject that its evidence says of another.
 
 "The Birch mill produced 31,000 tonnes" has its words in "The Alder mill produced 31,000 tonnes. The Birch mill is
-older", and says what these do not. The part of the evidence is looked at that has most of the sentence's numbers, and
-of these most of its other words. It speaks of another where
+older", but says something else. The part of the evidence is compared that has the most numbers of the sentence and,
+among equal ones, the most of its other words. It has another subject if
 
-- a name of the sentence is not there, and another name, which the sentence lacks, stands before the same word ("Alder
-  mill", "Birch mill"), or has a word in common ("Group A", "Group B");
-- it opens with a pronoun, and the sentence before it has none of the words that the sentence adds to it, of which one
+- it lacks a name of the sentence, and another name, which the sentence lacks, stands before the same word ("Alder
+  mill", "Birch mill"), or shares a word with it ("Group A", "Group B");
+- it opens with a pronoun, and the sentence before it has none of the words that the sentence adds to it, one of which
   opens the sentence: "*The lake* holds 210 tonnes" for "The reservoir was built in 1972. *It* holds 210 tonnes".
 
-Names are words with a capital. Where the name of the sentence stands in a title alone, nothing is found.
+Names are words with a capital. If the name of the sentence stands only in a title, nothing is found.
 """
 
 import re
@@ -24,7 +24,7 @@ from quoteweave.generation.gate.dates import CALENDAR_WORDS
 from quoteweave.generation.gate.facts import normalize_notation
 
 MAX_SENTENCES = 200
-"""Of the evidence; in a longer one nothing is looked for."""
+"""Most sentences of the evidence; in longer evidence nothing is looked for."""
 
 _TOKEN = lazy_regex(r"[^\W_]+(?:[.,:]\d+)*")
 _PARTS = lazy_regex(r"[;:]\s|,\s(?:and|but|while|whereas|which|who)\s|\s(?:while|whereas|but)\s")
@@ -37,7 +37,7 @@ _CELLS = "|"
 
 
 class OtherSubject(NamedTuple):
-    """What a sentence says something of, and of what its evidence does."""
+    """The subject of a statement, and the one of which its evidence says the same."""
 
     said: str
     cited: str
@@ -49,13 +49,13 @@ class _Name(NamedTuple):
     text: str
     words: frozenset[str]
     behind: str
-    """The word behind it, or "" where none follows that tells something."""
+    """The next word behind it that is no stop word or number; "" if there is none."""
 
     opens: bool
-    """Whether it opens its sentence, but for an article."""
+    """Whether it opens its sentence, apart from an article."""
 
     def stands_like(self, other: "_Name") -> bool:
-        """Whether it opens its sentence or stands before the same word, as another name does, or shares a word."""
+        """Whether both names open their sentences, stand before the same word, or share a word."""
         return (self.opens and other.opens) or self.behind == other.behind != "" or bool(self.words & other.words)
 
 
@@ -66,7 +66,7 @@ class _Sentence:
         self.text = normalize_notation(text)
         found = list(_TOKEN.finditer(self.text))
         self._written = [one[0] for one in found]
-        # Whether nothing but a space stands between a word and the one before it.
+        # For each word, whether only one character, such as a space, is between it and the word before.
         self._follows = [at > 0 and found[at - 1].end() + 1 == one.start() for at, one in enumerate(found)]
         # A capital "A" within a sentence is no article, but a name: "Group A".
         self._stems = ["A" if at and word == "A" else stem_of(word) for at, word in enumerate(self._written)]
@@ -77,7 +77,7 @@ class _Sentence:
         self.lower = frozenset(word.capitalize() for word in self._written if word.islower() and len(word) > 1)
 
     def names(self, capitals: Set[str]) -> Iterator[_Name]:
-        """Its names, of words with a capital; the first word must be among these, or have another one behind it."""
+        """Yield its names, which consist of these capitalised words; the first word may also open a name of several."""
         is_name = [word in capitals and self._stems[at] not in _NO_NAMES for at, word in enumerate(self._written)]
         if is_name[1:2] == [True] and self._follows[1] and self._written[0][0].isupper():
             is_name[0] = self._stems[0] not in _NO_NAMES
@@ -96,7 +96,7 @@ class _Sentence:
         return self._written[at].casefold() not in STOP_WORDS and not self._written[at][0].isdigit()
 
 
-@lru_cache(maxsize=1024)  # of what is cited, for each sentence that cites it
+@lru_cache(maxsize=1024)  # several sentences may cite the same evidence
 def _read(text: str) -> _Sentence:
     return _Sentence(text)
 
@@ -107,7 +107,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def find_other_subject(statement: str, sentences: Sequence[str]) -> OtherSubject | None:
-    """Return what a statement says something of, where these sentences say it of another; None where there is none."""
+    """Return the subject of a statement if these sentences say the same of another one; None otherwise."""
     told = [one for one in sentences if SENTENCE_END.search(one) and _CELLS not in one]
     if not 1 < len(told) <= MAX_SENTENCES:
         return None
@@ -129,7 +129,7 @@ def find_other_subject(statement: str, sentences: Sequence[str]) -> OtherSubject
 
 
 def _closest(said: _Sentence, read: Sequence[_Sentence], names: Sequence[_Name]) -> list[_Sentence]:
-    """Those that have the most numbers of a statement, and of these the most other words but those of its names."""
+    """The ones with the most numbers of a statement and, among equal ones, the most words other than its names."""
     wanted = said.telling - frozenset().union(*(one.words for one in names))
     held = [(len(said.numbers & one.numbers), len(wanted & one.stems)) for one in read]
     most = max(held, default=(0, 0))
@@ -137,7 +137,7 @@ def _closest(said: _Sentence, read: Sequence[_Sentence], names: Sequence[_Name])
 
 
 def _other_name(names: Sequence[_Name], cited: _Sentence, said: _Sentence, capitals: Set[str]) -> OtherSubject | None:
-    """The name of a statement that is not there, and the one that stands there like it."""
+    """A name of a statement that the cited sentence lacks, and the name that stands there in its place."""
     others = [one for one in cited.names(capitals) if not one.words <= said.stems]
     for name in names:
         if not name.words <= cited.stems:
@@ -148,7 +148,7 @@ def _other_name(names: Sequence[_Name], cited: _Sentence, said: _Sentence, capit
 
 
 def _other_antecedent(said: _Sentence, whole: Sequence[_Sentence], at: int) -> OtherSubject | None:
-    """What opens a statement, where the sentence there speaks by a pronoun of one before it that lacks this."""
+    """The subject of a statement, if the sentence there has a pronoun that stands for something else before it."""
     start, subject = at, _SUBJECT.match(said.text)
     if subject is None or _PRONOUN.match(whole[at].text) is None:
         return None

@@ -1,7 +1,7 @@
 """Find a number that a sentence has with another bound, sign or version than its evidence: "over 12", "−5", "2.10".
 
-Bounds are told by English words. "Over" and "under" may be said of time and place, so that they are no bound where the
-other text has the number alone, and are compared only with each other.
+Bounds are recognised by English words. "Over" and "under" may refer to time and place, so they are only compared with
+each other, and do not count as bounds if the other text has the number alone.
 """
 
 import re
@@ -35,10 +35,10 @@ _LIKE = tuple(
     for before in (rf"{_MORE}|\b(?:over|above|beyond)", rf"{_LESS}|\b(?:under|below|within)")
 )
 _WITHIN = lazy_regex(r"\bwithin\s(?:the\s|an?\s)?$", re.I)
-# "3 days after" is no time "within 3 days of" the same.
+# "3 days after" an event is not "within 3 days of" it.
 _APART = lazy_regex(r"\s[^\W\d]+\s(?:after|before|later|earlier|since)\b", re.I)
 _SPANS_TO = lazy_regex(r"(?:\bto|[–-])\s*[$€£¥]?$", re.I)
-# Of a span, "10-12", no single number is said; a date has three parts, and a fiscal year two.
+# A span such as "10-12" says nothing of its single numbers. Dates, with three parts, and fiscal years are no spans.
 _BEHIND_DASH, _BEFORE_DASH = (
     lazy_regex(r"(?<![\d-])\d[\d.,]* ?%?- ?[$€£¥]?$"),
     lazy_regex(r" ?%?- ?[$€£¥]?\d[\d.,]*(?![\d-])"),
@@ -58,7 +58,7 @@ _BOUNDS = lazy_regex(
 _SAYS_BOUND = lazy_regex(rf"{_MORE}|{_LESS}", re.I)
 _IN_WORDS = lazy_regex(rf"(?<![\w-]){NUMBER_WORDS}(?![\w-])", re.I)
 _NUMBER = lazy_regex(r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)*)(?!\w)")
-# A minus, not a dash between two numbers or words; "(45)" of money or beside a scale or in a cell is one, too.
+# A minus sign, not a dash between two numbers or words; "(45)" is negative, too, for money, with a scale, or in a cell.
 _SIGNED = lazy_regex(r"(?:^|[\s(|:=$€£~])[-+][$€£¥]?$")
 _MAY_BE_SIGN = lazy_regex(r"(?<!\w)[-+][$€£¥]?\d|\([$€£¥]? ?\d[\d.,]*\)")
 _FROM_TO = lazy_regex(r"\bfrom\s[^\d]{0,20}\d[^.;]{0,30}?\sto\s[^\d]{0,20}\d", re.I)
@@ -87,7 +87,7 @@ class OtherNumber(NamedTuple):
 
 
 def find_other_bound(statement: str, texts: Sequence[str]) -> OtherNumber | None:
-    """Return a number that texts have only with another bound, or none of the bound that a statement gives it."""
+    """Return a number that texts have only with another bound than the statement, or without the bound it gives."""
     statement = in_digits(statement)
     for number in _NUMBER.finditer(statement):
         if _YEAR.fullmatch(number["number"]) and not _SAYS_BOUND.search(statement):
@@ -131,7 +131,7 @@ class _Bounded:
         self.written = text[start : max((one.end() for one in ends if one), default=end)]
 
     def agrees(self, other: "_Bounded") -> bool:
-        """Whether the other is this number with this bound, or one that may be meant by it."""
+        """Whether the other number has the same bound, or one that may mean the same."""
         if (self._is_within and other._is_apart) or (self._is_apart and other._is_within):
             return False
         if self.is_more or self.is_less:
@@ -144,12 +144,12 @@ class _Bounded:
 
 
 def without_bounds(text: str) -> str:
-    """A text without the words that are bounds of its numbers."""
+    """A text without the words that give bounds of its numbers."""
     return _BOUNDS.sub(" ", text)
 
 
 def find_other_sign(statement: str, sentences: Sequence[str]) -> OtherNumber | None:
-    """Return a number that sentences have with another sign alone, where what has no minus does not say it in words."""
+    """Return a number that sentences have only with another sign; a word such as "fell" counts as a minus sign."""
     if not any(_MAY_BE_SIGN.search(normalize_notation(text)) for text in (statement, *sentences)):
         return None
     for said in _signed(statement):
@@ -163,7 +163,7 @@ def find_other_sign(statement: str, sentences: Sequence[str]) -> OtherNumber | N
 
 
 def shown_directions(statement: str, sentences: Sequence[str]) -> frozenset[str]:
-    """The words by which a statement may say, of numbers, that they rise or fall, since their signs or values show it.
+    """Words for rising or falling that a statement may use of numbers, since their signs or values show the direction.
 
     "Grain fell by 6.9 %" for the cell "-6.9 %", and "grain fell from 318 to 296".
     """
@@ -184,7 +184,7 @@ def shown_directions(statement: str, sentences: Sequence[str]) -> frozenset[str]
 
 
 def has_false_direction(statement: str) -> bool:
-    """Whether a statement says that what its numbers show to fall has risen, or the reverse: "rose from 98 to 95"."""
+    """Whether a statement contradicts the direction that its numbers show: "rose from 98 to 95"."""
     text = normalize_notation(statement)
     span = _FROM_TO.search(text)
     if span is None or _MAY_BE_SIGN.search(text):
@@ -207,16 +207,16 @@ class _Signed(NamedTuple):
         return f"−{self.amount.text}" if self.sign < 0 else self.amount.text
 
 
-@lru_cache(maxsize=1024)  # asked of each number of each sentence that cites a quote
+@lru_cache(maxsize=1024)  # a text is read again for each sentence that cites it
 def _signed(text: str) -> tuple[_Signed, ...]:
-    """The amounts of a text with their signs; none that are written in words, and no years."""
+    """The amounts of a text with their signs, without years and numbers written in words."""
     signed = _BRACKETED.sub(lambda found: f"-{found[0].translate(_NO_BRACKETS)}", normalize_notation(text))
     amounts = read_amounts(signed) if any(map(str.isdigit, signed)) else ()
     return tuple(_Signed(one, _sign(signed, one)) for one in amounts if not one.in_words and not one.year)
 
 
 def _sign(text: str, amount: Amount) -> int:
-    """The sign that an amount has wherever it is written."""
+    """The sign that an amount has at all its places; 0 if it has none or they differ."""
     found = {
         0 if sign is None else -1 if "-" in sign[0] else 1
         for before in _places(text, amount.text)
@@ -226,7 +226,7 @@ def _sign(text: str, amount: Amount) -> int:
 
 
 def _places(text: str, written: str) -> Iterator[str]:
-    """What stands before each place at which a number is written."""
+    """Yield the text before each place at which a number is written."""
     at = text.find(written)
     while at >= 0:
         if not text[at - 1 : at].isdigit():
@@ -246,9 +246,9 @@ def find_other_percent(statement: str, texts: Sequence[str]) -> OtherNumber | No
 
 
 def find_other_version(statement: str, texts: Sequence[str]) -> OtherNumber | None:
-    """Return a number of a version or part, "Version 2.10", that texts have with other zeros at its end: "Version 2.1".
+    """Return a version such as "Version 2.10" that texts have with other zeros at its end: "Version 2.1".
 
-    Both stand behind the same word; one with a unit is no version.
+    Both must stand behind the same word; a number with a unit is no version.
     """
     for said in _VERSION.finditer(statement):
         label, number = said["label"].casefold(), said["number"]

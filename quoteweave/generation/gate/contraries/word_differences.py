@@ -1,8 +1,8 @@
-"""Find the words of a sentence that its evidence lacks, has others for, or says with a doubt.
+"""Find words of a sentence that its evidence lacks, or in whose place it has others.
 
-A sentence may have all numbers and names of its evidence and say another thing of them: "lost 1,058 calls" for
-"received 1,058 calls", "after meals" for "before meals", "it paid" for "it denied that it paid". Words do not tell
-which of such sentences are true, so that these findings only say that a sentence was not found.
+A sentence may have all numbers and names of its evidence and say something else about them: "lost 1,058 calls" for
+"received 1,058 calls", "after meals" for "before meals". Words alone do not show which of such sentences are true, so
+these findings only mean that the sentence as it is was not found.
 """
 
 import re
@@ -21,7 +21,7 @@ from quoteweave.generation.gate.dates import MONTHS
 from quoteweave.generation.gate.facts import Facts, normalize_notation, read_sentence
 
 MAX_WORDS = 100
-"""Words of a sentence beyond which it is not compared word by word."""
+"""Longer sentences are not compared word by word."""
 MAX_REPLACED = 3
 """Most words that stand in place of others."""
 
@@ -33,7 +33,7 @@ _OF_AMOUNT = lazy_regex(
     r"(?:(?:EUR|USD|GBP|CHF|JPY) )?[-$€£¥]?\d)",
     re.I,
 )
-# What sentences say of their source, and of how exact a number is, which takes nothing from it.
+# Words about the source, or about how exact a number is, which the evidence need not have.
 _FRAME = frozenset(
     words(
         "according source sources document documents report reports reported text quote quotes passage page figure"
@@ -53,22 +53,22 @@ _SUPERLATIVE = lazy_regex(r"\b(?:the|\w+['’]s|its|their) (most|least) (?!of\b)
 _SAYS_SUPERLATIVE = lazy_regex(r"\b(?:most|least|max\w*|min\w*|top|best|worst|\w{3,}est)\b", re.I)
 _MONTHS = frozenset(name[:end].casefold() for name in MONTHS for end in (3, 4, None))
 _UNNOTICED = ARTICLES | {"percent"}
-# "Up from 3 to 9" is "down from 9 to 3", so that these are compared by the word behind them alone.
+# These are opposites in a change: "from 3 to 9" is not "from 9 to 3". They are compared by the word behind them alone.
 _OF_CHANGES = ("by", "to", "from")
 _HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u00ad]\s+(?=[a-zß-ÿ])")
 
 
 class OtherWord(NamedTuple):
-    """What a sentence says, and what its evidence says in place of it."""
+    """A word of a sentence, and the one that its evidence has in its place."""
 
     said: str
     cited: str
 
 
 def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> str | None:
-    """Return a word of a statement that is not among the words `held` of what it cites, nor said by another of them.
+    """Return a word of a statement if neither it nor a synonym is among the words `held`, which are those it cites.
 
-    Numbers, units and dates are looked up elsewhere; words that only say that a source says something count as held.
+    Numbers, units and dates are looked up elsewhere; words that only refer to the source, as "states", count as held.
     """
     superlative = _SUPERLATIVE.search(statement)
     if superlative and not any(_SAYS_SUPERLATIVE.search(text) for text in texts):
@@ -85,13 +85,13 @@ def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> st
 
 
 def _in_threes(text: str) -> Iterator[tuple[str, str, str]]:
-    """The words of a text, each with the one before and the one behind it, "" where there is none."""
+    """The words of a text, each between the word before and the one behind it; "" stands for none."""
     written = _WORD.findall(text)
     return zip(["", *written], written, [*written[1:], ""], strict=False)
 
 
 def _is_period(word: str) -> bool:
-    """Whether a word is a unit of time, by which another number may be told: "5 % a month"."""
+    """Whether a word is a unit of time, which may also stand apart from numbers: "5 % a month"."""
     unit = find_unit(word)
     return unit is not None and unit.dimension in ("time", "months") and len(word) > MAX_SYMBOL
 
@@ -101,21 +101,21 @@ def _is_number(word: str) -> bool:
 
 
 def _more_words(texts: Sequence[str]) -> frozenset[str]:
-    """The words of texts that a line's end parts, and their stop words."""
+    """The words of texts, with stop words, and with words joined that were hyphenated at the end of a line."""
     joined = [_HYPHENATED.sub("", text) for text in texts]
     return frozenset(word for text in joined for word in words(text, keep_stop_words=True))
 
 
 @cache
 def _negations() -> frozenset[str]:
-    """Words by which a sentence denies, which are compared clause by clause."""
+    """Words of denial, which are compared clause by clause elsewhere."""
     return frozenset(words("cannot nobody nothing nowhere none never neither nor", keep_stop_words=True))
 
 
 def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]) -> OtherWord | None:
-    """Return a word of a statement where all of these sentences have another one between the same words.
+    """Return a word of a statement if all of these sentences have another one between the same words.
 
-    None of the words that are `shown` to be true by numbers.
+    Words that are `shown` to be true by numbers are not returned.
     """
     own = _Read(statement)
     if not sentences or len(own.written) > MAX_WORDS:
@@ -153,7 +153,7 @@ def _replaced(own: _Read, its: _Read, shown: Set[str]) -> Iterator[OtherWord]:
 
 
 def _tells(word: str) -> bool:
-    """Whether a word says something by itself, which is not looked up elsewhere."""
+    """Whether a word has a meaning of its own that is not looked up elsewhere, as those of numbers and units are."""
     folded = word.casefold()
     return not (
         folded in STOP_WORDS
@@ -166,7 +166,7 @@ def _tells(word: str) -> bool:
 
 
 def find_other_preposition(statement: str, sentences: Sequence[str]) -> OtherWord | None:
-    """Return a preposition, "before meals", where all sentences have its opposite before the same word."""
+    """Return a preposition with its word, "before meals", if the sentences have only its opposite before that word."""
     own = list(_prepositions(_Read(statement)))
     cited = [pair for text in sentences for pair in _prepositions(_Read(text))] if own else []
     for preposition, word in own:
@@ -178,7 +178,7 @@ def find_other_preposition(statement: str, sentences: Sequence[str]) -> OtherWor
 
 
 def _prepositions(read: _Read) -> Iterator[tuple[str, str]]:
-    """The prepositions of a sentence that have an opposite, each with the word that it stands before."""
+    """The prepositions of a sentence that have an opposite, each with the word behind it."""
     known = frozenset().union(*_opposite_prepositions())
     for at, word in enumerate(read.written):
         if word.casefold() in known:
@@ -199,10 +199,10 @@ def _opposite_prepositions() -> frozenset[frozenset[str]]:
 
 
 def find_other_fact(content_words: Set[str], facts: Facts, closest: Sequence[str]) -> str | None:
-    """Return the number or date that sentences with all content words of a statement have in place of its own.
+    """Return the number or date that the closest sentences, with all content words, have in place of a statement's own.
 
-    None where one of them has one of the same kind. What does not end as a sentence may be a part of a table or chart,
-    whose numbers stand elsewhere.
+    None if one of them has the statement's own. Text that does not end as a sentence is not compared: it may be part of
+    a table or chart, whose numbers stand elsewhere.
     """
     if not closest or not all(one.endswith(".") for one in closest):
         return None
@@ -227,7 +227,7 @@ def _months() -> frozenset[str]:
 
 
 def _may_be_same(amount: Amount, other: Amount) -> bool:
-    """Whether two amounts are equal, or have the same digits: the scale of one may stand elsewhere."""
+    """Whether two amounts are equal, or have the same digits, as the scale of one may be stated elsewhere."""
     return amount.same(other) or _digits(amount) == _digits(other)
 
 
