@@ -1,4 +1,4 @@
-"""Questions asked of the generator without a model, and what its answers come to: a row for each question."""
+"""Asks the generator without a model questions, and measures its answers: a row for each question."""
 
 import json
 import re
@@ -26,7 +26,7 @@ from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.make_retriever import make_fused
 
 MET = 0.5
-"""Intersection over union of a cited quote and a gold box, from which on the box is cited."""
+"""Least intersection over union of a cited quote and a gold box for the box to count as cited."""
 MMLONGBENCH, MMDOCIR = "mmlongbench", "mmdocir"
 
 _SOURCES = re.compile(r"^This is from .*", re.MULTILINE)
@@ -47,24 +47,24 @@ class AnswerRow(BaseModel):
     document: str
     set: str
     answer_format: str
-    """`none` where the document does not answer; "" where the set has none."""
+    """The set's format of the gold answer: `none` if the document does not answer; "" if the set gives no formats."""
     evidence_types: tuple[str, ...]
     status: str
     gold_page: float | None
     """1 where any citation is on a gold page; 0 where the set names no page for a question that can be answered."""
     gold_box: float | None
-    """1 where any quote cited meets a gold box (`MET`), whole pages left out."""
+    """1 where any cited quote meets a gold box (`MET`); quotes of whole pages do not count."""
     said: float | None
-    """1 where the gold answer stands in the words of the answer (`says`); 0 of one that abstains."""
+    """1 where the gold answer stands in the words of the answer (`says`); 0 for an answer that abstains."""
     rule: float | None
-    """What MMLongBench-Doc's own rule gives of the short answer read out of it; 0 unless `answered`."""
+    """The score of MMLongBench-Doc's own rule for the short answer extracted from it; 0 unless `answered`."""
     words: int
-    """Of the whole text, marks and all, between white space."""
+    """Words of the whole text, marks included, as separated by white space."""
     places: int
-    """Quotes cited, each once."""
+    """The number of different quotes that are cited."""
     pages: int
     seconds: float
-    """From the context to the answer; the search comes before."""
+    """Seconds from the context to the answer, without the search."""
 
     @property
     def answerable(self) -> bool:
@@ -74,7 +74,7 @@ class AnswerRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the set that it is of, and what the search found for it."""
+    """A question, the set that it comes from, and what the search found for it."""
 
     set: str
     example: Example
@@ -82,7 +82,7 @@ class Asked:
 
 
 def examples() -> list[tuple[str, Example]]:
-    """MMLongBench-Doc's questions and MMDocIR's, each with the name of its set; ends the script where either lacks."""
+    """MMLongBench-Doc's questions and MMDocIR's, with the names of their sets; ends the script if one is missing."""
     folder = mmdocir()
     samples = folder.parent / MMLONGBENCH
     if not (samples / SAMPLES).is_file():
@@ -92,18 +92,18 @@ def examples() -> list[tuple[str, Example]]:
 
 
 def search_of(collection: Collection) -> Search:
-    """The search of `quoteweave ask` with nothing set."""
+    """The search of `quoteweave ask` with default settings."""
     return Search(make_fused(["lexical"], None, collection), collection=collection)
 
 
 def found_for(search: Search, question: str, document: str | None) -> Context:
-    """What the generator gets for a question, as `Rag` finds it: within a document, or over the whole collection."""
+    """The context for a question, as `Rag` builds it, from one document or from the whole collection."""
     where = None if document is None else Filter(documents=(document,))
     return run_sync(search.context(Query(text=question), C15, where=where)).context
 
 
 def asked_within(collection: Collection, questions: Sequence[tuple[str, Example]]) -> list[Asked]:
-    """Each question with what is found within its document. Ends the script where a document is not there."""
+    """Each question with what is found within its document. Ends the script if a document is missing."""
     search, names = search_of(collection), {document.name for document in collection.documents()}
     if lacking := sorted({example.document or "" for _, example in questions} - names):
         raise SystemExit(f"the collection lacks {len(lacking)} documents, such as {lacking[0]}")
@@ -130,10 +130,10 @@ def read_rows(path: Path) -> list[AnswerRow]:
 
 
 def says(text: str, gold: str, answer_format: str) -> bool:
-    """Whether the words of an answer hold the gold answer as whole tokens, of a list each of its items.
+    """Whether the words of an answer contain the gold answer as whole tokens; for a list, each of its items.
 
-    Left aside are marks, those of images with their summaries, the closing sentence that names pages, and labels such
-    as "Table 2" and "page 12 (14 in the file)", whose numbers are no answer. Neither case counts nor commas in numbers.
+    Marks are ignored, as are summaries of images, the closing sentence that names pages, and labels such as "Table 2"
+    and "page 12 (14 in the file)", whose numbers are no answer. So are case, and commas in numbers.
     """
     told = _tokens(_LABEL.sub(" ", _SOURCES.sub(" ", without_marks(text))))
     items = _items(gold) if answer_format == "list" else [gold]

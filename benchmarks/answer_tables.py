@@ -26,7 +26,7 @@ Groups = Mapping[str, Sequence[AnswerRow]]
 
 
 def groups_of(rows: Sequence[AnswerRow]) -> dict[str, list[AnswerRow]]:
-    """Questions that can be answered, by set, and those that cannot."""
+    """The rows in groups: the answerable questions of each set, and the unanswerable ones."""
     own = {name: [row for row in rows if row.set == name] for name in (MMLONGBENCH, MMDOCIR)}
     return {
         "MMLongBench-Doc, answerable": [row for row in own[MMLONGBENCH] if row.answerable],
@@ -36,7 +36,7 @@ def groups_of(rows: Sequence[AnswerRow]) -> dict[str, list[AnswerRow]]:
 
 
 def kinds_of(rows: Sequence[AnswerRow]) -> dict[str, dict[str, list[AnswerRow]]]:
-    """Answerable questions by what they are grouped by; one with several types of evidence counts in each."""
+    """Answerable questions in groups, by each property; one with several types of evidence counts in each of them."""
     types = sorted({name for row in rows for name in row.evidence_types})
     return {
         "type of evidence": {name: [row for row in rows if name in row.evidence_types] for name in types},
@@ -55,7 +55,7 @@ def figures_of(rows: Sequence[AnswerRow]) -> dict[str, Interval | None]:
 
 
 def differences_of(ours: Sequence[AnswerRow], theirs: Sequence[AnswerRow]) -> dict[str, Interval | None]:
-    """Ours less theirs, paired by question; questions that either lacks are left out."""
+    """Our figures minus theirs, paired by question; questions that only one of the two has are left out."""
     known = {(row.set, row.example): row for row in theirs}
     pairs = [(row, known[row.set, row.example]) for row in ours if (row.set, row.example) in known]
     first, second = [row for row, _ in pairs], [row for _, row in pairs]
@@ -80,13 +80,13 @@ def benchmark_scores(rows: Sequence[AnswerRow]) -> dict[str, float]:
 
 
 def times_of(rows: Sequence[AnswerRow]) -> dict[str, float]:
-    """Milliseconds of an answer after its search: the median, and what 95 % stay under."""
+    """Milliseconds that answers take after the search: the median and the 95th percentile."""
     taken = [1000 * row.seconds for row in rows]
     return {"median": statistics.median(taken), "p95": statistics.quantiles(taken, n=20)[-1]}
 
 
 def answer_tables(rows: Sequence[AnswerRow]) -> Iterator[Table]:
-    """All of one run."""
+    """All tables of one run."""
     groups = groups_of(rows)
     yield _shares("answers within the document, %", groups)
     yield _outcomes("outcomes within the document, %", groups)
@@ -108,7 +108,7 @@ def answer_tables(rows: Sequence[AnswerRow]) -> Iterator[Table]:
 
 
 def difference_tables(title: str, compared: Mapping[str, Figures]) -> Iterator[Table]:
-    """By group of questions; shares in points, sizes as they are."""
+    """Tables by group of questions; differences of shares are in percentage points, those of sizes in their units."""
     shares = (*SHARES, "not_answered", *OUTCOMES)
     cells = [[name, *(bounds(found[one], signed=True) for one in shares)] for name, found in compared.items()]
     yield Table(f"{title}, points", ("", *(TITLES.get(one, one) for one in shares)), cells)

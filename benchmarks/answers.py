@@ -2,12 +2,13 @@
 
 Every question of MMLongBench-Doc, and those of MMDocIR, which have gold boxes, is asked within its document, with the
 default retriever and the context that `quoteweave ask` gives a generator. All tables are made from rows, one for each
-question, which `--json` prints too. Means have 95 % intervals and differences, paired by question, too, over documents.
-What each figure counts stands in `answer_rows.AnswerRow`.
+question, which `--json` prints too. Means, and differences paired by question, have 95 % intervals over documents.
+`answer_rows.AnswerRow` says what each figure counts.
 
-`--sentence-scorer` has a model order sentences, as `quoteweave ask` takes it.
+`--sentence-scorer` names a model that orders sentences, as for `quoteweave ask`.
 
-`--leave-out` asks instead whether the constants of the generator are luck: see `left_out_answers.py`.
+`--leave-out` measures instead whether the constants of the generator fit these documents by luck: see
+`left_out_answers.py`.
 """
 
 from collections.abc import Mapping, Sequence

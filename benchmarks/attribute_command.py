@@ -1,11 +1,11 @@
 """How long a person waits at the command line for the source of a sentence in the literature.
 
 `quoteweave attribute --source` is run for excerpts of the made library (`quoteweave.testing.LibraryServer`), one after
-another, each in a process of its own with a new folder of papers, at the pace that a key allows. Both services are
-served on loopback; no file of a paper can be fetched, as the command fetches none from this machine. Measured: the
+another, each in a process of its own with a new folder of papers, at the rate that an API key allows. Both services are
+served on loopback. No file of a paper can be fetched, as the command fetches none from this machine. Measured are the
 seconds from the start of the process until it prints the source, and until it has written the answer page and ended.
 
-With `--beside DIR` each excerpt is also looked for by the code of that checkout, in turn.
+With `--beside DIR` each excerpt is also looked for by the code of that checkout, in alternation.
 """
 
 import os
@@ -23,7 +23,7 @@ from quoteweave.testing import make_library
 
 SOURCES = ("semantic-scholar", "openalex")
 STEP = 5
-"""Between two excerpts of the library, so that a few are of all its topics."""
+"""Only every fifth excerpt of the library is used, so that a few of them cover all its topics."""
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _seconds(text: str, source: str, checkout: Path, environment: Mapping[str, str]) -> tuple[float, float]:
-    """Until the first line is printed, and until the command has ended."""
+    """The seconds until the first line is printed, and until the command has ended."""
     with working_folder(None) as folder:
         command = [sys.executable, "-m", "quoteweave", "attribute", text, "--source", source]
         command += ["--papers", str(folder / "papers"), "--html", str(folder / "page.html")]

@@ -1,14 +1,14 @@
-"""Where does this sentence come from? The source of each claim of `highlight_claims.jsonl`, which names its page.
+"""How often attribution finds the source of a sentence: each claim of `highlight_claims.jsonl`, which names its page.
 
-The claims, those of the sets `before` and `after`, were written by hand over the sample documents and those that
-`made_highlight_pages.py` draws, for another purpose (`highlights.py`); those of the kind `unsupported` say what their
-page does not, and a source for one is wrong. Each is looked for among all these documents, and among those of
-`--beside` too where a folder is named.
+The claims, those of the sets `before` and `after`, were written by hand about the sample documents and those that
+`made_highlight_pages.py` draws, for another purpose (`highlights.py`). Claims of the kind `unsupported` say what their
+page does not, so any source for one is wrong. Each claim is looked for among all these documents, and also among those
+in the folder that `--beside` names.
 
 found      the first candidate is a passage of the claim's page, and the outcome is supported or likely
 not found  the outcome is not_found
 wrong      another page is given as the source
-left out   the same with the claim's document left out of the search: whatever is found then is wrong
+left out   the claim's document is left out of the search, so that any source found is wrong
 plain      BM25 over the same quotes (bm25s, English stemming) puts a quote of the claim's page first; it never abstains
 """
 
@@ -25,7 +25,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.ingest import add
 
-SETS = ("before", "after")  # of the claims; the later ones were written for what `highlights.py` asks alone
+SETS = ("before", "after")  # sets of claims that are used; later ones were written for `highlights.py` alone
 KINDS = ("repeated", "paraphrased", "cell", "part", "unsupported")
 RESULTS = ("found", "not found", "wrong")
 

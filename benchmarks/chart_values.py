@@ -1,7 +1,7 @@
-"""The values of charts that the parser pairs with labels: all of them, to be checked against the pictures.
+"""Lists all values of charts that the parser pairs with labels, to be checked against the pictures.
 
-For each chart of a collection whose values were paired its page and its rows; then how many there are, beside all
-pictures whose words hold as many numbers.
+For each chart of a collection with paired values, its page and rows are printed; then the number of such charts, and
+that of all pictures whose words have as many numbers.
 """
 
 import re
@@ -23,9 +23,9 @@ class Chart(BaseModel):
 
     document: str
     page: int
-    """From 1."""
+    """The page, counted from 1."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells: the first of each row its label, and `-` for a value that is not certain; perhaps a row of names first."""
+    """Cells; the first of each row is its label, `-` is an uncertain value, and the first row may be a header."""
 
     @property
     def values(self) -> int:
@@ -65,7 +65,7 @@ def read_charts(collection: Collection) -> tuple[list[Chart], int]:
 
 
 def _rows_text(quote: Quote) -> str:
-    """The text layer's words, or those that OCR read where these alone are paired."""
+    """The words of the text layer, or those read by OCR if only these are paired."""
     first = quote.text.partition("\n")[0]
     return quote.text if " | " in first or not quote.ocr_text else quote.ocr_text
 

@@ -1,4 +1,4 @@
-"""Many excerpts at once, as `quoteweave run` finds their papers: how many are under way, the pace, and resuming."""
+"""Measures `quoteweave run` finding the papers of many excerpts: concurrent requests, their rate, and resuming."""
 
 import multiprocessing
 import re
@@ -62,7 +62,7 @@ def under_way(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figur
     with serving(agent) as server:
         run(folder, table, EXCERPTS, (library.semantic_scholar_url, server.base_url), per_second=1000)
         starts = sorted(server.arrivals())
-    # Until the last excerpt has begun: after it there is less to do than the run could have under way.
+    # Measured until the last excerpt has begun: after that, fewer requests are left than may run at once.
     last = starts[-AT_ONCE * ACTIONS]
     span = last - starts[0]
     mean = sum(min(start + ANSWER_S, last) - start for start in starts if start < last) / span
@@ -79,7 +79,7 @@ def under_way(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figur
 
 
 def paced(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figures, Table]:
-    """How exactly the limit of one request a second is kept, with many that wait for their turn."""
+    """How exactly the limit of one request a second is kept when many requests wait for their turn."""
     library.arrivals()
     with serving(agent) as server:
         run(folder, table, PACED, (library.semantic_scholar_url, server.base_url), per_second=1)
@@ -95,7 +95,7 @@ def paced(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figures, 
 
 
 def killed_and_resumed(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figures, Table]:
-    """What a run that was killed asks again when it is resumed."""
+    """The requests that a killed run repeats when it is resumed."""
     count = 3 * AT_ONCE
     with serving(agent) as server:
         addresses = (library.semantic_scholar_url, server.base_url)
@@ -128,7 +128,7 @@ def _replies(folder: Path) -> int:
 
 
 def run(folder: Path, table: Path, count: int, addresses: tuple[str, str], per_second: float) -> None:
-    """So many excerpts, those of the table over and over."""
+    """Run `count` excerpts, repeating those of the table."""
     import os
 
     os.environ["SEMANTIC_SCHOLAR_BASE_URL"], model_url = addresses
@@ -142,7 +142,7 @@ def run(folder: Path, table: Path, count: int, addresses: tuple[str, str], per_s
 
 
 def repeated(examples: Sequence[Example], count: int) -> list[Example]:
-    """So many examples, each again with another id and number, by which other words are searched for."""
+    """Return `count` examples; repeated ones get another id and number, so that other words are searched for."""
     return [
         one.model_copy(
             update={

@@ -18,7 +18,7 @@ def colpali_scorer() -> Scorer:
     """
     name = "colpali_engine"
     found = importlib.util.find_spec(name)
-    # Where `make test` puts it.
+    # `make test` installs it in this folder.
     folder = Path(found.origin).parent if found and found.origin else Path(sys.prefix) / "visual" / name
     if not folder.is_dir():
         raise SystemExit("This benchmark needs colpali-engine's scorer: pip install 'quoteweave[visual]'")

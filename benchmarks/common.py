@@ -141,7 +141,7 @@ def minilm() -> Path:
 
 @contextmanager
 def working_folder(named: Path | None) -> Iterator[Path]:
-    """The folder that was named, made if need be and left as it is at the end; or one that is removed at the end."""
+    """The named folder, created if needed and kept; or, without a name, a temporary one."""
     if named is not None:
         named.mkdir(parents=True, exist_ok=True)
         yield named
@@ -151,7 +151,7 @@ def working_folder(named: Path | None) -> Iterator[Path]:
 
 
 def cache_folder(named: Path | None) -> Path:
-    """Where what takes minutes to make is kept: the folder named, or the environment's, or one in the user's cache."""
+    """The folder for what takes minutes to make: the named one, the environment's, or one in the user's cache."""
     if named is not None:
         return named
     if CACHE_VARIABLE in os.environ:
@@ -160,7 +160,7 @@ def cache_folder(named: Path | None) -> Path:
 
 
 def research_folders() -> list[Path]:
-    """The folders of the documents that most benchmarks ask about: MMDocIR's, and MMLongBench-Doc's where they are."""
+    """The folders of the documents that most benchmarks use: MMDocIR's, and MMLongBench-Doc's if it is there."""
     return [mmdocir(), *([second] if (second := mmlongbench()) is not None else [])]
 
 
@@ -168,10 +168,9 @@ def research_folders() -> list[Path]:
 def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator["Collection"]:
     """A collection of the documents in the `pdf/` of each folder, brought up to date and kept.
 
-    It is in the folder that `--collection` names, or in the cache, where each version of the parser has its own, which
-    all scripts share: there a document is read once, and words are indexed anew where the code that does it is another
-    than the last time. With `--as-is` the one that `--collection` names is only opened: it may be of other code, and
-    lack documents.
+    It is in the folder that `--collection` names, or in the cache, where all scripts share one for each version of the
+    parser. There each document is read only once, and words are indexed again if the code for that has changed. With
+    `--as-is`, the collection that `--collection` names is only opened: it may come from other code, and lack documents.
     """
     from quoteweave.collection.collection import Collection
     from quoteweave.collection.folder import FORMAT
@@ -198,7 +197,7 @@ def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator
 
 
 def _renew_index(collection: "Collection", made_by: Path) -> None:
-    """Index the words anew if another code did it last, and say if another code read the documents.
+    """Index the words again if other code did it last, and print a note if other code read the documents.
 
     The file `made_by` holds digests of both.
     """

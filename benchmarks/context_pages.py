@@ -1,10 +1,10 @@
-"""Gold pages that what is found has a quote of: the context of 15, and the first ten quotes of a search.
+"""The share of gold pages of which a context of 15, or the first ten quotes of a search, has a quote.
 
-A model reads quotes, not pages: of two gold pages it needs quotes of both. `retrievers.lexical.FURTHER_QUOTE` has the
-quotes of a page count less, one after the other. Each strength of it is measured against none (1), paired by question:
-with 1, quotes of a page are ranked by their fit alone. For each document the strength that is best on the questions of
-all other documents is chosen, and the left-out document is measured with it. Means are over questions, of the share of
-their gold pages; intervals are over documents.
+A model reads quotes, not pages: if there are two gold pages, it needs quotes of both. The constant `FURTHER_QUOTE` of
+`retrievers.lexical` lowers the fit of each further quote of a page. Each value of it is compared, paired by question,
+with 1, for which quotes of a page are ranked by their fit alone. For each document the value that is best on the
+questions of all other documents is chosen, and the left-out document is measured with it. Figures are means over
+questions of the share of their gold pages; intervals are over documents.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def _shares(search: Search, example: Example) -> list[float]:
-    """By figure, the share of a question's gold pages that what is found has a quote of."""
+    """By figure, the share of a question's gold pages of which a quote is found."""
     gold, shares = {(example.document, page) for page in example.reference.pages}, []
     for scope in SCOPES:
         where = Filter(documents=(example.document or "",)) if scope == "document" else None
@@ -92,7 +92,7 @@ def _pages(hits: Sequence[Hit]) -> set[tuple[str | None, int]]:
 
 
 def _left_out(shares: npt.NDArray[np.float64], documents: Sequence[str]) -> npt.NDArray[np.float64]:
-    """(questions, figures) with the strength for each document that is best on all others, by figure."""
+    """(questions, figures) shares with, for each document and figure, the value that is best on all others."""
     names = list(dict.fromkeys(documents))
     columns = [
         held_out(

@@ -1,13 +1,13 @@
-"""How fast 100,000 quotes of one vector each are searched, beside FAISS alone in the same process; and how exactly.
+"""Speed and recall of searching 100,000 quotes of one vector each, compared with FAISS alone in the same process.
 
 The collection is made (`made_quotes.py`) unless `--collection` holds one already; vectors are looked up
 (`word_vectors.py`), so that times are those of searching.
 
-speed    milliseconds for one question, and for 64 at once, with ten hits each: FAISS's flat index alone, in memory, as
-         FAISS is when it is imported and as our index sets it; our index, memory-mapped; our retriever with rows alone,
-         and with the quotes loaded; ours within one document too. All take turns, and are compared with the faster of
-         the two FAISS. Also the time to open the index
-kinds    of each kind of index the time to build it, its size, recall@10 of exact search and its time
+speed    milliseconds for one question, and for 64 at once, with ten hits each: FAISS's flat index alone, in memory,
+         with FAISS's default threshold and with the one that our index sets; our index, memory-mapped; our retriever,
+         with and without loading the quotes; ours within one document too. Rounds of all alternate, and ours are
+         compared with the faster of the two FAISS. Also the time to open the index
+kinds    for each kind of index: the time to build it, its size, its recall@10 against exact search, and its time
 """
 
 import statistics
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PARTS = ("speed", "kinds")
 HITS = 10
 TOGETHER = 64
-ALONE = 16  # of these, asked one by one
+ALONE = 16  # how many of these questions are also asked one by one
 AS_IMPORTED, AS_SET = "FAISS alone, as imported", "FAISS alone, as our index sets it"
 Search = Callable[[slice], object]
 Figures = dict[str, Any]
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def _threshold() -> int:
-    """From when on FAISS multiplies matrices, before our index says so for the whole process."""
+    """The threshold from which FAISS multiplies matrices, as it is before our index sets it for the whole process."""
     import faiss
 
     return int(faiss.cvar.distance_compute_blas_threshold)
@@ -111,7 +111,7 @@ def _ours(retriever: VectorRetriever, questions: Sequence[str], where: Filter | 
 
 
 def _in_turns(searches: Mapping[str, Search], repeats: int) -> dict[str, Figures]:
-    """Median milliseconds of each, after a round that is not counted, and in times of the faster FAISS."""
+    """Median milliseconds of each, without the first round, and as a multiple of the faster FAISS's."""
     rounds = [{name: _timed(search) for name, search in searches.items()} for _ in range(1 + repeats)][1:]
     median = {
         name: [1000 * statistics.median(taken) for taken in zip(*(one[name] for one in rounds), strict=True)]
@@ -136,7 +136,7 @@ def _timed(search: Search) -> tuple[float, float]:
 
 
 def _opening(folder: Path, dimension: int, repeats: int) -> dict[str, float]:
-    """Median seconds; the file is in the system's cache."""
+    """Median seconds to open the index, whose file is in the system's cache."""
     import numpy as np
 
     question = np.ones((1, dimension), np.float32)
@@ -148,7 +148,7 @@ def _opening(folder: Path, dimension: int, repeats: int) -> dict[str, float]:
 
 
 def _kinds(folder: Path, queries: "Sequence[Matrix]", repeats: int) -> dict[str, Figures]:
-    """Of each kind, made of the vectors of the flat index in that folder."""
+    """The figures of each kind, built from the vectors of the flat index in that folder."""
     import faiss
 
     flat = faiss.read_index(str(folder / "vectors.faiss"))

@@ -1,9 +1,10 @@
-"""Which sentences of a draft a source is looked for: those of `draft_sentences.jsonl`, written and judged by hand.
+"""How well the rule finds the sentences of a draft that need a source, on sentences judged by hand.
 
-A *claim* states something that a source could support; what is none is a question, an instruction, a heading, a plan,
-the author's own work or opinion, or about the text itself. Each was written before what the rule
-(`quoteweave.attribution.drafts.post_hoc`) has for its like; no part of it was written for those marked `later`.
-*Figures or names* is the gate's narrower rule, which wants a number, a date, quoted words or a name.
+They are in `draft_sentences.jsonl`. A *claim* states something that a source could support. Other sentences are
+questions, instructions, headings, plans, the author's own work or opinion, or about the text itself. Each sentence was
+written before the part of the rule (`quoteweave.attribution.drafts.post_hoc`) that is about sentences of its kind; no
+part was written for those marked `later`. *Figures or names* is the gate's narrower rule, which requires a number, a
+date, quoted words or a name.
 """
 
 from collections.abc import Callable, Sequence

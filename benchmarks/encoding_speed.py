@@ -2,7 +2,7 @@
 
 speed    texts of quotes, of very different lengths, through all-MiniLM-L6-v2 in float32 with the same batch size:
          all of them in one call of the library, through our encoder in the chunks that indexing gives it, and
-         indexed: read from a collection, encoded, stored and searchable. Rounds of the three take turns
+         indexed: read from a collection, encoded, stored and searchable. Rounds of the three alternate
 questions
          400 questions asked by 16 threads: the library's own call with the threads taking turns, and our encoder, which
          encodes together what threads ask while the model is busy
@@ -88,7 +88,7 @@ def _speed(quotes: int, batch_size: int, repeats: int) -> Mapping[str, float]:
             INDEXING: retriever.refresh,
         }
         taken: dict[str, list[float]] = {name: [] for name in ways}
-        # What is loaded on first use.
+        # A first call loads the models.
         library.encode(texts[:batch_size])
         encoder.encode_views(texts[:batch_size])
         for _ in range(repeats):
@@ -133,7 +133,7 @@ def _ask_at_once(call: Callable[[str], object], texts: Sequence[str]) -> None:
 
 
 def _texts(collection: Collection) -> list[str]:
-    """What indexing gives the encoder, document by document."""
+    """The texts that indexing gives the encoder, document by document."""
     documents = (collection.document_quotes(document.name) for document in collection.documents())
     return [str(view.load()) for quotes in documents for view in item_views(quotes, "text", "quote", None)]
 

@@ -1,23 +1,23 @@
-"""What the gate sees: correct cited sentences, corrupted and reworded, and the verdicts on each kind.
+"""How many errors the gate finds: its verdicts on correct cited sentences, and on corrupted and reworded ones.
 
-The sentences stand in `gate_sentences.jsonl`, written by hand over the sample documents that come with the package.
-Each is shown beside the quotes that it cites and one other quote of the same documents. Every kind of harm is done to
-each sentence that it can be done to: each digit changed in turn, a number or date as a person would get it wrong, the
-mark moved to the other quote, a mark that names nothing, a negation, another name, the first two numbers in each
-other's places. Harmless are the sentence itself, the same number or date written otherwise, another order of words,
-another word for the same, and rounded and derived numbers. Sentences marked `later` were written when the rules were
-settled, and no rule was changed for them: their figures, which come second, are the ones to go by.
+The sentences are in `gate_sentences.jsonl`, written by hand about the sample documents that come with the package. Each
+is checked against the quotes that it cites and one other quote of the same documents. Each sentence is corrupted in
+every way that applies to it: each digit changed in turn, a number or date changed as a person would get it wrong, the
+mark moved to the other quote, a mark that names nothing, a negation, another name, the first two numbers exchanged.
+Harmless variants are the sentence itself, the same number or date written in another way, another order of words, a
+synonym, and rounded and derived numbers. Sentences marked `later` were written when the rules were settled, and no rule
+was changed for them: their figures, which come second, are the ones to trust.
 
-`gate_pairs.jsonl` has pairs of a source and a claim, half of them contrary to their source and half saying the same; of
-those in `gate_mixed_pairs.jsonl` the contrary ones have the words of their source for something else there, in
-`gate_other_pairs.jsonl` in another row or column of a table, or in another sentence. `gate_written_pairs.jsonl` has
-claims as models write them, faithful or with a subject, date, number, limit or denial changed. All were written before
-the rules on such claims; a third of the first, half of the third, is marked `later` and was set aside until these were
-done.
+`gate_pairs.jsonl` has pairs of a source and a claim: half of the claims contradict their source, and half say the same.
+In `gate_mixed_pairs.jsonl` the contradicting claims have words that belong to something else in their source, and in
+`gate_other_pairs.jsonl` words from another row or column of a table, or from another sentence.
+`gate_written_pairs.jsonl` has claims as models write them, faithful or with a changed subject, date, number, limit or
+denial. All were written before the rules about such claims. A third of the first file and half of the third are marked
+`later`, and were set aside until these rules were finished.
 
-Harm is *caught* where a citation is `unsupported` or a mark names no quote. Recall is the share of a kind that is
-caught; precision is what is caught of a kind over that and all harmless sentences that were blamed. `supported` counts
-the wrong sentences that the gate vouches for.
+An error is *caught* if a citation is `unsupported` or a mark names no quote. Recall is the share of a kind that is
+caught. Precision is the number caught of a kind, divided by that number plus the number of harmless sentences that were
+blamed in the same way. `supported` counts wrong sentences that the gate finds supported.
 """
 
 import re
@@ -59,7 +59,7 @@ Outcome = Literal["caught", "unchecked", "supported"]
 
 
 class Line(Record):
-    """A correct sentence, and what is done to it: pairs of what is replaced by what."""
+    """A correct sentence, and how it is changed: pairs of a text and its replacement."""
 
     text: str
     question: str = ""
@@ -84,7 +84,7 @@ class Pair(Record):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A sentence as the gate is shown it."""
+    """A variant of a sentence that the gate checks."""
 
     kind: str
     text: str
@@ -92,7 +92,7 @@ class Variant:
     question: str
 
     def outcome(self) -> Outcome:
-        """What the gate says of it."""
+        """The outcome of the gate's check."""
         answer = check_citations(build_answer(self.question, self.text, self.context, model="made"), self.context)
         verdicts = {citation.verdict for citation in answer.citations}
         if answer.unresolved or "unsupported" in verdicts:
@@ -102,7 +102,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How often each outcome came about for one kind of variants."""
+    """How often each outcome occurred for one kind of variants."""
 
     kind: str
     counts: Counter[Outcome]
@@ -113,7 +113,7 @@ class Result:
         return self.counts["caught"] / self.counts.total()
 
     def precision(self, blamed: int) -> float | None:
-        """What was caught over that and the harmless sentences that were blamed; None where nothing was."""
+        """The number caught, divided by that plus the harmless sentences `blamed`; None if both are 0."""
         caught = self.counts["caught"]
         return caught / (caught + blamed) if caught + blamed else None
 
@@ -147,7 +147,7 @@ def main() -> None:
 
 
 def _pairs(title: str, file: Path) -> tuple[Mapping[str, Mapping[str, int]], Table]:
-    """How often each outcome came about for contrary and faithful claims, those set aside counted apart."""
+    """How often each outcome occurred for contradicting and faithful claims; those set aside are counted separately."""
     counts: dict[str, Counter[Outcome]] = {}
     for line in file.read_text("utf-8").splitlines():
         pair = Pair.model_validate_json(line)
@@ -224,7 +224,7 @@ def _replaced(text: str, pair: tuple[str, str]) -> str:
 
 
 def _swapped(text: str) -> str:
-    """The sentence with one mark, of the other quote."""
+    """The sentence with a single mark, that of the other quote."""
     first, *others = _MARK.finditer(text)
     for match in reversed(others):
         text = text[: match.start()] + text[match.end() :]

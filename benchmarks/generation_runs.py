@@ -1,4 +1,4 @@
-"""Many questions at once, as `quoteweave run` asks them: how many are under way, and what memory a long run takes."""
+"""Measures `quoteweave run` with many questions: how many are under way at once, and the memory of a long run."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ from quoteweave.testing.model_server import Reply
 
 AT_ONCE, ANSWER_S = 64, 2.0
 GOAL_IN_FLIGHT = 58
-USUAL_AT_ONCE = 8  # as `quoteweave run` has it unless told otherwise
+USUAL_AT_ONCE = 8  # the default of `quoteweave run`
 SHORT = "The harbour company moved 1,204 containers in 2019 [1]."
-PARTS = 5  # of a run, after each of which its memory is told
+PARTS = 5  # parts of a run, after each of which its memory is measured
 STATM = Path("/proc/self/statm")
 Figures = dict[str, Any]
 
@@ -51,7 +51,7 @@ def flight(collection: Collection, questions: Callable[[int], list[str]]) -> tup
 
 
 def memory(collection: Collection, questions: Callable[[int], list[str]]) -> tuple[Figures, Table]:
-    """What memory a run takes as it goes on. Reads /proc, so Linux alone."""
+    """How much memory a run takes over time. Reads /proc, so it works on Linux alone."""
     if not STATM.is_file():
         raise SystemExit("Memory is read from /proc, which this system has not; run this part on Linux.")
     asked = questions(10_000)
@@ -74,7 +74,7 @@ def memory(collection: Collection, questions: Callable[[int], list[str]]) -> tup
 
 
 def _run(collection: Collection, asked: Sequence[str], base_url: str, at_once: int, count: Callable[[], None]) -> None:
-    """Answers questions over the collection, and keeps the answers in a passing folder."""
+    """Answer questions over the collection, and store the answers in a temporary folder."""
     examples = [Example(id=str(n), query=Query(text=text), reference=Reference()) for n, text in enumerate(asked)]
     search = Search(make_retriever("lexical", collection))
     settings = ChatSettings(model="scripted", base_url=base_url, images=False)

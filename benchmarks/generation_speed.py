@@ -1,16 +1,16 @@
-"""How much time and memory answering takes besides the model's, over 100,000 quotes, asked of a scripted server.
+"""Time and memory of answering apart from the model's, over 100,000 quotes, with a scripted server as the model.
 
 The collection is made (`made_crops.py`) unless `--collection` holds one already. The server (`model_process.py`) is a
-process of its own on loopback, and notes when it had each request whole.
+process of its own on loopback, and records when it has received each request in full.
 
-overhead  milliseconds from a question to its whole answer, one after the other in one event loop: searched (`lexical`,
-          ten text and five image quotes), asked, its marks resolved, checked by the gate. The server answers at once,
-          so that all of it counts, the server's own work too; given apart is what lies before and after the server had
-          the request. With pictures, once with nothing encoded before and once with everything
+overhead  milliseconds from a question to its whole answer, one after the other in one event loop: search (`lexical`,
+          ten text and five image quotes), call, resolving marks, and the gate. The server answers at once, so all of
+          this is overhead, the server's own work included. The times before and after the server had the request are
+          given separately. With pictures, once with none of them encoded before and once with all
 first     milliseconds from when the first words of a streamed answer were due at the server, which writes them then or
           a little later, to their event
-flight    with answers that take 2 s and 64 allowed at once: how many are under way, each counted for 2 s from when the
-          server had its request, on average from the first request to the end of the last answer
+flight    with answers that take 2 s and 64 allowed at once: how many are under way, on average from the first request
+          to the end of the last answer; each counts for 2 s from when the server had its request
 memory    resident memory of a run, after a fifth of its questions and at its end; its answers are short
 """
 
@@ -38,7 +38,7 @@ from quoteweave.pipeline.settings import ChatSettings
 from quoteweave.retrievers.make_retriever import make_retriever
 from quoteweave.testing.model_server import Reply
 
-WAITING = 20  # questions that are asked before and not counted
+WAITING = 20  # questions that are asked first and not counted
 GOAL_OVERHEAD_MS, GOAL_FIRST_MS = 30, 5
 CHUNK = 12  # characters in a chunk of a streamed answer
 FIRST_AFTER_S, NEXT_AFTER_S = 0.2, 0.002
@@ -56,7 +56,7 @@ dredging is to cost 3.1 million euros [5] and to be done by 2021 [6].
 """
 Figures = dict[str, Any]
 Questions = Callable[[int], list[str]]
-"""As many as are asked for, or else so many."""
+"""Makes questions: as many as the option says, or else the given number."""
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def _questions(collection: Collection, options: Namespace, usual: int) -> list[str]:
-    """As many as were asked for, or else as is usual, on quotes of some documents."""
+    """Questions about quotes of some documents: as many as the option says, or else `usual`."""
     names = [document.name for document in collection.documents()]
     texts = [quote.text for name in names[:: max(1, len(names) // 20)] for quote in collection.document_quotes(name)]
     return Writing(seed=2).questions(texts, options.questions or usual)
@@ -131,7 +131,7 @@ def _first(collection: Collection, questions: Questions) -> tuple[Figures, Table
 def _spread(
     server: ModelProcess, ask: Callable[[str], Awaitable[object]], before: Sequence[str], asked: Sequence[str]
 ) -> dict[str, float]:
-    """What questions take, whole, until the server has them and after that; those `before` are not counted."""
+    """Times of questions: in total, until the server has them, and after that; those `before` are not counted."""
 
     async def all_of_them() -> list[tuple[float, float]]:
         for question in before:
@@ -164,7 +164,7 @@ async def _to_the_end(rag: Rag, question: str) -> None:
 
 
 async def _first_told(rag: Rag, questions: Sequence[str]) -> list[float]:
-    """When the first words of each answer were told; each answer is read to its end."""
+    """When the event with the first words of each answer came; each answer is read to its end."""
     told = []
     for question in questions:
         async with aclosing(rag.stream(question)) as events:

@@ -70,10 +70,10 @@ class UnmetBox:
     question: str
     box: Box
     met_by: str
-    """Layout of the quote that meets it; "" where none does."""
+    """The layout of the quote that meets it; "" if none does."""
     page_in_context: bool
     nearest: str
-    """Layout of the quote with the highest IoU; "" where none overlaps."""
+    """The layout of the quote with the highest IoU; "" if none overlaps."""
     nearest_box: Box | None
     nearest_iou: float
 
@@ -121,7 +121,7 @@ def _measured(collection: Collection, examples: Sequence[Example]) -> Iterator[t
 
 
 def contexts_of(collection: Collection, examples: Sequence[Example]) -> Iterator[Prediction]:
-    """What the search of `ask` with nothing set finds for each question within its document, contexts included."""
+    """What the default search of `ask` finds for each question within its document, contexts included."""
     retriever = make_fused(["lexical"], None, collection)
     search, names = Search(retriever, collection=collection), {example.document or "" for example in examples}
     return run_retrieval(examples, retriever, scope="document", documents=names, search=search)

@@ -1,20 +1,20 @@
-"""Evidence to the word: which words are highlighted for a claim, beside those that people marked.
+"""How well the words that are highlighted for a claim agree with those that people marked.
 
-The claims stand in `highlight_claims.jsonl`, written by hand over the sample documents and those that
-`made_highlight_pages.py` draws: ruled tables, columns with hyphens, turned pages, a scan. For each the words of its
-quote that support it (`gold`) were marked before the method was run on it: the fewest whole phrases that say it; of a
-table, the cell with the name of its row and the heading of its column; none where the quote does not support the
-claim. The claims of the set `before` were used to improve the method. It was frozen, and then those of the set
-`after` were written and marked, and later those of the sets `last` and `fresh`. The method was changed by the figures
-of these, and frozen; then the claims of the set `newest` were written, on pages that were new too, and so it went on
-with `unseen`, `final` and `closing`. After these the method was not changed, and their figures are the ones to go by.
+The claims are in `highlight_claims.jsonl`, written by hand about the sample documents and those that
+`made_highlight_pages.py` draws: ruled tables, columns with hyphens, turned pages, a scan. For each claim the words of
+its quote that support it (`gold`) were marked before the method was run on it: the fewest whole phrases that say it; in
+a table, the cell with the name of its row and the heading of its column; none if the quote does not support the claim.
+The claims of the set `before` were used to improve the method. Then the method was frozen, and those of the set `after`
+were written and marked, and later those of the sets `last` and `fresh`. The method was changed because of their
+figures, and frozen again; then the claims of the set `newest` were written, on new pages, and likewise those of
+`unseen`, `final` and `closing`. After these the method was not changed, so their figures are the ones to trust.
 
-Words count as they stand on the page. *Precision* is the share of the highlighted words that are gold, and *recall*
-that of the gold words that are highlighted, over all words of the claims; a claim whose whole element is shown lowers
-recall. *No overlap*: the highlighted claims of which not one highlighted word is gold. *Element*: the claims without
-a highlighted word, and *rightly* of those without gold words. *Area*: boxes of the highlight over the element's, the
-median, and the same of the gold words of these claims. The time is that of `evidence_for` in an open collection: it
-reads the page's words and aligns them with the quote's, each time anew.
+Words are counted as they stand on the page. *Precision* is the share of the highlighted words that are gold, and
+*recall* that of the gold words that are highlighted, over all words of the claims; a claim whose whole element is shown
+lowers recall. *No overlap* counts the highlighted claims without any highlighted word that is gold. *Element* counts
+the claims without a highlighted word, and *rightly* those of them without gold words. *Area* is the median of the area
+of the highlight's boxes divided by the element's, and the same for the gold words of these claims. The time is that of
+`evidence_for` in an open collection: each call reads the page's words and aligns them with the quote's.
 """
 
 import statistics
@@ -64,12 +64,12 @@ class Marked:
 
     claim: Claim
     gold: frozenset[int]
-    """Places among the words of its page."""
+    """Positions of the gold words among the words of its page."""
     shown: frozenset[int]
     area: float
-    """That of the boxes as a share of the element's."""
+    """The area of the boxes as a share of the element's."""
     gold_area: float
-    """The same of the gold words, each boxed by itself."""
+    """The same for the gold words, with a box for each word."""
     seconds: float
     said: tuple[str, ...]
     """The characters of the quote, for reading."""
@@ -123,7 +123,7 @@ def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Ma
 
 
 def _quote(claim: Claim, quotes: Sequence[Quote]) -> Quote:
-    """The shortest that begins so: a page without text of its own is one too, and begins as its first paragraph."""
+    """The shortest quote that begins as the claim says: a whole scanned page begins like its first paragraph."""
     there = [quote for quote in quotes if (quote.document, quote.page) == (claim.document, claim.page)]
     fitting = [quote for quote in there if text_of(quote).startswith(claim.begins)]
     if not fitting:
@@ -144,7 +144,7 @@ def _gold(claim: Claim, words: Sequence[tuple[int, str]]) -> frozenset[int]:
 
 
 def _places(said: str, words: Sequence[tuple[int, str]]) -> Iterator[set[int]]:
-    """Where whole words say that, by letters and digits alone: hyphens at the ends of lines do not matter."""
+    """Yield the words that say it, compared by letters and digits alone, so that hyphens at line ends do not matter."""
     wanted = _bare(said)
     bare = [(at, _bare(word)) for at, word in words if _bare(word)]
     for first in range(len(bare)):
@@ -218,7 +218,7 @@ def _cells(figures: dict[str, float | None]) -> list[str]:
 
 
 def _misses(marked: Sequence[Marked]) -> Table:
-    """Claims with a word too many or too few."""
+    """A table of the claims with a word too many or too few."""
     rows = [
         [one.claim.claim, f"+{len(one.shown - one.gold)} -{len(one.gold - one.shown)}", " / ".join(one.said)]
         for one in marked

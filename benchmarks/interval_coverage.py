@@ -1,10 +1,10 @@
-"""How often 95 % intervals of few documents hold the true value, and how wide they are: ours beside three bootstraps.
+"""How often 95 % intervals over few documents contain the true value, and how wide they are: ours and three bootstraps.
 
-Data are drawn where the truth is known: right or wrong answers, bounded scores, pooled F1, and paired differences of
-two systems, in truth 0 or not; over documents of 2 to 41 questions, 7 on average, which go together within documents as
-much as an intracluster correlation says. All methods see the same draws.
+Data are drawn from distributions with known values: right or wrong answers, bounded scores, pooled F1, and paired
+differences of two systems, whose true value is 0 or not. Documents have 2 to 41 questions, 7 on average, with a given
+intracluster correlation. All methods get the same draws.
 
-- ours: `cluster_intervals` (and `difference_of`), as reports have it
+- ours: `cluster_intervals` (and `difference_of`), as in reports
 - t: the jackknife's standard error and Student's t, without the logit
 - percentile, bootstrap-t, BCa: whole documents drawn (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
   sections 13.3, 12.5 and 14.3)
@@ -35,7 +35,7 @@ NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Sums of each document in each of many data sets, of which the figure is a ratio, and the true figure."""
+    """Many data sets: for each, the sums of its documents, whose ratio is the figure; and the true figure."""
 
     above: Array
     below: Array
@@ -44,7 +44,7 @@ class Data:
 
 
 class Drawing:
-    """Draws data sets of so many documents, with this true share and correlation."""
+    """Draws data sets with that number of documents, true share and correlation."""
 
     def __init__(self, chance: np.random.Generator, shape: tuple[int, int], share: float, correlation: float) -> None:
         self.chance, self.shape, self.share, self.correlation = chance, shape, share, correlation
@@ -69,20 +69,20 @@ class Drawing:
         return Data(self.total(right), self.total(self.there), self.share)
 
     def scores(self) -> Data:
-        """Means of scores from 0 to 1, a quarter as spread as right and wrong."""
+        """Means of scores from 0 to 1 with a quarter of the variance of right and wrong answers."""
         centres = np.clip(self.centres(), 1e-6, 1 - 1e-6)
         scores = self.chance.beta(3 * centres, 3 * (1 - centres), size=self.there.shape)
         return Data(self.total(scores), self.total(self.there), self.share)
 
     def pooled_f1(self) -> Data:
-        """One to three gold quotes a question, and one to four cited."""
+        """Pooled F1, with one to three gold quotes a question, and one to four cited ones."""
         gold, cited = (self.chance.integers(1, most + 1, size=self.there.shape) for most in (3, 4))
         common = self.chance.binomial(np.minimum(gold, cited), self.centres())
         most_common = np.mean([min(one, other) for one in range(1, 4) for other in range(1, 5)])
         return Data(2 * self.total(common), self.total(gold + cited), float(2 * self.share * most_common / 4.5))
 
     def difference(self, gain: float = 0.1) -> Data:
-        """Of two systems that go together in 60 % of the questions; the first also answers `gain` of all others."""
+        """The difference of two systems that share 60 % of their luck; the first also answers `gain` of the rest."""
         centres = self.centres()
         others = (centres + self.centres()) / 2
         luck, alone = self.chance.random(self.there.shape), self.chance.random(self.there.shape)
@@ -92,7 +92,7 @@ class Drawing:
         return Data(self.total(ours * 1.0 - theirs), self.total(self.there), truth, (-1.0, 1.0))
 
     def no_difference(self) -> Data:
-        """Of two systems that are equally good."""
+        """The difference of two systems that are equally good."""
         return self.difference(gain=0.0)
 
 
@@ -106,7 +106,7 @@ KINDS: Mapping[str, Callable[[Drawing], Data]] = {
 
 
 def ours(data: Data) -> tuple[Array, Array]:
-    """What the package gives; NaN where it gives none."""
+    """The intervals of this package; NaN where it gives none."""
     figure, names = ratio_of("figure", "above", "below", limits=data.limits), list(range(data.above.shape[1]))
     found = []
     for above, below in zip(data.above.tolist(), data.below.tolist(), strict=True):
@@ -118,7 +118,7 @@ def ours(data: Data) -> tuple[Array, Array]:
 
 
 def jackknife(data: Data) -> tuple[Array, Array, Array]:
-    """Figures, their standard errors, and what they are without each document."""
+    """The figures, their standard errors, and the figures without each document."""
     figures = data.above.sum(axis=1) / data.below.sum(axis=1)
     left = (data.above.sum(axis=1, keepdims=True) - data.above) / (data.below.sum(axis=1, keepdims=True) - data.below)
     number = left.shape[1]
@@ -126,14 +126,14 @@ def jackknife(data: Data) -> tuple[Array, Array, Array]:
 
 
 def plain_t(data: Data) -> tuple[Array, Array]:
-    """Cut at the limits."""
+    """The intervals by Student's t, cut at the limits of the figure."""
     figures, errors, left = jackknife(data)
     half = two_sided_critical_value(0.95, left.shape[1] - 1) * errors
     return np.maximum(figures - half, data.limits[0]), np.minimum(figures + half, data.limits[1])
 
 
 def bootstraps(data: Data, draws: Array) -> Iterator[tuple[Array, Array]]:
-    """Percentile, bootstrap-t and BCa, in turn; `draws` (resamples, documents) tells how often each is drawn."""
+    """The intervals by percentile, bootstrap-t and BCa; `draws` (resamples, documents) says how often each is drawn."""
 
     def drawn(values: Array) -> Array:
         found: Array = np.einsum("bg,rg->rb", draws, values)
@@ -178,7 +178,7 @@ def _bca(samples: Array, figures: Array, left: Array) -> tuple[Array, Array]:
 
 
 def measured(data: Data, draws: Array) -> dict[str, tuple[float, float]]:
-    """The share of intervals that hold the truth, and their mean width, by method."""
+    """By method, the share of intervals that contain the true value, and their mean width."""
     found = dict(zip(METHODS, (ours(data), plain_t(data), *bootstraps(data, draws)), strict=True))
     return {
         name: (

@@ -1,12 +1,14 @@
-"""Whether constants of the generator without a model are more than luck: leave one document out.
+"""Whether constants of the generator without a model are more than luck, measured by leaving one document out.
 
 Each of the constants that were chosen by looking at MMLongBench-Doc's answerable questions is varied by itself. A
-value's score for a question is 1 for a gold page cited and 1 for the answer said, the mean of both. For each document
-the best value is chosen on the questions of all others, and the left-out document is scored with it: the mean of these
-held-out scores stands beside that of the shipped value. Of equals the shipped one is taken.
+value's score for a question is the mean of two figures: 1 if a gold page is cited, and 1 if the answer is said. For
+each document the best value is chosen on the questions of all others, and the left-out document is scored with it. The
+mean of these held-out scores is shown beside that of the shipped value. If values are equally good, the shipped one is
+taken.
 
-The score sees neither words nor questions that should be declined: by it, longer places and fewer abstentions never
-lose. What it would choose for `EXCERPT_WORDS`, `CHANCE` and `THRESHOLD` is therefore not what one would ship.
+The score ignores the length of answers and questions that should be declined, so longer places and fewer abstentions
+never lower it. The values that it would choose for `EXCERPT_WORDS`, `CHANCE` and `THRESHOLD` should therefore not be
+shipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,19 +41,19 @@ GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
 
 
 class LeftOut(BaseModel):
-    """One constant."""
+    """The results for one constant."""
 
     name: str
     scores: dict[str, float]
-    """By value, the shipped one first: the mean over all questions."""
+    """The mean score over all questions by value, the shipped one first."""
     held_out: float
     chosen: dict[str, int]
-    """By value, for how many documents it was chosen."""
+    """The number of documents for which each value was chosen."""
     less_shipped: Interval | None
 
 
 def left_out(asked: Sequence[Asked]) -> list[LeftOut]:
-    """Each constant of the grid; questions that cannot be answered are left out."""
+    """The results for each constant of the grid; questions that cannot be answered are left out."""
     own = [one for one in asked if one.set == MMLONGBENCH and one.example.reference.answer_format != "none"]
     documents = [one.example.document or "" for one in own]
     shipped = _scores(own)
@@ -67,7 +69,7 @@ def left_out(asked: Sequence[Asked]) -> list[LeftOut]:
 
 
 def left_out_table(found: Sequence[LeftOut]) -> Table:
-    """Scores in per cent, differences in points."""
+    """A table with scores in per cent and differences in percentage points."""
     cells = [
         [
             one.name,
@@ -83,7 +85,7 @@ def left_out_table(found: Sequence[LeftOut]) -> Table:
 
 
 def _held_out(name: str, values: Sequence[str], scores: npt.NDArray[np.float64], documents: Sequence[str]) -> LeftOut:
-    """`scores` are (values, questions), those of the shipped value first."""
+    """The results for one constant; `scores` are (values, questions), those of the shipped value first."""
     at = np.array(documents)
     chosen = {own: int(np.argmax(scores[:, at != own].mean(axis=1).round(12))) for own in dict.fromkeys(documents)}
     held_out = [float(scores[chosen[own], place]) for place, own in enumerate(documents)]
@@ -102,7 +104,7 @@ def _scores(asked: Sequence[Asked]) -> list[float]:
 
 @contextmanager
 def _constant(module: ModuleType, name: str, value: object) -> Iterator[None]:
-    """The generator with another value of a constant, until the block ends."""
+    """Use another value of a constant within the block."""
     before = getattr(module, name)
     setattr(module, name, value)
     try:

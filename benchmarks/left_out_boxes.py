@@ -1,10 +1,11 @@
-"""Whether what contexts hold of gold boxes rests on constants that fit these documents: leave one document out.
+"""Whether the recall of gold boxes depends on constants that fit these documents, measured by leaving one out.
 
-C15 is the share of a question's gold boxes that its context of 15 quotes holds, as `gold_boxes.py` and `eval retrieval`
-measure it. Settings are the shipped one, and those in which one constant of the search is off, halved or doubled; off,
+C15 is the share of a question's gold boxes in its context of 15 quotes, as `gold_boxes.py` and `eval retrieval` measure
+it. Settings are the shipped one, and those in which one constant of the search is set to 0, halved or doubled; at 0,
 most of them switch off a rule. For each document the setting that is best on the questions of all other documents is
-chosen, and the left-out document is measured with it: of equals once with the shipped setting, and once with the one
-that is worst for the left-out document, so that a rule from which one document alone gains does not count.
+chosen, and the left-out document is measured with it. If several are equally good, this is done twice: with the shipped
+setting, and with the one that is worst for the left-out document, so that a rule that helps only one document does not
+count.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -91,7 +92,7 @@ def main() -> None:
 
 @contextmanager
 def constant(module: ModuleType, name: str, times: float) -> Iterator[None]:
-    """A constant so many times as large, whole where it is, until the block ends."""
+    """Multiply a constant by `times` within the block; an integer stays an integer."""
     before = getattr(module, name)
     try:
         setattr(module, name, type(before)(before * times))
@@ -112,7 +113,7 @@ def c15(collection: Collection, examples: Sequence[Example]) -> list[float]:
 
 
 def chosen_without(name: str, documents: Sequence[str], scores: npt.NDArray[np.float64]) -> tuple[int, int]:
-    """Positions of the settings that are best on all other documents: the first, and the worst on this one."""
+    """Positions of two settings among the best on all other documents: the first, and the one worst on this one."""
     own = np.array(documents) == name
     means = scores[:, ~own].mean(axis=1).round(12)
     equal = np.flatnonzero(means == means.max())

@@ -1,9 +1,9 @@
-"""Engines that a lexical index could be made with, over the words of the same quotes: what decision 0008 rests on.
+"""Compares engines that a lexical index could be built with, over the words of the same quotes, for decision 0008.
 
-bm25s (whole matrix), tantivy (segments), SQLite's FTS5, and the segments of this package. Each gets the words as our
-tokenizer cuts them. Measured in one process: building, adding one document and searching right after, questions (ten
-best quotes), bytes on disk, and whether the same quotes in another order and with a removal on the way give the same
-scores. tantivy is optional: pip install tantivy.
+The engines are bm25s (whole matrix), tantivy (segments), SQLite's FTS5, and the segments of this package. Each gets the
+words as our tokenizer cuts them. Measured in one process are: building, adding one document and searching right after,
+questions (ten best quotes), bytes on disk, and whether the same quotes give the same scores when they are added in
+another order, with a removal in between. tantivy is optional: pip install tantivy.
 """
 
 import sqlite3
@@ -50,7 +50,7 @@ class Engine(Protocol):
 
 
 class Segments:
-    """This package's: merged into one file at the first build, a second one for what is added."""
+    """The segments of this package: one merged file at the first build, and a second one for added documents."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -69,7 +69,7 @@ class Segments:
         self._open()
 
     def remove(self, document: MadeDocument) -> None:
-        """Writes all again, without it."""
+        """Writes all segments again, without the document."""
         self._segments = [merge_segments(self._segments, {document.name})]
         self._open()
 
@@ -237,7 +237,7 @@ def _measured(
         adding = seconds(lambda: one.add([more]))
         size = sum(path.stat().st_size for path in Path(folder, "one").rglob("*") if path.is_file())
         asking = statistics.median(seconds(lambda tokens=tokens: one.search(tokens)) for tokens in questions)  # type: ignore[misc]
-        # The other way round, in two parts, with a document that was there for a while.
+        # The documents are added in another order, in two parts, and one more is added and removed in between.
         passing = MadeDocument("passing.txt", [row + 10_000_000 for row in more.rows], more.quotes)
         other.add([more, passing, *documents[len(documents) // 2 :]])
         other.remove(passing)
@@ -253,7 +253,7 @@ def _measured(
 
 
 def _difference(one: Found, other: Found) -> float:
-    """By how much the n-th best scores differ at most, in parts of the best."""
+    """The largest difference of the n-th best scores, as a share of the best score."""
     pairs = zip(sorted(one.values(), reverse=True), sorted(other.values(), reverse=True), strict=False)
     return max((abs(a - b) for a, b in pairs), default=0.0) / max(one.values(), default=1.0)
 

@@ -1,4 +1,4 @@
-"""The made library in a process of its own, so that it takes no time of the interpreter that is measured."""
+"""The made library in a process of its own, so that it takes no time from the process that is measured."""
 
 import multiprocessing
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class LibraryProcess:
         self.semantic_scholar_url, self.openalex_url = pipe.recv()
 
     def arrivals(self) -> list[float]:
-        """When requests came in; each is told once."""
+        """When requests came in; each time is returned once."""
         self._pipe.send("arrivals")
         told: list[float] = self._pipe.recv()
         return told
@@ -26,7 +26,7 @@ class LibraryProcess:
 
 @contextmanager
 def serving_library() -> Iterator[LibraryProcess]:
-    """The server, while the block lasts."""
+    """Run the server within the block."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve_library, args=(theirs,), daemon=True)

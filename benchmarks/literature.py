@@ -7,17 +7,17 @@ with 95 % intervals; the seconds of an excerpt, at loopback latencies and withou
 comparison the same without reading full texts, and plain BM25 (bm25s, English stemming) over the title and abstract of
 every paper that is not hidden, which knows the whole library.
 
-A table of verdicts says how often the finding of each excerpt's source, in that paper's own words, is found supported
-by its text, and how often the same sentence is with another number, another subject, outcome or factor of the same
+A table of verdicts says how often the finding of each excerpt's source, in that paper's own words, is judged supported
+by its text, and how often the same sentence is if it has another number, another subject, outcome or factor of the same
 topic, or the other direction, which the paper does not say.
 
-With `--paced N` only the time is measured from a sentence to its attribution with passage and box: of N excerpts, each
-with a new folder of papers and at the pace that a key allows, as somebody waits who pastes a sentence.
+With `--paced N` only the time from a sentence to its attribution with passage and box is measured, as a person waits
+who pastes a sentence: for N excerpts, each with a new folder of papers and at the rate that an API key allows.
 
 With `--rank-by NAME` candidates are ranked by that retriever, or by several, fused, in place of `lexical`; with
 `--dead-links` no file can be fetched, and it is counted how many first passages are snippets of Semantic Scholar's.
 
-How sure the first candidate is, `source_confidence.py` measures.
+`source_confidence.py` measures how often the first candidate is right.
 """
 
 import asyncio
@@ -148,7 +148,7 @@ async def _all(
 
 
 def rule_of(own: MadePaper) -> HidingRule:
-    """The paper that an excerpt is from is hidden, and what was published later."""
+    """The rule that hides the paper of an excerpt, and papers that were published later."""
     return HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
 
 
@@ -168,9 +168,9 @@ def _paced(name: SourceName, excerpts: int) -> list[float]:
     seconds, library = [], make_library()
     with serving_library() as server:
         url = server.semantic_scholar_url if name == "semantic-scholar" else server.openalex_url
-        for excerpt in random.Random(1).sample(library.excerpts, excerpts):  # of all kinds
+        for excerpt in random.Random(1).sample(library.excerpts, excerpts):  # so that all kinds are among them
             own = library.paper(excerpt.source)
-            time.sleep(1.1)  # so that its first request does not wait for the last one of the excerpt before
+            time.sleep(1.1)  # so that the next excerpt's first request does not wait
             with working_folder(None) as folder:
                 start = time.perf_counter()
                 with open_literature(
@@ -256,7 +256,7 @@ def own_words(paper: MadePaper) -> str:
 
 
 def _changed(paper: MadePaper, library: MadeLibrary, chance: random.Random) -> dict[str, str]:
-    """The sentence of a paper's first finding, as it is and with one thing changed."""
+    """The sentence of a paper's first finding: unchanged, and with one thing changed in each way."""
     finding, said = paper.findings[0], own_words(paper)
     near = [other.findings[0] for other in library.papers if other.topic == paper.topic and other.findings]
 

@@ -16,7 +16,7 @@ BARS = 24
 
 
 def fill_with_crops(collection: Collection, writing: Writing, *, quotes: int, documents: int) -> None:
-    """Put made documents into a collection, `CROPS` crops going round among their image quotes; build its index."""
+    """Put made documents into a collection, whose image quotes reuse `CROPS` crops in turn; build its index."""
     with collection.writer() as writer:
         chance = random.Random(4)
         crops = [collection.images.put(_chart(chance), suffix=".png") for _ in range(CROPS)]
@@ -35,7 +35,7 @@ def _with_crops(parsed: ParsedDocument, crops: Sequence[str], number: "count[int
 
 
 def _chart(chance: random.Random) -> bytes:
-    """A PNG of bars, each grained a little, so that it packs no better than what is cut out of a page."""
+    """A PNG of bars with a little noise, so that it compresses no better than a crop of a real page."""
     from PIL import Image
 
     width, height = SIZE

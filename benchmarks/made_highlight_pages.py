@@ -10,7 +10,7 @@ SIZE = (612.0, 792.0)
 LINE = 14.0
 DPI = 150
 LEAN = 0.4
-"""Degrees by which the scan is not straight."""
+"""Degrees by which the scan is rotated."""
 
 TABLES: Sequence[tuple[str, Sequence[Sequence[str]]]] = (
     (
@@ -109,9 +109,9 @@ UPRIGHT = {
     180: (-1, 0, 0, -1, *SIZE),
     270: (0, -1, 1, 0, 0, SIZE[0]),
 }
-"""What makes text upright on a page that is shown turned clockwise by so many degrees: a matrix as PDF writes it.
+"""By the degrees by which a page is rotated clockwise, the PDF matrix that makes its text upright.
 
-reportlab swaps the sides of a page that it turns, so that each is shown upright.
+reportlab exchanges width and height of a page that it rotates, so that each page is shown upright.
 """
 UPWARD = (
     "Sheet 3 shows the yard at Varr before the fire of 1946. The roundhouse had stalls for eighteen engines, and the "
@@ -244,7 +244,7 @@ def _plain(canvas: Any, paragraphs: Sequence[str], *, hyphens: bool) -> None:
 
 
 def _lines(canvas: Any, lines: Sequence[str], x: float, y: float) -> float:
-    """Draws the lines from there on down; where the next would stand."""
+    """Draw the lines downwards from there; return the y at which the next one would stand."""
     canvas.setFont("Helvetica", 10.5)
     for number, line in enumerate(lines):
         canvas.drawString(x, y - LINE * number, line)
@@ -252,7 +252,7 @@ def _lines(canvas: Any, lines: Sequence[str], x: float, y: float) -> float:
 
 
 def _hyphenated(text: str, width: float, *, hyphens: bool = True) -> list[str]:
-    """Lines no wider than that, in points; a word of nine letters or more that does not fit is parted in its middle."""
+    """Lines no wider than that, in points; a word of nine letters or more that does not fit is split in its middle."""
     from reportlab.pdfbase.pdfmetrics import stringWidth
 
     lines, line = [], ""
@@ -273,7 +273,7 @@ def _hyphenated(text: str, width: float, *, hyphens: bool = True) -> list[str]:
 
 
 def _scan(digital: Path, path: Path) -> None:
-    """The pages as a scanner would leave them: pictures, leaning, grey and a little blurred."""
+    """Write the pages as a scanner would produce them: pictures, rotated, grey and a little blurred."""
     import pypdfium2
     from PIL import Image, ImageFilter
 

@@ -1,4 +1,4 @@
-"""A made collection for measuring search: documents of made words, as frequent as words of a language are.
+"""A made collection for measuring search: documents of made words, distributed like the words of a language.
 
 Content words follow Zipf's law with exponent 1, documents favour some of them, two words in five are English stop
 words; paragraphs have about 60 words, and one quote in six is a picture with a caption. The same seed gives the same.
@@ -28,7 +28,7 @@ VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 
 
 class Writing:
-    """Writes made text. All write in one language: the seed changes what is said, not the words there are."""
+    """Writes made text. All seeds have the same vocabulary, and only the texts differ."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(0)
@@ -50,7 +50,7 @@ class Writing:
         )
 
     def length(self) -> int:
-        """Words of a paragraph: log-normal about 60, between 3 and 220."""
+        """The number of words of a paragraph: log-normal around 60, between 3 and 220."""
         return max(3, min(220, round(self._chance.lognormvariate(4.0, 0.6))))
 
     def questions(self, quotes: Sequence[str], number: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Pages of many vectors as a collection has them on disk, and indexes that refer to them.
 
-Run as a script it asks an index questions and does nothing else, so that the memory of searching can be watched.
+Run as a script, it asks an index questions and does nothing else, so that the memory of searching can be measured.
 """
 
 import argparse

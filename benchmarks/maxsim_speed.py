@@ -1,13 +1,13 @@
-"""How fast, in how much memory and with what recall items of many vectors are searched.
+"""Time, memory and recall of searching items of many vectors.
 
-made     exact search over made pages, beside colpali-engine's scorer (`score_multi_vector`, its batch size 128) over
-         the same embeddings in the same process, both in single-precision arithmetic: ours reads half precision from
-         files in the system's cache, the scorer has all in memory. Rounds of the two take turns. Beside them the time
-         of kinds in two stages; what they find of random vectors means nothing. Needs colpali-engine (extra `visual`),
+made     exact search over made pages, and colpali-engine's scorer (`score_multi_vector`, its batch size 128) over the
+         same embeddings in the same process, both in single-precision arithmetic: ours reads half precision from files
+         in the system's cache, the scorer has all in memory. Rounds of the two alternate. Also the time of kinds with
+         two stages, but not their recall, which means nothing on random vectors. Needs colpali-engine (extra `visual`),
          2 GB of disk and 8 GB of memory
 memory   the most memory, mapped files included, of a process that does nothing but search the made pages
-real     recall@10 of exact search, time and size of every kind on real token vectors: pages of MMDocIR's documents, and
-         stretches of them, asked MMDocIR's questions (`token_vectors.py`)
+real     recall@10 against exact search, time and size of every kind on real token vectors: pages of MMDocIR's
+         documents, and stretches of them, with MMDocIR's questions (`token_vectors.py`)
 """
 
 import statistics
@@ -38,7 +38,7 @@ PARTS = ("made", "memory", "real")
 K = 10
 BATCH = 128
 EXACT, SCORER = "exact", "colpali-engine"
-# Pooling the tokens of made pages takes minutes, and would show nothing that real ones do not.
+# Kinds that are measured on made pages. Pooling their tokens would take minutes, and show no more than real pages do.
 QUICK_TO_MAKE = ("two-stage", "binary")
 Figures = dict[str, Any]
 
@@ -103,7 +103,7 @@ def _chance() -> Any:
 def _beside_the_scorer(
     index: MultiVectorIndex, shards: Sequence[Shard], question: "Matrix", repeats: int
 ) -> tuple[dict[str, float], float]:
-    """Median seconds of both, and by how much the scores of what ours finds differ at most."""
+    """Median seconds of both, and the largest difference of the scores of the items that ours finds."""
     import numpy as np
     import torch
 
@@ -132,7 +132,7 @@ def _peak_gb(saved: Path, dimension: int) -> float:
 
 
 def _recall(items: "Sequence[Any]", questions: "Sequence[Matrix]") -> Figures:
-    """Of each kind: recall@10 of exact search, and as users are told it, milliseconds a question, bytes an item."""
+    """By kind: recall@10 against exact search, also as users are shown it, milliseconds a question, bytes an item."""
     import numpy as np
 
     kinds: dict[str, Figures] = {}

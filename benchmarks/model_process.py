@@ -1,7 +1,8 @@
-"""The scripted server in a process of its own, so that it takes no time of the interpreter that is measured.
+"""The scripted server in a process of its own, so that it takes no time from the process that is measured.
 
-It gives one reply to every request, or what a function makes of it, and notes when it had each of them whole. Notes
-are of `time.perf_counter`, which processes of one machine share on Linux, macOS and Windows.
+It gives the same reply to every request, or what a function returns for it, and records when it had received each
+request in full. Times are those of `time.perf_counter`, which processes of one machine share on Linux, macOS and
+Windows.
 """
 
 import multiprocessing
@@ -15,31 +16,31 @@ from quoteweave.testing.model_server import ModelServer, Reply
 
 
 class ModelProcess:
-    """What runs behind `serving`."""
+    """The server that `serving` runs."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self.base_url: str = pipe.recv()
 
     def arrivals(self) -> list[float]:
-        """When requests were there whole, in order; each is told once."""
+        """When requests had been received in full, in order; each time is returned once."""
         self._pipe.send("arrivals")
         told: list[float] = self._pipe.recv()
         return told
 
 
 Script = Reply | Callable[[Mapping[str, Any]], Reply]
-"""One reply for all requests, or a function of a module that makes one of a request."""
+"""One reply for all requests, or a module's function that returns one for a request."""
 
 
 @contextmanager
 def serving(reply: Script) -> Iterator[ModelProcess]:
-    """A server that answers so, while the block lasts."""
+    """Run a server with these replies within the block."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, reply), daemon=True)
     process.start()
-    theirs.close()  # so that a server that does not start is an end of the pipe here, not a wait without one
+    theirs.close()  # so that, if the server does not start, reading the pipe ends and does not wait forever
     try:
         yield ModelProcess(ours)
     finally:

@@ -1,23 +1,24 @@
 """Questions as people ask them, over real documents: how often they are answered without a model, and rightly.
 
-`natural_questions.jsonl` holds questions that we wrote, each asked within its document. Where one was answered, we read
-the answer beside its page and judged it, `right` or `wrong`. A question that is answered now and has no judgement is
+`natural_questions.jsonl` has questions that we wrote, each asked within its document. If one was answered, we compared
+the answer with its page and judged it, `right` or `wrong`. A question that is answered now and has no judgement is
 counted as not judged; the answers are printed, so that anyone can judge them.
 
-The generator's rules were made while looking at the `first`, and changed after the answers to the `second` and `third`
-had been read; the `fourth` were written after that, and but for one rule (that an acronym in brackets explains nothing)
-nothing was changed by their answers until 2026-11-26. Then, on 2026-11-27 and on 2026-11-29, rules were made
-stricter by the wrong answers to any set, so that how few are left flatters the rules.
+The generator's rules were made with the `first` set in view, and changed after the answers to the `second` and `third`
+had been read. The `fourth` set was written after that, and until 2026-11-26 its answers changed nothing but one rule
+(that an acronym in brackets explains nothing). Then, on 2026-11-27 and on 2026-11-29, rules were made stricter because
+of wrong answers to all sets, so the low number of those that are left flatters the rules.
 
-With `--small`, questions of `small_questions.jsonl` over a folder of 37 small documents instead: the samples, the pages
-that `made_highlight_pages.py` draws, and texts of our own (`small_documents/`). Each is asked over the
-folder (`folder`), and of its document alone in a collection of its own (`alone`); those about nothing in them over the
-folder and of three documents alone. What is answered is right if it has all words in `says`, and what is located is
-`shown` if the places have; a question about something else is right if it is declined. The rules were changed after
-the answers to the `first` and the `third` had been read; after those to the `second` one was made.
+With `--small`, questions of `small_questions.jsonl` are asked instead, over a folder of 37 small documents: the
+samples, the pages that `made_highlight_pages.py` draws, and texts of our own (`small_documents/`). Each is asked over
+the folder (`folder`), and over its document alone in a collection of its own (`alone`). Questions about nothing in the
+documents are asked over the folder and over each of three documents alone. An answer is right if it has all words in
+`says`, and a located question is `shown` if the places have them; a question about something else is right if it is
+declined. The rules were changed after the answers to the `first` and the `third` set had been read; one rule was made
+after those to the `second`.
 
-With `--foreign`, questions of `foreign_questions.jsonl` over the documents of their language (`foreign_documents/`,
-four of each), judged alike.
+With `--foreign`, questions of `foreign_questions.jsonl` are asked over the documents of their language
+(`foreign_documents/`, four of each) and judged in the same way.
 """
 
 import argparse
@@ -57,7 +58,7 @@ FOREIGN_DOCUMENTS = Path(__file__).with_name("foreign_documents")
 SMALL_DOCUMENTS = Path(__file__).with_name("small_documents")
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
 ALONE = ("plan.md", "leave-policy.html", "travel-policy.pdf")
-"""Documents of which alone questions about something else are asked."""
+"""Documents over each of which, alone, questions about something else are asked."""
 
 
 class Asked(BaseModel):
@@ -70,7 +71,7 @@ class Asked(BaseModel):
 
 
 class SmallAsked(BaseModel):
-    """A question over small documents, and the words by which its answer is told to be right."""
+    """A question over small documents, and the words that a right answer has."""
 
     set: Literal["first", "second", "third", "fourth"]
     question: str

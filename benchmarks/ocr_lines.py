@@ -1,9 +1,9 @@
-"""What reading short lines with little room after them changes, beside PaddleOCR's own width for all lines.
+"""Compares OCR that reads short lines with little padding behind them with PaddleOCR's own width for all lines.
 
-pictures  the raster pictures of MMDocIR's PDFs with a text layer that OCR reads when they are added: processor time,
+pictures  the raster pictures in MMDocIR's PDFs with a text layer that OCR reads when they are added: processor time,
           and the lines that differ
-pages     a page of each of some PDFs with a text layer, drawn and read by OCR: processor time, and how many words are
-          those of the text layer
+pages     one page of each of some PDFs with a text layer, drawn and read by OCR: processor time, and how many words
+          agree with the text layer
 """
 
 import random
@@ -42,13 +42,13 @@ class WideEngine(Engine):
 
 
 class Recorder:
-    """Keeps the pictures that it is to read, each once."""
+    """Collects the pictures that it is given to read, each once."""
 
     def __init__(self) -> None:
         self.pictures: dict[bytes, Pixels] = {}
 
     def read(self, picture: Raster) -> list[Line]:
-        """Read nothing."""
+        """Record the picture, and read no lines."""
         self.pictures.setdefault(picture.pixels.tobytes(), picture.pixels)
         return []
 

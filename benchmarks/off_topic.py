@@ -1,14 +1,14 @@
 """Questions about other things: how often the generator without a model declines them, and what that costs.
 
-`off_topic.jsonl` holds 100 questions that we wrote: 50 are about nothing that the documents of MMLongBench-Doc tell of
-(`off`), 50 name what a document is about, and ask what it does not tell (`near`: another year, another property). The
-first are asked within three documents each, `near` within its own, and all of the whole collection.
+`off_topic.jsonl` has 100 questions that we wrote: 50 are about nothing in the documents of MMLongBench-Doc (`off`), and
+50 name the topic of a document but ask for something that it does not say (`near`: another year, another property).
+Each `off` question is asked within three documents, each `near` one within its own, and all over the whole collection.
 
-120 further questions, the set `later`, were written before the rule that is shipped was made, and looked at after it:
-60 about nothing in the documents, and 60 that one of them answers (`answerable`). They are reported apart.
+120 further questions, the set `later`, were written before the shipped rule was made, and used only after that: 60
+about nothing in the documents, and 60 that one of them answers (`answerable`). They are reported separately.
 
-The curve: for thresholds around the shipped one (`extractive/topic.py`, `THRESHOLD`), the share of the `off` questions
-that are declined, beside the share of MMLongBench-Doc's answerable questions that are, which one wants to be small.
+The curve shows, for thresholds around the shipped one (`extractive/topic.py`, `THRESHOLD`), the share of the `off`
+questions that are declined, and that of MMLongBench-Doc's answerable questions that are, which should be small.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,16 +42,16 @@ from quoteweave.pipeline.search import Search
 
 QUESTIONS = Path(__file__).with_name("off_topic.jsonl")
 WITHIN = 3
-"""Documents within which a question about other things is asked."""
+"""The number of documents within which a question about other things is asked."""
 STEPS = (-3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0)
-"""From the shipped threshold."""
+"""Distances from the shipped threshold."""
 SCOPES = ("document", "collection")
 REAL = "real"
 CURVES = ("off", REAL, "off, later", "answerable, later")
 ANSWERABLE = (REAL, "answerable, later")
 LATER = ("off, later", "answerable, later")
 Curve = Mapping[float, Mapping[str, Mapping[str, float]]]
-"""Of each step the share declined by scope and kind."""
+"""The share declined, by step, scope and kind."""
 
 
 class _Question(BaseModel):
@@ -62,7 +62,7 @@ class _Question(BaseModel):
 
     @property
     def group(self) -> str:
-        """Its kind, and the set where that is the later one."""
+        """Its kind, with the set's name if that is `later`."""
         return self.kind if self.set == "first" else f"{self.kind}, later"
 
 
@@ -78,13 +78,13 @@ class Outcome(BaseModel):
 
     question: str
     kind: str
-    """`off`, `near`, or `real` of MMLongBench-Doc's answerable; `off, later` and `answerable, later`."""
+    """`off`, `near`, `real` (an answerable question of MMLongBench-Doc), `off, later` or `answerable, later`."""
     scope: str
     document: str | None
-    """Of a real or near question its own, of another the one searched; None for another over the whole collection."""
+    """A real or near question's own document; for others the one searched, or None for the whole collection."""
     status: str
     margin: float
-    """`topic.margin`; declined where negative."""
+    """`topic.margin`; the question is declined if it is negative."""
 
 
 def main() -> None:
@@ -112,7 +112,7 @@ def _outcomes(collection: Collection) -> list[Outcome]:
     names = sorted(document.name for document in collection.documents())
     asked: list[_Asking] = []
     for place, one in enumerate(written):
-        # Each time other documents, spread over all of them.
+        # Each question gets other documents, spread over all of them.
         others = [names[(place + at * len(names) // WITHIN) % len(names)] for at in range(WITHIN)]
         within = others if one.document is None else [one.document]
         asked += [_Asking(one.question, one.group, "document", name) for name in within]
@@ -148,7 +148,7 @@ def _shares(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def _declined(outcomes: Sequence[Outcome], scope: str, step: float) -> dict[str, float]:
-    """By kind, the share below a threshold that is so much higher than the shipped one."""
+    """By kind, the share below a threshold that is by `step` higher than the shipped one."""
     own = {kind: group for (kind, where), group in _groups(outcomes).items() if where == scope}
     return {kind: sum(one.margin < step for one in group) / len(group) for kind, group in own.items()}
 
@@ -156,7 +156,7 @@ def _declined(outcomes: Sequence[Outcome], scope: str, step: float) -> dict[str,
 def _outcome_table(outcomes: Sequence[Outcome]) -> Table:
     cells = []
     for (kind, scope), own in _groups(outcomes).items():
-        # Real questions come in documents; of the others each was written by itself, and asked up to three times.
+        # Real questions are clustered by document. The others were written one by one and are asked up to three times.
         clusters = [one.document if kind in ANSWERABLE else one.question for one in own]
         shares = ([float(one.status == status) for one in own] for status in reversed(OUTCOMES))
         cells.append([kind, scope, str(len(own)), *(bounds(clustered_interval(one, clusters)) for one in shares)])
@@ -164,7 +164,7 @@ def _outcome_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _drawn(curve: Curve) -> str:
-    """The curve as an SVG file: real questions declined across, those about other things upward; the shipped marked."""
+    """The curve as an SVG file: the share of real questions declined on the x axis, of others on the y axis."""
     with style("off-topic"):
         figure, axes = panels(1, height=3.0)
         for scope, colour in zip(SCOPES, COLOURS, strict=False):
@@ -191,7 +191,7 @@ def _curve_table(curve: Curve) -> Table:
 
 
 def _finite(margin: float) -> float | None:
-    """None for a question that names a place, or is about the document itself, whose margin has no bound."""
+    """The margin, or None if it is infinite, as for a question that names a place or is about the document itself."""
     return margin if abs(margin) != float("inf") else None
 
 

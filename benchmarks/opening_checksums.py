@@ -1,8 +1,8 @@
-"""What checking checksums costs when a process opens a collection and asks it a first question.
+"""How long verifying checksums takes when a process opens a collection and asks it a first question.
 
-Each process imports its libraries, then is timed from `Collection.open` to its first hits (and to an answer without
-words, which reads nothing but the list of documents). Processes that verify the catalogue and the lexical index
-alternate with processes that take both as they are; files are in the system's cache. The collection is made
+Each process imports its libraries, and is then timed from `Collection.open` to its first hits (and to the result for a
+question without words, which reads nothing but the list of documents). Processes that verify the catalogue and the
+lexical index alternate with processes that do not; files are in the system's cache. The collection is made
 (`made_quotes.py`) unless `--collection` holds one.
 """
 
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def _known(folder: Path) -> dict[str, object]:
-    """The checksums of the files, as they are stored; of segments by their sizes, which differ."""
+    """The stored checksums of the files; those of segments by the sizes of the files, which differ."""
     checksum = read_catalog_checksum(folder / "catalog.sqlite")
     if checksum is None:
         raise SystemExit(f"somebody writes to {folder}, or was killed while doing so")
@@ -98,14 +98,14 @@ def _seconds(folder: Path, question: str, known: dict[str, object]) -> float:
 
 
 def _share(taken: dict[str, list[float]]) -> str:
-    """What verifying adds, as a share of the time without it: the median over neighbours, and its interval."""
+    """The time that verifying adds, as a share of the time without it: median and interval over neighbouring runs."""
     shares = sorted(100 * (a / b - 1) for a, b in zip(taken["verified"], taken["as it is"], strict=True))
     low, high = _interval(shares)
     return f"{statistics.median(shares):+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:
-    """Of a median, from the order of the values, sorted: the ranks of a sign test."""
+    """The interval of the median of sorted values, by the ranks of a sign test."""
     away = round(0.98 * len(values) ** 0.5)
     middle = len(values) // 2
     return values[max(0, middle - away)], values[min(len(values) - 1, middle + away)]

@@ -19,7 +19,7 @@ Pages = Sequence[tuple[str, int]]
 
 
 def page_texts(folders: Sequence[Path], cache: Path, *, ocr: bool) -> dict[str, list[str]]:
-    """The text of each page of each PDF in the folders, by file name. What OCR reads is kept in the folder `cache`."""
+    """The text of each page of each PDF in the folders, by file name. Text read by OCR is kept in `cache`."""
     import pypdfium2
 
     read = _reader() if ocr else None
@@ -37,7 +37,7 @@ def page_texts(folders: Sequence[Path], cache: Path, *, ocr: bool) -> dict[str, 
 
 
 def baseline(examples: Sequence[Example], texts: Mapping[str, Sequence[str]]) -> Iterator[Prediction]:
-    """Asks every question within its document, an index for each, and over all pages, one index for all."""
+    """Ask every question within its document, with an index for each, and over all pages, with one index for all."""
     near = {name: PageIndex([(name, number) for number in range(len(own))], own) for name, own in texts.items()}
     every = [(name, number, text) for name, own in texts.items() for number, text in enumerate(own)]
     far = PageIndex([(name, number) for name, number, _ in every], [text for *_, text in every])
@@ -56,7 +56,7 @@ class PageIndex:
 
         self._pages = pages
         tokens = _tokens(texts)
-        # bm25s cannot index a corpus without any words, such as a scan that was not read; there all pages are alike.
+        # bm25s cannot index a corpus without words, such as a scan that OCR did not read; then all pages are equal.
         self._index = None
         if any(tokens):
             self._index = bm25s.BM25()

@@ -1,4 +1,4 @@
-"""Questions of which gold pages are not among the first five within the document, by causes that a rule can tell."""
+"""Questions with gold pages that are not among the first five within the document, by causes that rules can find."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ class Miss(BaseModel):
 
 
 def misses(sets: Sequence[QuestionSet], predictions: Iterable[Prediction], collection: Collection) -> list[Miss]:
-    """In the order of their causes."""
+    """The questions with missed pages, in the order of their causes."""
     first = {made.example: [hit.page for hit in made.pages[:FIRST]] for made in predictions if made.scope == "document"}
     asked = {example.document for questions in sets for example in questions.examples}
     read = [document.name for document in collection.documents() if document.name in asked]
@@ -70,7 +70,7 @@ def _cause(example: Example, missed: Sequence[int], pages: Sequence[set[str]] | 
 
 
 def _words_of_pages(collection: Collection, document: str) -> list[set[str]]:
-    """The words of each page that retrievers may find it by."""
+    """For each page, the words by which retrievers may find it."""
     of_page: dict[int, set[str]] = defaultdict(set)
     for quote in collection.document_quotes(document):
         if quote.retrievable:

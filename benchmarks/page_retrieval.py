@@ -1,4 +1,4 @@
-"""Retrievers by name asked a set of questions, within the document of each and over the whole collection."""
+"""Asks retrievers, given by name, a set of questions, within the document of each and over the whole collection."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in
 
 
 def ask(examples: Sequence[Example], parts: Sequence[str], collection: Collection) -> list[Prediction]:
-    """What the retriever of those names finds, fused as `search` fuses them; what it needs is built first.
+    """What the retrievers of those names find, fused as `search` fuses them; missing indexes are built first.
 
     `minilm` stands for the weights of all-MiniLM-L6-v2.
     """

@@ -1,4 +1,4 @@
-"""How fast a sentence's source is looked for among 200,000 titles and abstracts, beside bm25s alone in one process.
+"""How fast a sentence's source is found among 200,000 titles and abstracts, compared with bm25s in the same process.
 
 The papers are made (`made_quotes.py`): titles of ten words, abstracts of 150. They are imported as `quoteweave import
 papers` does, unless `--collection` holds them already. A sentence is 25 words of an abstract. Measured: the ten best
@@ -121,7 +121,7 @@ def _bm25s_alone(collection: Collection) -> Callable[[str], object]:
 
 
 def _timed(search: Callable[[str], object], asked: Sequence[str]) -> list[float]:
-    """Milliseconds of each sentence, asked once, as evidence for a sentence is kept; the first few are not counted."""
+    """Milliseconds of each sentence, asked once, because its evidence is cached; the first few are not counted."""
     taken = [1000 * seconds(partial(search, sentence)) for sentence in asked]
     return taken[UNCOUNTED:]
 

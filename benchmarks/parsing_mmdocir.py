@@ -1,8 +1,8 @@
 """How well the quotes of MMDocIR's documents meet the boxes that people drew around the evidence.
 
-Pictures: gold boxes of questions whose only type of evidence is figure, chart or table, on pages with a text layer; met
-where one image quote has an intersection over union of 0.5 or more. Coverage: of all gold area, the share that lies in
-quotes which are each under half a page. Whole-page quotes count in neither.
+Pictures: the share of gold boxes that one image quote meets with an intersection over union of at least 0.5, for
+questions whose only type of evidence is figure, chart or table, on pages with a text layer. Coverage: the share of all
+gold area that lies in quotes of less than half a page each. Whole-page quotes count in neither.
 """
 
 from collections import defaultdict
@@ -49,12 +49,12 @@ class Meeting:
 
     @property
     def is_picture(self) -> bool:
-        """Whether it counts among the pictures."""
+        """Whether the box counts among the pictures."""
         return self.text_layer and self.best_iou is not None
 
     @property
     def is_met(self) -> bool:
-        """Whether one image quote meets it."""
+        """Whether one image quote meets the box."""
         return self.best_iou is not None and self.best_iou >= MET
 
 

@@ -10,8 +10,8 @@ ocr-digital     the samples whose pages all have a text layer, the long made PDF
                 and without
 small-files     2,000 and 20,000 text files of two to six paragraphs
 large-text      a text file of 50 MB
-words           what keeping the words of pages adds to the documents of `digital`: processor time, in one process and
-                without OCR, and room; beside the same with the words left out
+words           how much processor time and disk space it takes to store the words of pages, for the documents of
+                `digital`, in one process and without OCR; compared with the same without words
 """
 
 import hashlib
@@ -144,7 +144,7 @@ def large_text(_pages: int, _long: int, _repeats: int) -> Figures:
 
 
 def words(_pages: int, _long: int, repeats: int) -> Figures:
-    """What keeping the words of pages costs while documents are added, and in the folder."""
+    """How much time and disk space it takes to store the words of pages while documents are added."""
     paths = digital_pdfs(mmdocir() / "pdf")
     rounds = [[_kept(paths, words=words) for words in (True, False)] for _ in range(repeats)]
     slower = [with_words[0] / without[0] - 1 for with_words, without in rounds]
@@ -165,7 +165,7 @@ def _kept(paths: Sequence[Path], *, words: bool) -> tuple[float, int]:
     from quoteweave.documents.parser import DocumentParser, ParserSettings
 
     def nothing(*_args: object, **_options: object) -> None:
-        """As if no page had words to keep."""
+        """Keep no words, as if pages had none."""
 
     add_lines = ReadingOrderWords.add_lines
     if not words:
@@ -214,7 +214,7 @@ PARTS: Mapping[str, Callable[[int, int, int], Figures]] = {
 
 
 def _add_seconds(paths: Sequence[Path], *, ocr: bool) -> float:
-    """From files to a collection that can be searched, processes started and models loaded on the way."""
+    """Seconds from files to a searchable collection, including the start of processes and loading of models."""
     from quoteweave.collection.collection import Collection
     from quoteweave.documents.ingest import AddOptions, add
     from quoteweave.documents.parser import ParserSettings
@@ -258,7 +258,7 @@ def _read_and_draw(paths: Sequence[Path]) -> None:
 
 
 def _first_pages(paths: Sequence[Path], pages: int, folder: Path) -> dict[Path, int]:
-    """PDFs of the first pages of each document, as many of each as come to `pages`; with how many each has."""
+    """PDFs of the first pages of each document, together about `pages` pages, with the number of pages of each."""
     import pypdfium2
 
     taken: dict[Path, int] = {}

@@ -1,4 +1,4 @@
-"""The most memory that a command takes, with all processes that it starts. Reads /proc, so Linux alone."""
+"""The most memory that a command takes, with all processes that it starts. Reads /proc, so it works on Linux alone."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """What a command took."""
+    """The time and memory that a command took."""
 
     seconds: float
     bytes: int  # resident memory of all processes at once; what they share counts once for each
@@ -41,7 +41,7 @@ def _resident_pages(root: int) -> int:
     resident: dict[int, int] = {}
     for path in PROC.glob("[0-9]*/stat"):
         try:
-            # The name in brackets may itself hold spaces and brackets; the fields that count stand after the last.
+            # The process's name in brackets may contain spaces and brackets; the fields needed come after the last one.
             fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
         except OSError:
             continue

@@ -1,4 +1,4 @@
-"""Page recall of each question as a row, groups of rows, and what groups come to: a mean and its 95 % interval."""
+"""Page recall of each question as a row, groups of rows, and the mean of each group with its 95 % interval."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class QuestionSet:
 
     @property
     def name(self) -> str:
-        """The folder's."""
+        """The name of the folder."""
         return self.folder.name
 
 
@@ -80,7 +80,7 @@ def rows_of(
 
 
 def read_rows(path: Path) -> dict[str, list[QuestionRow]]:
-    """The rows of each retriever, of what `retrieval_mmdocir.py --json` printed."""
+    """The rows of each retriever, as `retrieval_mmdocir.py --json` printed them."""
     try:
         return TypeAdapter(dict[str, list[QuestionRow]]).validate_python(json.loads(path.read_text("utf-8"))["rows"])
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -96,7 +96,7 @@ def by_set(rows: Sequence[QuestionRow]) -> dict[str, list[QuestionRow]]:
 
 
 def breakdowns(rows: Sequence[QuestionRow]) -> dict[str, dict[str, list[QuestionRow]]]:
-    """By what is grouped, then by group. A question with several types of evidence counts in each."""
+    """The groups of rows by each property. A question with several types of evidence counts in each of them."""
     domains, types = sorted({row.domain for row in rows}), sorted({name for row in rows for name in row.evidence_types})
     lengths = [*(name for _, name in LENGTHS), LONGEST]
     return {
@@ -114,7 +114,7 @@ def intervals(rows: Sequence[QuestionRow], scope: Scope, figures: Sequence[str] 
 
 
 def differences(ours: Sequence[QuestionRow], theirs: Sequence[QuestionRow], scope: Scope) -> dict[str, Interval | None]:
-    """Page recall of ours less theirs, paired by question; questions that they lack are left out."""
+    """Our page recall minus theirs, paired by question; questions that they lack are left out."""
     known = {row.example: row for row in theirs}
     pairs = [(row, known[row.example]) for row in ours if row.example in known]
     first, second = [row for row, _ in pairs], [row for _, row in pairs]

@@ -1,9 +1,9 @@
-"""Page recall on MMDocIR and MMLongBench-Doc, and boxes on MMDocIR, beside plain BM25 over whole pages.
+"""Page recall on MMDocIR and MMLongBench-Doc, and box recall on MMDocIR, compared with plain BM25 over whole pages.
 
 One collection holds the documents of both. The retrievers of the package are asked every question, within its document
-and over the whole collection; so is the baseline of `page_baseline.py`, once with pages that have no text layer read by
-OCR, once with the text layer alone. All tables are made from rows, one for each question, which `--json` prints too.
-Means have 95 % intervals and differences, paired by question, too; over documents.
+and over the whole collection. So is the baseline of `page_baseline.py`, once with OCR for pages without a text layer,
+once with the text layer alone. All tables are made from rows, one for each question, which `--json` prints too. Means,
+and differences paired by question, have 95 % intervals over documents.
 """
 
 import sys
@@ -48,7 +48,7 @@ from retrieval_tables import (
 
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 
-# Name to what is fused.
+# By name, the retrievers that are fused.
 RETRIEVERS: Mapping[str, tuple[str, ...]] = {"lexical": ("lexical",), "bm25": ("bm25",)}
 NEURAL: Mapping[str, tuple[str, ...]] = {"minilm": ("minilm",), "lexical + minilm": ("lexical", "minilm")}
 PLAIN, TEXT_LAYER = "plain pages", "plain pages, text layer alone"
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def question_sets() -> list[QuestionSet]:
-    """MMDocIR's, and MMLongBench-Doc's where they are. Ends the script where both have a document of one name."""
+    """MMDocIR's questions, and MMLongBench-Doc's if there; ends the script if both have a document of the same name."""
     folders = research_folders()
     if len(folders) == 1:
         print("no mmlongbench/ beside mmdocir/: only that is measured; see benchmarks/README.md", file=sys.stderr)
@@ -113,7 +113,7 @@ def measure(sets: Sequence[QuestionSet], options: Namespace) -> tuple[dict[str, 
 
 
 def _compare(pairs: Mapping[str, tuple[Sequence[QuestionRow], Sequence[QuestionRow]]]) -> Differences:
-    """Of each pair the first less the second."""
+    """The first minus the second of each pair."""
     groups = {name: by_set(ours) for name, (ours, _) in pairs.items()}
     return {
         group: {

@@ -10,13 +10,13 @@ from question_rows import SCOPES, Intervals, QuestionRow, Scope, by_set, interva
 SCOPE_NAMES: Mapping[Scope, str] = {"in_document": "within the document", "collection": "over the whole collection"}
 AT = tuple("@" + figure.partition("@")[2] for figure in PAGES)
 Rows = Mapping[str, Sequence[QuestionRow]]
-"""Of each retriever, by its name."""
+"""The rows of each retriever, by its name."""
 Differences = Mapping[str, Mapping[Scope, Mapping[str, Intervals]]]
-"""By set, by scope, by what is compared."""
+"""Differences by set, scope, and the name of the comparison."""
 
 
 def recall_tables(retrievers: Rows, goals: Mapping[str, Mapping[str, float]]) -> Iterator[Table]:
-    """One for each scope and set. `goals` are figures to be reached within the document, by set."""
+    """A table for each scope and set. `goals` are figures to be reached within the document, by set."""
     groups = {name: by_set(rows) for name, rows in retrievers.items()}
     for scope in SCOPES:
         for group, first in next(iter(groups.values())).items():
@@ -29,7 +29,7 @@ def recall_tables(retrievers: Rows, goals: Mapping[str, Mapping[str, float]]) ->
 
 
 def box_table(rows: Mapping[str, Sequence[QuestionRow]]) -> Table:
-    """Of groups of questions, by name; those without gold boxes are left out."""
+    """A table of box recall of groups of questions, by name; groups without gold boxes are left out."""
     cells = []
     for name, group in rows.items():
         means = intervals(group, "in_document", BOXES)
@@ -59,7 +59,7 @@ def breakdown_table(retriever: str, by: str, groups: Mapping[str, Sequence[Quest
 
 
 def difference_tables(title: str, compared: Differences) -> Iterator[Table]:
-    """One for each set and scope."""
+    """A table for each set and scope."""
     for group, scopes in compared.items():
         for scope, pairs in scopes.items():
             cells = [[name, *_cells(found, signed=True)] for name, found in pairs.items()]
@@ -67,7 +67,7 @@ def difference_tables(title: str, compared: Differences) -> Iterator[Table]:
 
 
 def miss_tables(missed: Sequence[Miss], sets: Sequence[str]) -> Iterator[Table]:
-    """How many questions by cause and set, then the questions themselves."""
+    """A table of the number of questions by cause and set, then one of the questions themselves."""
     counted = [[cause, *(str(_count(missed, cause, name)) for name in sets)] for cause in CAUSES]
     yield Table(f"lexical: {len(missed)} questions with gold pages beyond the first five", ("", *sets), counted)
     for cause in CAUSES:

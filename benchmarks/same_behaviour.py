@@ -1,12 +1,12 @@
-"""Whether two versions of the program do the same: one checkout beside another, through the command line alone.
+"""Whether two versions of the program behave the same, compared through the command line of two checkouts.
 
     python benchmarks/same_behaviour.py /path/of/the/version/before --data DATA --collection FOLDER
 
 Each version, in processes of its own, adds the sample documents, three PDFs of the data, a Markdown and an HTML file,
-whose stored pages and quotes are compared record by record; searches with `lexical`, `bm25` and `tfidf`; answers ten
-questions, as JSON and as a page; runs a dataset by a configuration; prints `eval reproduce`, and, with `--collection`,
-`eval retrieval` on the whole of MMDocIR's documents, every figure. Times, paths and the versions' names are left out of
-the comparison. Keys that only the version after has are counted as additions and not as differences.
+whose stored pages and quotes are compared record by record. It searches with `lexical`, `bm25` and `tfidf`, answers ten
+questions, as JSON and as a page, runs a dataset with a configuration, and prints `eval reproduce` and, with
+`--collection`, all figures of `eval retrieval` on all of MMDocIR's documents. Times, paths and the versions' names are
+not compared. Keys that only the later version has are counted as additions and not as differences.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Version:
     work: Path
 
     def run(self, *arguments: object) -> str:
-        """What a command prints on stdout; exit codes 0 and 1 are results."""
+        """What a command prints on stdout; exit codes other than 0 and 1 are failures."""
         command = [sys.executable, "-m", "quoteweave", *map(str, arguments)]
         environment = {**os.environ, "PYTHONPATH": str(self.checkout), "COLUMNS": "120"}
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.work, env=environment, check=False)
@@ -148,7 +148,7 @@ def stored(catalog: Path) -> object:
 
 
 def compare(before: object, after: object, path: str = "") -> tuple[list[str], int]:
-    """Where two values differ, and how many keys only the second has."""
+    """The paths at which two values differ, and how many keys only the second has."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         gone = [f"{path}.{key} is gone" for key in before if key not in after and not VOLATILE.search(str(key))]
         parts = [

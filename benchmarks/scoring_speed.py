@@ -1,9 +1,9 @@
-"""How long saved answers take to score, and how much memory: 2,000 answers, as many as MMDocRAG's evaluation asks.
+"""Time and memory of scoring saved answers: 2,000 of them, as many as MMDocRAG's evaluation has questions.
 
-Measured: quote selection, from files and from memory, by either grammar of marks, with and without intervals; BLEU and
-ROUGE-L; intervals; and, where the research data holds
-mmdocrag/, the reproduction of all published figures of nine models, as a command, with its memory. The answers are made
-up, about as long as the published ones and with as many marks.
+Measured are quote selection, from files and from memory, with either grammar of marks, with and without intervals; BLEU
+and ROUGE-L; intervals; and, if the research data has mmdocrag/, the reproduction of all published figures of nine
+models, as a command, with its memory. The answers are made up, about as long as the published ones and with as many
+marks.
 """
 
 import json
@@ -34,7 +34,7 @@ WORDS = tuple(SENTENCE.split())
 TEXTS, IMAGES = 12, 8
 SENTENCES = 9
 Step = tuple[str, float | None, Callable[[], object]]
-"""What is measured, the seconds that it may take, and a call of it."""
+"""The name of what is measured, the seconds that it may take, and a call of it."""
 
 
 def main() -> None:
@@ -122,7 +122,7 @@ def selection_steps(sources: ScoringRequest, loaded: LoadedRun) -> list[Step]:
 
 
 def reproduction() -> Peak | None:
-    """The command that a user would run; None without the published files."""
+    """Time and memory of the command that a user would run; None without the published files."""
     data = research_data()
     if not (data / "mmdocrag").is_dir():
         return None
@@ -130,7 +130,7 @@ def reproduction() -> Peak | None:
 
 
 def _of(sources: ScoringRequest, *metrics: str) -> ScoringRequest:
-    """These metrics, or all of them."""
+    """A request for these metrics, or for all of them if none is named."""
     return sources.model_copy(update={"metrics": metrics or None})
 
 

@@ -1,10 +1,10 @@
-"""How fast 100,000 quotes are searched, beside bm25s alone over the same words in the same process.
+"""How fast 100,000 quotes are searched, compared with bm25s alone over the same words in the same process.
 
-The collection is made (`made_quotes.py`) unless `--collection` holds one already. Measured: opening it and answering a
-first question, libraries imported before, and in a process of its own; milliseconds a question with ten hits loaded,
-over the collection and within one document, also where it quotes marks alone; storing one more document, searchable
-at once, and removing it; making the whole index anew, beside bm25s with its tokenizer and an English stemmer; the room
-that the parts of the folder take.
+The collection is made (`made_quotes.py`) unless `--collection` holds one already. Measured are: opening it and
+answering a first question, with libraries imported before, and in a process of its own; milliseconds a question with
+ten hits loaded, over the collection and within one document, also for a question that quotes symbols alone; storing one
+more document, which can be searched at once, and removing it; rebuilding the whole index, compared with bm25s with its
+tokenizer and an English stemmer; and the disk space of the parts of the folder.
 """
 
 import statistics
@@ -47,7 +47,7 @@ def main() -> None:
             some = names[:: max(1, len(names) // 20)]
             texts = [quote.text for name in some for quote in collection.document_quotes(name)]
             size, questions = collection.counts().quotes, Writing(seed=2).questions(texts, options.questions)
-        room = _room(folder)  # before documents come and go, which leaves pages of the catalogue free for others
+        room = _room(folder)  # measured before documents come and go, which leaves free pages in the catalogue
         opening = {name: _opening(folder, name, questions[0]) for name in SPARSE_RETRIEVERS}
         over, within = _asking(folder, questions, some[0])
         marks = _marks(folder, some[0])
@@ -114,12 +114,12 @@ def _asking(folder: Path, questions: Sequence[str], document: str) -> tuple[Mill
 
 
 def _marks(folder: Path, document: str) -> dict[str, float]:
-    """Median seconds of a question that quotes marks alone, which are looked for in the records of the quotes."""
+    """Median seconds of a question that quotes symbols alone, by scope."""
     taken = {}
     with Collection.open(folder) as collection:
         retriever = make_retriever("lexical", collection)
         for scope, where in (("all", None), ("one document", Filter(documents=(document,)))):
-            # Each question is new: what was computed for one is kept.
+            # Each question is new, because the evidence for a question is cached.
             asked = [f'Where does it say "--", for the {number}th time?' for number in range(OPENINGS)]
             taken[scope] = statistics.median(seconds(partial(_hits, retriever, where, text)) for text in asked)
     return taken
@@ -130,7 +130,7 @@ def _hits(retriever: Retriever, where: Filter | None, question: str) -> object:
 
 
 def _bm25s_alone(folder: Path) -> tuple[Callable[[str], Any], Callable[[str], object]]:
-    """With bm25s and the words of the lexical index: the scores of all quotes, and the best of them; none is loaded."""
+    """Functions of bm25s over the words of the lexical index: the scores of all quotes, and the best, not loaded."""
     import bm25s
     from bm25s.selection import topk
 
@@ -193,7 +193,7 @@ def _first_in_a_process(folder: Path, question: str) -> float:
 
 
 def _building(folder: Path) -> dict[str, float]:
-    """Seconds to make the whole lexical index, and bm25s's own of the same texts with its tokenizer and a stemmer."""
+    """Seconds to build the whole lexical index, and bm25s's of the same texts with its tokenizer and a stemmer."""
     import bm25s
     import Stemmer
 

@@ -1,11 +1,11 @@
-"""How fast `quoteweave serve` answers over loopback, beside a bare FastAPI route that returns the same bytes.
+"""How fast `quoteweave serve` answers over loopback, compared with a bare FastAPI route that returns the same bytes.
 
 The collection is made (`made_quotes.py`) unless `--collection` holds one. The server is a process of its own with one
 worker (`--workers` of them for searches and answers), and so is each bare one; the load comes from this process.
-Measured: searches and answers a second with 16 connections, and what a request takes; what HTTP adds to the call within
-a process, one request at a time; the first event of a stream beyond the search; memory with many streams open at a slow
-model; searches while documents are added (the samples, which OCR reads in part); and a soak of all kinds of requests.
-`--only` chooses among them, `--seconds` and `--soak` say how long they take.
+Measured are: searches and answers a second with 16 connections, and the time of a request; the time that HTTP adds to a
+call within a process, one request at a time; the time until the first event of a stream, without the search; memory
+with many open streams of a slow model; searches while documents are added (the samples, which OCR reads in part); and a
+soak test with all kinds of requests. `--only` chooses among them, `--seconds` and `--soak` say how long they take.
 """
 
 import asyncio
@@ -156,7 +156,7 @@ def served(folder: Path, *config: str) -> Iterator[ServerProcess]:
             _wait(port, process)
             yield ServerProcess(process, port)
         finally:
-            process.terminate()  # what a shell put in the background may ignore Ctrl-C until it serves
+            process.terminate()  # a process that a shell put in the background may ignore Ctrl-C until it serves
             process.wait(60)
 
 
@@ -178,7 +178,7 @@ def bare(body: bytes) -> Iterator[int]:
 
 
 def _bare(port: int, request: tuple[str, Mapping[str, object]], seconds: float) -> Load:
-    """The load of a bare route that returns what this request is answered with."""
+    """The load figures of a bare route that returns the answer to this request."""
     _, _, body = asyncio.run(_once(port, request))
     with bare(body) as other:
         return asyncio.run(press(other, [("/bare", request[1])], connections=CONNECTIONS, seconds=seconds / 2))
@@ -211,7 +211,7 @@ def _figures(load: Load) -> dict[str, object]:
 
 
 def _overhead(folder: Path, port: int, questions: Sequence[str]) -> tuple[list[Row], dict[str, float]]:
-    """What a request takes beyond the call within a process; in turns, one at a time."""
+    """The time of a request beyond that of the call within a process; both alternate, one at a time."""
     found: dict[str, float] = {}
 
     async def compare() -> None:
@@ -239,7 +239,7 @@ async def _took(work: object) -> float:
 
 
 def _first_event(port: int, questions: Sequence[str]) -> tuple[list[Row], dict[str, float]]:
-    """Until the first event of a stream is there, beyond the search that its trace tells of."""
+    """The time until the first event of a stream, without that of the search, which the trace gives."""
     beyond: list[float] = []
 
     async def watch() -> None:
@@ -258,7 +258,7 @@ def _first_event(port: int, questions: Sequence[str]) -> tuple[list[Row], dict[s
 
 
 def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row], dict[str, float]]:
-    """Memory with so many streams open, whose model says a word now and then."""
+    """Memory with that many open streams, whose model sends a word now and then."""
     reply = Reply(text="One word after another is said [1]. " * 100, sizes=(6,), delays_s=(0.5,) * 600)
     with slow_model(reply) as model:
         config = (
@@ -311,7 +311,7 @@ def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row],
 
 
 def _adding(folder: Path, searches: Requests, seconds: float) -> tuple[list[Row], dict[str, object]]:
-    """Searches with 4 connections while documents are added, beside those before, over a copy of the collection."""
+    """Searches with 4 connections before and while documents are added, over a copy of the collection."""
     with TemporaryDirectory() as own:
         copy = Path(own) / "made"
         shutil.copytree(folder, copy)
@@ -343,7 +343,7 @@ def _adding(folder: Path, searches: Requests, seconds: float) -> tuple[list[Row]
 
 
 def _soak(folder: Path, requests: Requests, seconds: float) -> tuple[list[Row], dict[str, object]]:
-    """Every kind of request for a while: errors, memory and open files."""
+    """A soak test with every kind of request: errors, memory and open files."""
     streamed = [(path, {**body, "stream": True}) for path, body in requests if path.endswith("answers")]
     with served(folder) as server:
         asyncio.run(press(server.port, requests, connections=8, seconds=5))

@@ -1,20 +1,21 @@
-"""How sure the source of a sentence is in the literature: the chance that `attribute` gives, fitted and measured.
+"""How well the probability that `attribute` gives for a source in the literature is calibrated; it is also fitted here.
 
-Asked of the made library (`quoteweave.testing.LibraryServer`), full texts included:
+These sentences are looked for in the made library (`quoteweave.testing.LibraryServer`), full texts included:
 
-- its 60 *excerpts*, whose sources it has, in other words than their sources', and the 12 whose source it *lacks*, of
-  which papers of the same topic find something alike; the paper that each is from, and later ones, are hidden;
-- the finding of each excerpt's source in *its own words*, the same papers hidden;
-- sentences *unrelated* to all papers of the library, or of its topics and stated by none, in English and six other
-  languages (`unrelated_sentences.jsonl`). Those of the set `closing` were written before the chance was fitted on the
-  others, and have no part in it.
+- its 60 *excerpts*, whose sources it has and which use other words than their sources, and the 12 whose source it
+  *lacks*, but for which papers of the same topic have similar findings; the paper that each excerpt is from, and later
+  ones, are hidden;
+- the finding of each excerpt's source in *its own words*, with the same papers hidden;
+- sentences *unrelated* to all papers of the library, or about its topics but stated by none, in English and six other
+  languages (`unrelated_sentences.jsonl`). Those of the set `closing` were written before the probability was fitted on
+  the others, and are not used for fitting.
 
-How many first candidates a sentence like the claim cites, of right and of wrong ones, stands in the same table.
+The same table counts the right and wrong first candidates that are cited by a sentence similar to the claim.
 
-With `--calibrate FILE` the chance that the first candidate is the source is fitted on all but the closing set, and
-written; a source is given from the least chance at which at most a tenth of those given are wrong, or from one half if
-that is more. The table of outcomes is of the calibration that is shipped: sources given that are right and wrong, and
-sentences for which none is given.
+With `--calibrate FILE` the probability that the first candidate is the source is fitted on all but the closing set, and
+written to the file. A source is given from the lowest probability at which at most a tenth of the given sources are
+wrong, but not below one half. The table of outcomes is for the shipped calibration: right and wrong sources given, and
+sentences without one.
 """
 
 import asyncio
@@ -40,9 +41,9 @@ from quoteweave.testing.literature.records import MadeLibrary
 
 SENTENCES = Path(__file__).with_name("unrelated_sentences.jsonl")
 RISK = 0.1
-"""Share of wrong sources among those that are given, at most, that a threshold is chosen for."""
+"""The threshold is chosen so that at most this share of the given sources is wrong."""
 MIN_THRESHOLD = 0.5
-"""Least threshold: what counts as likely is more likely than not."""
+"""Least threshold, so that a source called likely is more likely right than wrong."""
 KINDS = ("excerpts", "lacked", "own words", "unrelated", "unrelated, closing set")
 
 
@@ -63,7 +64,7 @@ class Asked(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What was found for it."""
+    """What was found for a sentence."""
 
     asked: Asked
     found: Attribution

@@ -1,9 +1,9 @@
-"""What a user waits for and downloads before anything is asked.
+"""How long a user waits, and how much is installed, before the first question.
 
-Wall time of `quoteweave --help` and of `import quoteweave`, each a process of its own and beside a Python that does
-nothing; of `quoteweave serve` with an empty collection until it accepts connections (to some 0.05 s); which heavy
-libraries the import brings along (none should be); and, with --venv, the size on disk of an environment that holds the
-base install.
+Measured are the wall time of `quoteweave --help` and of `import quoteweave`, each in a process of its own, compared
+with a Python that does nothing; that of `quoteweave serve` with an empty collection until it accepts connections
+(within 0.05 s); which heavy libraries the import loads (there should be none); and, with --venv, the size on disk of an
+environment with the base install.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Questions for cells of financial statements, over three annual reports: how often the right cell is given.
+"""Questions about cells of financial statements in three annual reports: how often the right cell is given.
 
-`statement_questions.jsonl` holds questions that we wrote from the text of pages picked by chance, before any was asked,
-and the amount that each asks for. Each is asked within its document, without a model. What is answered is right if it
-says the amount, and what is located is shown if a place has it.
+`statement_questions.jsonl` has questions that we wrote from the text of randomly chosen pages, before any was asked,
+with the amount that each asks for. Each is asked within its document, without a model. An answer is right if it says
+the amount; a located question counts as shown if one of the places has it.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
-"""Real vectors for MaxSim: the tokens of MMDocIR's pages and questions, through all-MiniLM-L6-v2.
+"""Real vectors for MaxSim: those of the tokens of MMDocIR's pages and questions, by all-MiniLM-L6-v2.
 
-That model was not trained for late interaction, but its vectors are of real text in real documents, which is what
-recall hangs on. A page is read in pieces of as many tokens as the model takes; the vectors of its pieces, of length 1,
-are the page's. Passages are stretches of a page's vectors, each of which shares half of them with the next; windows
-share seven eighths, so that the best items are much alike, and the hardest to tell from each other.
+That model was not trained for late interaction, but its vectors are of real text in real documents, on which recall
+depends. A page is encoded in pieces of as many tokens as the model takes, and has the normalised vectors of all of
+them. Passages are stretches of a page's vectors that share half of them with the next one; windows share seven eighths,
+so that the best items are very similar and hard to distinguish.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,13 @@ STRETCH = 128
 
 
 class TokenModel:
-    """Texts become the vectors of their tokens, in half precision as they are stored."""
+    """Encodes texts as the vectors of their tokens, in half precision as they are stored."""
 
     def __init__(self) -> None:
         from sentence_transformers import SentenceTransformer
 
         self._model: Any = SentenceTransformer(str(minilm()), device="cpu")
-        # The model puts a token before a text and one after it.
+        # The model adds a token before a text and one after it.
         self._longest = (self._model.max_seq_length or 256) - 2
 
     def pages(self, texts: Sequence[str]) -> "Tokens":
@@ -68,7 +68,7 @@ def stretches(pages: "Tokens", step: int) -> "Tokens":
 
 
 def mmdocir_tokens(cache: Path | None) -> "tuple[dict[str, Tokens], Tokens]":
-    """Items by what they are, and questions. Pages without a text layer are read by OCR where a `cache` is named."""
+    """Items by kind, and questions. Pages without a text layer are read by OCR if a `cache` is given."""
     model = TokenModel()
     texts = page_texts([mmdocir() / "pdf"], cache or Path(), ocr=cache is not None)
     pages = model.pages([text for own in texts.values() for text in own])

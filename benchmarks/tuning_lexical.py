@@ -1,14 +1,15 @@
-"""Whether the constants of the `lexical` retriever are more than luck: leave one document out.
+"""Whether the constants of the `lexical` retriever are more than luck, measured by leaving one document out.
 
-The constants stand at the top of `evidence.py`, `literal_matches.py`, `page_feedback.py` and `terminology.py` in
+The constants are at the top of `evidence.py`, `literal_matches.py`, `page_feedback.py` and `terminology.py` in
 `quoteweave/retrievers/pages`, and in `quoteweave/retrievers/terms`. A setting's score for a question is the mean of its
-page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is off,
-halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
-left-out document is scored with it: the mean of these held-out scores stands beside that of the shipped constants. What
-each part of the evidence gives shows where it alone is off, paired by question, over documents.
+page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is set to
+0, halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
+left-out document is scored with it. The mean of these held-out scores is shown beside that of the shipped constants.
+Settings in which one constant is 0 show how much its part of the evidence contributes, paired by question, with
+intervals over documents.
 
 A linear model with a weight for each part, fitted in the same way (listwise: the softmax of a question's pages, gold
-pages equally likely, a penalty on weights that differ from 1), shows what weights by evidence would give.
+pages equally likely, a penalty on weights that differ from 1), shows what fitted weights would give.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,13 +55,13 @@ MODULES = {
 NAMES = {name: module for module, names in MODULES.items() for name in names}
 TIMES = (0.0, 0.5, 2.0)
 CUTOFFS = (1, 3, 5)
-# Chosen before any figure was looked at: a weight may well be half or double.
+# Chosen before any figure was seen, so that a weight may well become half or double.
 PENALTY = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What speaks for the pages of one question's document."""
+    """The evidence for the pages of one question's document."""
 
     parts: Scores  # (pages, parts), in units
     gold: Scores  # (pages,), whether each is gold
@@ -73,7 +74,7 @@ class Outcome:
 
     name: str
     scores: Scores  # of each question
-    loss: Interval | None  # less the shipped constants, over documents
+    loss: Interval | None  # difference to the shipped constants, with its interval over documents
 
 
 def main() -> None:
@@ -107,7 +108,7 @@ def main() -> None:
 
 @contextmanager
 def constants(setting: Setting) -> Iterator[None]:
-    """The retriever with other constants, until the block ends."""
+    """Use other constants of the retriever within the block."""
     before = [getattr(module, name) for name, module in NAMES.items()]
     try:
         for (name, module), value in zip(NAMES.items(), setting, strict=True):
@@ -155,7 +156,7 @@ def _pages(collection: Collection, examples: Sequence[Example], setting: Setting
 
 
 def _recall(scores: Scores, pages: Pages) -> float:
-    """The mean of page recall at the cutoffs; pages of equal score in their order."""
+    """The mean of page recall at the cutoffs; pages of equal score are ranked in their order."""
     gold = pages.gold[np.argsort(-scores, kind="stable")]
     return float(np.mean([gold[:k].sum() / (gold.sum() + pages.missing) for k in CUTOFFS]))
 
@@ -194,7 +195,7 @@ def _fitted(pages: Sequence[Pages]) -> Scores:
 def _outcomes(
     grid: Sequence[Setting], scores: Scores, documents: Sequence[str], *, chosen: Mapping[str, int], linear: Scores
 ) -> list[Outcome]:
-    """What the ways of choosing come to; `scores` are (settings, questions), settings given by place in the grid."""
+    """The outcomes of the ways of choosing; `scores` are (settings, questions), in the order of the grid."""
     shipped, best = scores[0], _best(scores)
 
     def outcome(name: str, ours: Scores) -> Outcome:
@@ -211,7 +212,7 @@ def _outcomes(
 
 
 def _best(scores: Scores) -> int:
-    """Position of the best setting on these questions; of equals the first."""
+    """The position of the best setting on these questions; the first one if several are equal."""
     return int(np.argmax(scores.mean(axis=1).round(12)))
 
 

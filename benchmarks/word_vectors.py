@@ -1,8 +1,8 @@
-"""An encoder for measuring search alone: a text's vector is the direction of the sum of random vectors of its words.
+"""An encoder for measuring search alone: a text's vector is the normalised sum of random vectors of its words.
 
-Texts that share words lie near each other, and the spread falls from number to number about as it does along the
-principal components of MiniLM's vectors: half of it lies in 35 of 384. Encoding takes next to no time; questions are
-encoded beforehand and looked up.
+Texts that share words have similar vectors, and the variance of their numbers falls from one to the next about as it
+does along the principal components of MiniLM's vectors: half of it is in 35 of 384. Encoding takes almost no time;
+questions are encoded beforehand and looked up.
 """
 
 from collections.abc import Sequence
