@@ -46,19 +46,19 @@ LOOPBACK = ("127.", "::1", "localhost")
 # the CPU, and where it can be seen, transformers takes it for usable.
 VISUAL = Path(sys.prefix) / "visual"
 
-# Collections are written through to the disk, whose pace is not what is tested: folders of tests lie in memory where
-# there is enough of it. What tests do to processes and files is the same there.
+# Collections are synced to the disk, whose speed is not tested: folders of tests are kept in memory if there is enough
+# of it. Processes and files behave in the same way there.
 MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
 
-# Beside other work texts are made slowly, and tests take long; that says nothing of what is tested. Each run tries
-# examples of its own, and first those that failed before: half as many as Hypothesis would are tried in each.
+# While other processes run, generating texts and running tests may be slow, which must not fail a test. Each run tries
+# new examples, after those that failed before, so half as many as is Hypothesis's default suffice in each.
 hypothesis.settings.register_profile(
     "quoteweave", max_examples=50, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("quoteweave")
-# FAISS's and torch's threads wait for each other by running in circles. Beside another process of the tests that takes
-# the cores from whoever has work: three times the processor time for the tests of FAISS. The processes of the tests
-# fill the cores as it is, so each, and what it starts, computes in one thread: its second would mostly be waited for.
+# FAISS's and torch's threads wait for each other in busy loops, which takes the cores from other test processes: the
+# tests of FAISS took three times the processor time. The test processes fill the cores anyway, so each of them, and
+# what it starts, computes in one thread: a second one would mostly be waited for.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Programs that tests start would otherwise translate the package to bytecode each time.

@@ -14,7 +14,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-# What changes files, or comes just before a change: with each statement of SQLite, the moments to die at.
+# Events that change files or come just before a change. At each of them, and at each SQLite statement, the process may
+# be killed.
 STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
 CODE = (".py", ".pyc", ".so")
 # Processes begin as forks of one that never had a thread. In a fork of the tests' process any lock that one of its

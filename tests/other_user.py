@@ -8,7 +8,8 @@ import pytest
 from forked_programs import run
 
 NOBODY = 65534
-# What is imported on first use. Afterwards the interpreter's folder may be one that only root can look into.
+# Modules that are imported on first use. They are imported before, as only root may be able to read the interpreter's
+# folder later.
 IMPORTS = "import encodings.idna, logging, os, sqlite3, sys, numpy, filelock, quoteweave.core.records"
 
 

@@ -21,7 +21,7 @@ CLASSES = {name for name in quoteweave.__all__ if inspect.isclass(getattr(quotew
 PROTOCOLS = {name for name in CLASSES if getattr(getattr(quoteweave, name), "_is_protocol", False)}
 """docs/extending.md has examples of those that people implement."""
 ERRORS = {name for name in CLASSES if issubclass(getattr(quoteweave, name), Exception)}
-# They need a model's weights, or are made by calls that ask one.
+# Examples that need a model's weights, or results of calls to a model.
 NOT_RUN = {
     *("CollectionPictures", "DescribeOptions", "DescribeReport", "LocalChat", "Resources", "VectorRetriever"),
     *(

@@ -29,7 +29,7 @@ MORE_PARAMETERS = {
 }
 HEAVY = ("torch", "transformers", "faiss", "pymilvus", "openai", "fastapi", "numpy", "cv2", "PIL", "pypdfium2")
 
-# What looks names up by strings.
+# Functions that look names up by strings.
 REPLACING = ("setattr", "getattr", "delattr", "patch", "object")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -114,7 +114,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
     while leaves := [module for module, imported in imports.items() if not imported & imports.keys()]:
         for module in leaves:
             del imports[module]
-    # What is left is in a circle, or imports one.
+    # The modules that are left import each other in a circle, or import such a module.
     assert {module: sorted(imported & imports.keys()) for module, imported in imports.items()} == {}
 
 

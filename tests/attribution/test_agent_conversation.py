@@ -1,4 +1,4 @@
-"""What fits into a model's window: observations are shortened by a rule, and the rest stays."""
+"""A conversation that exceeds the model's window is shortened: observations by a rule, and nothing else."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Saved trajectories: broken off anywhere they go on to the same end, and what has ended is asked of nobody."""
+"""Saved trajectories: interrupted anywhere, they resume to the same end, and finished ones send no request."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Services that are asked before what reads their papers is imported give the same, and are asked for nothing twice."""
+"""Searches sent before the code that reads papers is imported give the same results, and are not sent again."""
 
 import asyncio
 from collections.abc import Iterator

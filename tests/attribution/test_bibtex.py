@@ -1,4 +1,4 @@
-"""Entries are read back by a strict reader: what the source said is there, and nothing that LaTeX would run."""
+"""BibTeX entries, read back by a strict parser: they have what the source said, and no LaTeX commands from it."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the literature is searched for, made of a claim by rule."""
+"""The query by which the literature is searched, made from a claim by rule."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What must not be seen while the source of an excerpt is looked for: no search, snippet or reading shows it."""
+"""Papers that are hidden while the source of an excerpt is looked for: no search, snippet or reading shows them."""
 
 import asyncio
 

@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 from quoteweave.cli.app import LazyCommand, app
 from quoteweave.testing import ModelServer, Reply
 
-# Some are started as a shell would; the others are forks.
+# Some programs are started as a shell would start them; the others are forks.
 Start = Callable[..., "subprocess.Popen[str]"]
 COMMANDS = ("add", "ask", "search", "show", "list", "status", "remove", "demo", "eval")
 

@@ -1,4 +1,4 @@
-"""What people see of an endpoint that fails, and that nothing is lost by it: real commands, real HTTP."""
+"""What commands report when an endpoint fails, and that no work is lost: real commands, real HTTP."""
 
 import json
 from collections.abc import Callable, Mapping

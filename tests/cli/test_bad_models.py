@@ -1,4 +1,4 @@
-"""What people see of a model that answers badly: real commands, real HTTP, a clear outcome each."""
+"""What commands report when a model gives bad answers: real commands, real HTTP, a clear outcome for each."""
 
 import re
 from collections.abc import Callable

@@ -75,7 +75,7 @@ def trade(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made_quote(f"In {year} {port} shipped {100 + 7 * n} tonnes of {good}.").model_copy(update={"layout_id": n})
         for n, (good, port, year) in enumerate(TOLD)
     ]
-    # Hearsay is no fact: who goes by words alone takes it for one, and finds it lower.
+    # Hearsay is no fact: a generator that goes by words alone takes it for one, with a lower score.
     quotes += [
         made_quote(HEARSAY.format(good, port, year, 100 + 7 * n)).model_copy(update={"layout_id": 500 + n})
         for n, (good, port, year) in enumerate(UNTOLD)

@@ -96,7 +96,7 @@ def test_the_published_convention_reads_as_the_authors_codes_do(ask: Ask, tmp_pa
     said = (*kept, "--convention", "published", "--parser", tmp_path / "blank", "--passages", 1, "--json")
     value = json.loads(ask(*said).stdout)
     figures = {name: figure["value"] for name, figure in value["figures"].items()}
-    # Of the first line alone: the first of its two citations is enough.
+    # For the first line alone, the first of its two citations suffices.
     assert (figures["alce.first3.recall"], figures["alce.first3.precision"]) == (1, 0.5)
     assert (figures["alce.first3.joint_support.pooled"], figures["alce.first3.overcitation.pooled"]) == (1, 1)
     # Of three sentences two cite the second passage, which does not exist.

@@ -1,4 +1,4 @@
-"""What the commands say that ask a judge: what it took, and what failed."""
+"""The output of commands that ask a judge: what the judge cost, and what failed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a run asks besides its answers, and what may go wrong with it, against a scripted model server."""
+"""The requests that a run sends besides those for answers, and their failures, against a scripted model server."""
 
 import errno
 import json

@@ -173,7 +173,7 @@ def test_a_document_is_removed(full: Path, name: str, word: str, other: str, quo
     assert hits(quoteweave, full, word) == []
     assert hits(quoteweave, full, other) != []
     held = [path.name for path in full.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
-    # To rewrite the catalogue takes as much room again, which the small document does not leave.
+    # Rewriting the catalogue takes as much room again, and removing the small document does not free as much.
     assert held == []
     assert ("rewriting it takes" in got.err) == (name == "small.txt")
     for path in full.parent.glob("filler*"):

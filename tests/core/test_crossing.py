@@ -1,4 +1,4 @@
-"""Crossings from sync to async: one event loop, whoever calls, and nothing left open."""
+"""Calls of async code from sync code: one event loop, whoever calls, and nothing left open."""
 
 import asyncio
 import os

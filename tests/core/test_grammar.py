@@ -1,4 +1,4 @@
-"""Which text goes on with what the text before it began."""
+"""Which text continues the text before it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What threads ask of a busy function is called once for all of them, and each gets what is its own."""
+"""Calls that threads make of a busy function are joined into one call, and each thread gets its own results."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor

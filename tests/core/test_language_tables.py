@@ -43,8 +43,8 @@ LACKING: Mapping[str, Mapping[str, str]] = {
     },
     "whole_document/front_matter": dict.fromkeys(("de", "fr", "es"), "abstract family_names"),
 }
-# Keys that English has no use for: other forms of its ordinals, counters behind a number in place of names, and what
-# tells a part of a document from a share.
+# Keys that English does not need: other forms of ordinals, counters behind a number in place of names, and words that
+# distinguish a part of a document from a share.
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
 _SHARES = {"share", "share_of", "document"}
 _COUNTERS |= {"first_counted", "last_counted", "to_last_counted", "last_chapter"}

@@ -1,4 +1,4 @@
-"""Many things done a few at a time."""
+"""Many tasks with a limit on how many run at once."""
 
 import asyncio
 from collections.abc import Iterator

@@ -72,13 +72,13 @@ def test_what_could_not_be_read_is_not_drawn_in_this_process(added: tuple[Collec
 def test_what_has_no_readable_page_is_refused(added: tuple[Collection, AddReport], name: str) -> None:
     (reason,) = (refused.reason for refused in added[1].failed if refused.name == name)
     assert reason.startswith(REFUSED[name])
-    # Of which pages some were not tried depends on how fast the others end.
+    # The pages that were not tried depend on how fast the other processes end.
     assert "cannot be opened" in reason or "split it" in reason or " ran out of " in reason
 
 
 def test_a_document_of_bombs_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / OF_BOMBS).write_bytes(PDFS["page-tree-of-bombs"]())
-    # Nothing in it is to be read: the less time each page gets, the better.
+    # Nothing in these files has to be read, so each page gets little time, to make the test fast.
     options = AddOptions(settings=ParserSettings(ocr=False), limits=ProcessLimits(300 * MEGABYTE, 0.2), processes=2)
     with Collection.create(tmp_path / "c") as collection:
         (refused,) = add(collection, [tmp_path / OF_BOMBS], options).failed

@@ -1,4 +1,4 @@
-"""Finding what stands near a place."""
+"""Finding the boxes that are near a place."""
 
 from hypothesis import given
 from hypothesis import strategies as st

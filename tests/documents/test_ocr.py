@@ -1,4 +1,4 @@
-"""Text read off pictures, with the models that come with RapidOCR."""
+"""OCR of pictures, with the models that come with RapidOCR."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -158,7 +158,7 @@ def test_a_short_line_that_is_read_unsurely_is_read_again_with_more_room(
         found = recognise(recognizer, lines)
         width = recognizer.rec_image_shape[2]
         widths.append((width, len(lines.img)))
-        # What is read with little room is another text, and one of two lines is doubted.
+        # This engine reads another text in narrow pictures, and reports low confidence for one of two lines.
         found.txts = tuple(text if width > 80 or sure else f"{text} in doubt" for text in found.txts)
         found.scores = tuple(
             0.94 if width == 80 and not sure and text.startswith("Depth") else 0.99 for text in found.txts

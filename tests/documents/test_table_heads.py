@@ -232,7 +232,7 @@ def test_a_row_of_years_below_numbers_begins_another_table() -> None:
     found = analyse_layout([*YEARS, *lines], picture(canvas()), (600.0, 800.0)).elements
     assert [element.text for element in found if isinstance(element, LineBlock)] == [text]
     assert sum(isinstance(element, Table) for element in found) == 2
-    # Of the second, the head and the first row, which the first had taken.
+    # The head and the first row of the second table, which the first table had taken.
     taken = Table((40, 96, 400, 190), cells_of(lines[:-8]), tuple(lines[:-8]))
     rest = Table((40, 196, 400, 240), cells_of(lines[-8:]), tuple(lines[-8:]))
     assert [each.rows for each in with_heads([taken, rest], YEARS)] == [first.rows, second.rows]

@@ -46,7 +46,7 @@ def test_cells_close_together_are_those_that_the_file_names(tmp_path: Path) -> N
     table = "Town | First class | Second class\nBergen | 42 a head | 30 a head\nMoss | 17 a head | "
     table += "12 a head, and nothing for bicycles"
     assert found(path) == [("paragraph", LEAD[2]), ("table", table)]
-    # Each word once: a table that is found twice would have them twice.
+    # Each word must occur once: a table that is found twice would have them twice.
     words = [word.text for page in parsed(path).page_words for word in page.words]
     assert sorted(words) == sorted(" ".join(text for _, _, text in [*CELLS, LEAD]).split())
 

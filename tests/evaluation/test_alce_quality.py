@@ -37,8 +37,8 @@ def ratios(row: Row) -> tuple[float | None, float | None]:
 
 
 def test_by_hand() -> None:
-    # The first is entailed by a alone, so b is of no need; the second needs both; the third is not entailed; the last
-    # cites nothing.
+    # The first claim is entailed by a alone, so b is not needed; the second needs both; the third is not entailed; the
+    # last one cites nothing.
     response = "One [1][2].\nTwo [1][2].\nThree [3].\nFour."
     row = row_of(response, {"One.": ["a"], "Two.": ["a b"], "Three.": ["d"], "Four.": ["a"]})
     assert row == {
@@ -64,7 +64,7 @@ def test_either_of_two_is_enough() -> None:
 
 
 def test_what_the_rest_entails_without_it_does_not_count() -> None:
-    # a alone does not entail it, but b and c do without it.
+    # a alone does not entail it, and b and c entail it without a.
     assert ratios(row_of("One [1][2][3].", {"One.": ["b c"]})) == pytest.approx((1, 2 / 3))
 
 

@@ -50,7 +50,7 @@ def test_the_sentence_of_an_abstention_is_not_compared_with_gold(tmp_path: Path,
     assert [scores.figures[name].undefined for name in COMPARED] == [1, 1, 1, 1]
     assert scores.figures["token_f1"].value == 1.0
     assert scores.not_answered == 1
-    # What it cites is measured as ever.
+    # Its citations are still measured.
     assert scores.figures["overall.f1"].n == 2
     assert any(note.startswith("1 answer says that the documents do not tell") for note in scores.notes)
     assert "token_f1: 1.0000 (n = 1) by the strict convention, 0.6000 (n = 2) by the published one" in scores.notes

@@ -1,4 +1,4 @@
-"""What of a response is compared with a gold answer."""
+"""Which part of a response is compared with a gold answer."""
 
 import pytest
 from made_answers import said

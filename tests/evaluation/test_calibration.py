@@ -43,11 +43,11 @@ def test_where_right_and_wrong_lie_apart_the_threshold_lies_between() -> None:
     calibration = found.calibration
     assert calibration is not None
     assert (found.right, found.wrong, found.declined, found.few) == (20, 20, 0, False)
-    # All right ones are given at no risk, or all wrong ones with them.
+    # Either only the right answers are given, with no risk, or all answers.
     assert found.aurc == pytest.approx((20 * 0 + 20 * 0.5) / 40)
     assert [(point.answers, point.risk) for point in found.curve] == [(20, 0), (40, 0.5)]
     for stage in (calibration.before, calibration.after):
-        # Scores and support are the same for all, and say nothing.
+        # Score and support are the same for all answers, so they get no weight.
         assert [weight.signal for weight in stage.weights] == ["bearing"]
         assert stage.confidence(asked[0].signals) >= stage.threshold > stage.confidence(asked[-1].signals)
     groups = {name: (group.questions, group.answered, group.asked, group.given) for name, group in found.groups.items()}

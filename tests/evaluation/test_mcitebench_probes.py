@@ -13,7 +13,8 @@ from quoteweave.evaluation.datasets.mcitebench import make_probes
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions
 from quoteweave.evaluation.scoring.breakdowns import groups_of
 
-# Other papers, whose tables and texts can stand for those of "q", and one whose figure and tables have other numbers.
+# Other papers whose tables and texts may serve as distractors for "q", and one whose figure and tables have other
+# numbers.
 OTHERS = [
     locating(name, idx_2_image={"8": f"images/{name}-f3.png"}, evidence_keys=["Figure 8"])
     | {"idx_2_table": {str(5 + n): f"images/{name}-t1.png", str(7 + n): f"images/{name}-t2.png"}}

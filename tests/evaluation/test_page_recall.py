@@ -1,4 +1,4 @@
-"""Page recall by hand, and what holds for any ranking."""
+"""Page recall: examples worked out by hand, and properties for any ranking."""
 
 import pytest
 from hypothesis import given

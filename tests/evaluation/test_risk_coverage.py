@@ -24,7 +24,7 @@ def curve_of(answers: list[tuple[float, bool]]) -> list[tuple[float, int, float,
 
 
 def test_a_curve_by_hand() -> None:
-    # Those of the same confidence are given together.
+    # Answers with the same confidence are given together.
     assert curve_of(BY_HAND) == [(0.9, 1, 0.2, 0), (0.8, 2, 0.4, 0), (0.6, 4, 0.8, 0.25), (0.3, 5, 1, 0.4)]
 
 

@@ -1,4 +1,4 @@
-"""Exact match and token F1 by hand, and what holds for any texts."""
+"""Exact match and token F1: examples worked out by hand, and properties for any texts."""
 
 import pytest
 from hypothesis import given

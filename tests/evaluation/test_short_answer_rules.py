@@ -1,4 +1,4 @@
-"""How far short answers agree, by hand, and what holds for any of them."""
+"""How far short answers agree: examples worked out by hand, and properties for any answers."""
 
 import json
 

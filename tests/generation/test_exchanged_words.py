@@ -1,4 +1,4 @@
-"""Two things of a sentence that its evidence has in each other's places."""
+"""Sentences in which two words or numbers of their evidence are exchanged."""
 
 import pytest
 from hypothesis import given

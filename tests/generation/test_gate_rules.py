@@ -249,7 +249,7 @@ def _ways(value: int) -> list[str]:
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.data())
 @settings(max_examples=150, deadline=None)
 def test_how_a_number_is_written_never_changes_the_verdict(said: int, told: int, data: st.DataObject) -> None:
-    # A blank in a quote may part two numbers as well, which both count as said.
+    # A blank in a quote may also separate two numbers; both readings count as stated.
     unambiguous = [way for way in _ways(told) if " " not in way]
     quote = f"The port counted {data.draw(st.sampled_from(unambiguous))} vessel calls."
     found = {verdict(f"The port counted {way} vessel calls.", quote) for way in _ways(said)}

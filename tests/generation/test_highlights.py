@@ -96,7 +96,7 @@ def test_a_word_that_an_earlier_clause_happens_to_have_does_not_widen_the_clause
             "The tower was built between 1907 and 1911 by an engineer from the town, as the plaque says.",
             "The tower was built between 1907 and 1911",
         ),
-        # A clause is worth its words for the one word that the claim has of it.
+        # A clause is highlighted for the single word of it that the claim has.
         (
             "The first three seasons are left out of the results.",
             "The first three seasons were cold, so that the results leave them out, as was said above.",

@@ -1,4 +1,4 @@
-"""What one part of a sentence says, with a word of another part."""
+"""Sentences that mix a word of one part of their evidence into another part."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What has the words of an answer and is none: what is prohibited, what is said of another thing, a height."""
+"""Sentences with the words of an answer that are none: prohibitions, statements about other things, a height."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What states the contrary of a claim, and what only has a word of denial or an opposite word somewhere."""
+"""Sentences that state the contrary of a claim, and others that only contain a denial or an opposite word."""
 
 import pytest
 

@@ -140,7 +140,7 @@ def test_standings_do_not_depend_on_the_scale_of_scores(scores: list[int], facto
 )
 def test_which_is_clearly_first(scores: dict[str, float | None], first: str | None) -> None:
     quotes = [quote(f"Ship {name} left the quay.", id=name) for name in "ABCDE"]
-    # What says the same again takes nothing from it.
+    # A repeated statement does not lower the confidence.
     again = [quote(f"Ship {first} left the quay.", id="again")] if first else []
     scorer = Scorer(lambda sentence: scores.get(sentence[5], 0.0))
     found = asyncio.run(score_sentences(scorer, "?", text_statements(context([*quotes, *again]), 350)))

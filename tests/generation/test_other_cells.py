@@ -1,4 +1,4 @@
-"""What a sentence says of another row or column of a table than the cell that holds it."""
+"""Sentences that give the content of a table's cell for another row or column."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What another sentence says of another thing, by its name or by a pronoun."""
+"""Sentences that apply a statement of their evidence to another subject than the name or pronoun there."""
 
 import pytest
 

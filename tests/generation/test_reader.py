@@ -112,7 +112,7 @@ def test_each_token_is_of_its_sentence(random: Path, monkeypatch: pytest.MonkeyP
     assert tokens[behind:] == ["coal", ",", "grain", ".", "by", "rail", ".", "[SEP]"]
     sentences = [*[None] * behind, 0, 0, 0, 0, 1, 1, 1, None]
     for token, sentence in enumerate(sentences):
-        # An answer of this token alone, twice as likely as none, of which the first token tells.
+        # An answer of this token alone is twice as likely as no answer, whose score the first token has.
         logits = torch.zeros(1, len(tokens))
         logits[0, 0], logits[0, token] = 1, 2
         forge(monkeypatch, always(logits))
@@ -134,7 +134,7 @@ def test_a_long_passage_is_read_in_windows_to_its_end(random: Path, monkeypatch:
     shared = 64 // 4  # tokens of consecutive windows
     assert first + [token for part in later for token in part[shared:]] == whole
 
-    # In each window an answer of one token at its end, as likely as the window is late: the last sentence's is best.
+    # Each window has an answer of one token at its end, likelier in later windows: the last sentence is best.
     began = count(1)
 
     def at_the_end(ids: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What is read of an answer's chances: the best score, the words of the question, and the gate's verdicts."""
+"""The signals for an answer's confidence: the best score, the words of the question, and the gate's verdicts."""
 
 import pytest
 from harbour_quotes import EVERYTHING, context, image, quote

@@ -424,7 +424,7 @@ def test_rarity_is_a_share_and_few_pages_tell_no_word_common(tmp_path: Path) -> 
     with Collection.open(tmp_path / "collection") as collection:
         index = lexical.current_lexical_index(collection)
     assert index.rarity("volcano") == 1.0
-    # As if 1, and 2, of 100 pages had them: ln(1 + 99.5 / 1.5) / ln(1 + 100.5 / 0.5), and so on.
+    # The rarity is as if 1 and 2 of 100 pages had the words: ln(1 + 99.5 / 1.5) / ln(1 + 100.5 / 0.5), and so on.
     assert index.rarity("silo") == pytest.approx(4.2095 / 5.3083, abs=1e-3)
     assert index.rarity("grain") == pytest.approx(3.6988 / 5.3083, abs=1e-3)
 

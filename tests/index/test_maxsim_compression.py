@@ -1,4 +1,4 @@
-"""What stands for an item's vectors: their mean, pooled tokens, and signs."""
+"""The smaller vectors that represent an item's own: their mean, pooled tokens, and signs."""
 
 import sys
 from importlib.util import find_spec

@@ -423,7 +423,7 @@ def child(code: str, place: Path, made: VectorFixture, **environment: str) -> su
 
 
 def test_normal_work_says_nothing_and_an_index_left_open_does_no_harm(made: VectorFixture, tmp_path: Path) -> None:
-    # Traced, gRPC has something to say of every connection; else only where the server's end outruns the client's.
+    # With tracing, gRPC logs every connection; without it, only one that the server closes before the client does.
     done = child(WORK, tmp_path, made, GRPC_TRACE="http")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(made.rows(MILL)) - 1}\n", "")
     with closing(MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)) as index:

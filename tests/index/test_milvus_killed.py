@@ -25,9 +25,9 @@ from quoteweave.testing import FakeEncoder
 BEFORE = {"gone.txt": ["zero"], "kept.txt": ["one", "two"], "renewed.txt": ["three", "four", "five"]}
 AFTER = {"kept.txt": ["one", "two"], "renewed.txt": ["three", "four", "five"], "new.txt": ["six", "seven", "eight"]}
 STAYING = [text for name, texts in BEFORE.items() if name in AFTER for text in texts]
-# Of the moments to die at, one in so many is tried: each takes processes.
+# Only one in this many moments of being killed is tried, as each takes several processes.
 STRIDE = 13
-# Where Milvus' own threads write, which no event of Python tells of.
+# Calls during which Milvus's own threads write, of which Python has no events.
 WRITES = ("create_collection", "drop_collection"), ("upsert", "delete", "flush")
 
 

@@ -22,7 +22,7 @@ from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing.fakes import FakeEncoder
 
-# Of the states that kills leave, one in so many is tried: each is checked three times.
+# Only one in this many of the states that kills leave is tried, as each is checked three times.
 STRIDE = 3
 NAMES = ["first.txt", "second.txt", "third.txt"]
 

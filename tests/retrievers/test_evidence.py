@@ -1,4 +1,4 @@
-"""What speaks for a page, part by part, by small examples."""
+"""The evidence for a page, part by part, in small examples."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is cut into parts, and what is not."""
+"""Which questions are split into parts, and which are not."""
 
 import asyncio
 

@@ -163,7 +163,7 @@ def test_the_best_come_first_whatever_the_windows(values: list[int], window: int
     step = data.draw(st.integers(1, window - 1))
     hits = valued_hits(values)
     got = rerank(Sorter(), hits, window=window, step=step)
-    # What two windows share is carried from one to the next: so many of the best reach the front (section 3.2).
+    # The hits that two windows share are carried to the next: this many of the best reach the front (section 3.2).
     best = sorted(values, reverse=True)[: window - step]
     assert [values[i] for i in ordinals(got)][: len(best)] == best
 

@@ -80,7 +80,7 @@ def test_terms_that_are_made_of_themselves_do_not_loop() -> None:
 
 
 def test_parts_that_are_shared_many_times_over_are_gone_into_once() -> None:
-    # Gone into wherever they stand, these would be 2 to the power of 60 parts.
+    # If terms were expanded wherever they occur, these would have 2 to the power of 60 parts.
     layers = [Term(name=f"{side}{n}", made_of=(f"a{n + 1}", f"b{n + 1}")) for n in range(60) for side in "ab"]
     (found,) = Terms(layers).expansions(["a0"])
     assert len(found.parts) == 120
@@ -114,7 +114,7 @@ def test_return_on_assets_leads_to_the_balance_sheet_and_the_income_statement() 
 
 
 def test_every_ratio_and_line_item_leads_to_a_statement() -> None:
-    # What a term consists of has to be spelt as the term that it means, or nothing would be found where it stands.
+    # Components must be spelt like the terms that they mean, or their places would not be found.
     for term in finance():
         (found, *_) = finance().expansions(words(term.name))
         assert (found.name, bool(found.places)) == (term.name, True)

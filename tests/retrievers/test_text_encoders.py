@@ -125,7 +125,7 @@ def test_a_text_has_the_same_vectors_whatever_the_batch_its_order_and_its_paddin
 
 
 def test_texts_that_differ_have_vectors_that_differ(encoders: dict[str, TextEncoder]) -> None:
-    # Else all that is said here of equal vectors would say nothing.
+    # If vectors of different texts were equal, the other tests of equal vectors would prove nothing.
     for name, encoder in encoders.items():
         one, other = encoder.encode_views(["the harbour", "the revenue rose"])
         assert np.abs(one[-1] - other[-1]).max() > 0.05, name

@@ -240,7 +240,7 @@ def test_a_vector_does_not_depend_on_what_stands_beside_it(
         pytest.param("colpali", "grain", 1 + len("Query: grain") + 10 + 1, marks=needs_engine),
         ("colqwen2-hf", "grain", len("Query: grain") + 10 + 1),
         ("colpali-hf", "grain", 1 + len("Query: grain") + 10 + 1),
-        # Signs of the model's own are no words of a question.
+        # The model's special tokens are removed from a question.
         ("colqwen2-hf", "<|image_pad|>", len("Query:  ") + 10 + 1),
         ("colpali-hf", "<image>", 1 + len("Query:  ") + 10 + 1),
     ],

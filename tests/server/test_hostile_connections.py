@@ -10,7 +10,7 @@ from live_server import LiveServer, Serve
 from quoteweave.server.connections import TimedProtocol, allow_many_connections
 
 HEAD = b"POST /v1/collections/port/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-# A longer answer than is sent to who reads nothing of it, and the one that takes the least time to make.
+# An answer that is too long to be sent at once to a client that reads nothing, and the fastest of these to make.
 PICTURE = b"GET /v1/collections/port/pages/harbour-report.pdf/0/image HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 MANY = 1000
 

@@ -38,7 +38,7 @@ from quoteweave.testing import (
 Pixels = npt.NDArray[np.uint8]
 CASES = {case.name: case for case in box_cases()}
 PLAIN = CASES["plain"]
-# What is drawn has one way from boxes to pixels, and takes long.
+# All cases are drawn by the same code, and drawing takes long, so a few suffice.
 SHOWN = ("rotate-90", "crop-box-rotate-270", "sideways-90", "user-unit", "tiny-page", "continued")
 some_cases = pytest.mark.parametrize("case", [CASES[name] for name in SHOWN], ids=SHOWN)
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
@@ -254,7 +254,7 @@ def test_regions_that_contradict_themselves_or_their_page_fail(collection: Colle
         check_regions(case, [])
     bare = region.model_copy(update={"words": (), "words_fraction": (), "rotation": None})
     check_regions(case, [bare], words=False)
-    # A larger element will do where its words are told, and not where it is all that is told.
+    # A larger element is accepted if its words are given too, but not if it is all that is given.
     whole: dict[str, object] = {"bbox": (0.0, 0.0, *region.page_size), "bbox_fraction": (0.0, 0.0, 1.0, 1.0)}
     check_regions(case, [region.model_copy(update=whole)])
     with pytest.raises(AssertionError, match="is beside the paragraph"):
