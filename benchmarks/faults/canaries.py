@@ -1,8 +1,8 @@
 """Documents with canary words, a picture and its description are removed; then every byte of the folder is searched.
 
 For every kind of index: by `remove`, by `add` of a folder in which they were deleted or say something else, with a
-reader in the way that ends only after the command, and by commands that are killed (SIGKILL) at random moments and
-followed by another command that writes. What is printed is how many files hold a canary: before, and after.
+reader that has files open until after the command, and by commands that are killed (SIGKILL) at random moments and
+followed by another command that writes. Printed is the number of files that contain a canary, before and after.
 
     python benchmarks/faults/canaries.py --kills 40
 """
@@ -65,7 +65,7 @@ def main() -> None:
             if process.exitcode != -signal.SIGKILL:
                 continue
             kills[kind] += 1
-            # What was removed before the kill must be gone after the next command, whichever it is; then the rest.
+            # Documents removed before the kill must be gone after the next command, whichever it is; then the others.
             _checked(["index", "build", made.spec_of(kind), "-c", copy], log)
             left[kind]["killed"] += sum("holds" in what for what in made.state_of(copy, kind).wrong)
             _checked(_add(copy, folder), log)
@@ -98,7 +98,7 @@ def _add(root: Path, folder: Path) -> list[object]:
 
 
 def _read_meanwhile(root: Path, folder: Path, log: Path) -> list[object]:
-    """Changes the collection while a reader is in the way; the command that is to be run once that has ended."""
+    """Change the collection while a reader has files open; return the command to run after the reader has ended."""
     with closing(sqlite3.connect(root / "catalog.sqlite", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM documents").fetchall()

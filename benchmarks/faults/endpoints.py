@@ -2,9 +2,9 @@
 
     python benchmarks/faults/endpoints.py [--only PART]
 
-Prints for each fault what became of it, and the counts: `error` (a QuoteweaveError), `right` (the answer, in spite of
-the fault), `silent` (something else, and no word about it), `raw` (another exception), `late` (more than 15 s; a call
-is allowed 5). Exits with 1 where anything is silent, raw, late, or the memory exceeds 1.5 GB.
+Prints the outcome of each fault, and the counts: `error` (a QuoteweaveError), `right` (the right answer in spite of the
+fault), `silent` (a wrong result without any message), `raw` (another exception), `late` (more than 15 s; a call is
+allowed 5). Exits with 1 if anything is silent, raw or late, or the memory exceeds 1.5 GB.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ OUTCOMES = ("error", "right", "silent", "raw", "late")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A client, what its server does, and whether it could be right all the same."""
+    """A client, what its server does, and whether the right result is possible in spite of it."""
 
     name: str
     ask: Callable[[str], Coroutine[None, None, bool]]
@@ -50,13 +50,13 @@ class Fault:
 
 
 async def chat(url: str) -> bool:
-    """Whether a whole completion is what the server was to say."""
+    """Whether a whole completion is what the server should have sent."""
     model = OpenAIChat("m", base_url=url, api_key=KEY, timeout_s=TIMEOUT_S, max_retries=1)
     return (await model.complete(MESSAGES)).text == TEXT
 
 
 async def stream(url: str) -> bool:
-    """Whether a streamed completion is."""
+    """Whether a streamed completion is what the server should have sent."""
     model, text, last = OpenAIChat("m", base_url=url, api_key=KEY, timeout_s=TIMEOUT_S, max_retries=1), "", None
     async for item in model.stream(MESSAGES):
         last, text = item, text + ("" if isinstance(item, Completion) else item.text)
@@ -97,7 +97,7 @@ def body(name: str) -> bytes:
 
 
 def everywhere(name: str) -> Iterator[tuple[str, Reply, bool]]:
-    """Faults that any server may have: name, reply, and whether the answer can be had all the same."""
+    """Faults of any server: name, reply, and whether the right result is possible in spite of it."""
     right, kind = body(name), EVENTS if name == "stream" else {}
     nested = b"[" * 500_000
     bomb = gzip.compress(bytes(300 * MIB), 1)
@@ -126,7 +126,7 @@ def everywhere(name: str) -> Iterator[tuple[str, Reply, bool]]:
     yield "a gzip bomb as an error", Reply(status=500, body=bomb, headers={"content-encoding": "gzip"}), False
     yield "gzip that is none", Reply(body=right, headers={**kind, "content-encoding": "gzip"}), False
     short = zlib.compress(right)[:-9]
-    # What is lost of a stream stands after its end.
+    # The part that a stream loses is behind its end mark.
     yield "deflate cut short", Reply(body=short, headers={**kind, "content-encoding": "deflate"}), name == "stream"
     yield "gzip", Reply(body=gzip.compress(right), headers={**kind, "content-encoding": "gzip"}), True
     yield "nested JSON", Reply(body=b"data: " + nested + b"\n\n" if name == "stream" else nested, headers=kind), False
@@ -219,14 +219,14 @@ OF_ONE: Mapping[str, Callable[[], Iterator[tuple[str, Reply, bool]]]] = {
 
 
 def faults() -> Iterator[Fault]:
-    """All of them."""
+    """All faults."""
     for client, ask in ALL.items():
         for name, reply, right in (*everywhere(client), *OF_ONE[client]()):
             yield Fault(f"{client}: {name}", ask, reply, right)
 
 
 def outcome(fault: Fault) -> tuple[str, str]:
-    """What became of a call, in a word and in detail."""
+    """The outcome of a call, as one word and in detail."""
     started = time.monotonic()
     with ModelServer(lambda _: fault.reply) as server:
         try:

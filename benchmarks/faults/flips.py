@@ -1,16 +1,17 @@
-"""What becomes of damaged files: bytes are flipped, files cut short, in every kind of file of a collection.
+"""What happens if files are damaged: bytes are flipped, or files cut short, in every kind of file of a collection.
 
 A small collection is made of the sample documents, with a lexical index, FAISS, MaxSim and (with `--milvus`) embedded
-Milvus, with a run's folder in it, and copied for each trial. There one file is damaged, by a flipped bit, some random
-bytes, zeros, or by being cut short; then all is read that people read: documents, searches, pages, scores. A trial is
+Milvus, with a run's folder in it, and copied for each trial. In the copy one file is damaged by a flipped bit, some
+random bytes, zeros, or by being cut short. Then everything is read that users read: documents, searches, pages, scores.
+The outcome of a trial is
 
-- `no effect`: all that was read is what it was before;
+- `no effect`: everything that was read is as before;
 - `named`: a QuoteweaveError or a note names the file, or the folder of its index, and says what to do;
 - `unnamed`: a QuoteweaveError that does not;
-- `silent`: something else was read, and no word about it;
+- `silent`: something else was read, without any message;
 - `raw`: an exception of another kind, or the process died.
 
-Then `check` is run, and `check --repair`: whether the damage is found, and what is read afterwards.
+Then `check` and `check --repair` are run, to see whether the damage is found, and what is read afterwards.
 """
 
 import argparse
@@ -62,7 +63,7 @@ def main() -> None:
         chance = random.Random(options.seed)
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         failed = 0
-        # Interrupted, it reports what it has.
+        # If it is interrupted, it reports the trials so far.
         with suppress(KeyboardInterrupt), Worker(original) as worker:
             for number in range(options.trials):
                 place, damage = chosen(original, chance, without=options.without, only=options.only)
@@ -120,7 +121,7 @@ def make_collection(root: Path, *, milvus: bool) -> None:
 
 
 def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
-    """One of each kind of index, with encoders that hash words: more vectors than a block of checksums holds."""
+    """A retriever for each kind of index; encoders hash words, and vectors fill more than one block of checksums."""
     from quoteweave.retrievers.spec import RetrieverSpec
     from quoteweave.retrievers.vector import VectorRetriever
     from quoteweave.testing.fakes import FakeEncoder
@@ -142,7 +143,7 @@ def chosen(original: Path, chance: random.Random, *, without: str, only: str) ->
         place = path.relative_to(original).as_posix()
         if path.is_file() and path.stat().st_size and only in place and not (without and without in place):
             by_kind[kind_of(place).partition(":")[0]].append(place)
-    # The catalogue is where everything goes through.
+    # The catalogue is damaged more often, as everything depends on it.
     often = ["catalog.sqlite"] * 3 if "catalog.sqlite" in by_kind else []
     place = chance.choice(by_kind[chance.choice([*sorted(by_kind), *often])])
     size = (original / place).stat().st_size
@@ -161,7 +162,7 @@ def kind_of(place: str) -> str:
 
 
 def apply(path: Path, damage: dict[str, Any]) -> bool:
-    """Damages a file; whether that changed it."""
+    """Damage a file; return whether that changed it."""
     data = before = path.read_bytes()
     at, how = damage["at"], damage["how"]
     if how == "bit":
@@ -192,7 +193,7 @@ class Worker:
             self._process.wait()
 
     def trial(self, copy: Path, place: str, damage: dict[str, Any], *, repair: bool) -> dict[str, Any]:
-        """What became of one file damaged in one way."""
+        """The outcome for one file that is damaged in one way."""
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(self._original, copy)
         if not apply(copy / place, damage):
@@ -214,7 +215,7 @@ class Worker:
 
 
 def work(original: Path) -> None:
-    """Answers what is asked on stdin, a line each."""
+    """Answer requests from stdin, one per line."""
     out, sys.stdout = sys.stdout, sys.stderr
     milvus = (original / "milvus").exists()
     baseline = observe(original, milvus=milvus)
@@ -337,14 +338,14 @@ def described(collection: Any, notes: list[str]) -> Any:
 
 
 def read_by_ocr(collection: Any) -> Any:
-    """What OCR read that is not what it was; one that is damaged is read again, so that nothing but time is lost."""
+    """Stored OCR text that is not as before; damaged text is read again, so that only time is lost."""
     images = {quote.image for _, _, quotes in collection.iter_documents_quotes() for quote in quotes if quote.image}
     texts = ((image, collection.ocr_texts.get(image, LANGUAGE)) for image in images)
     return [text for image, text in texts if text is not None and text != f"what OCR read on {image}"]
 
 
 def ranked(hits: Sequence[Any]) -> Any:
-    """Scores, and what stands above the last: which of equal ones comes first depends on when they were read."""
+    """Scores, and the hits above the last score: the order of equal hits depends on when they were read."""
     scores = [round(hit.score, 4) for hit in hits]
     return scores, sorted(
         (hit.quote.model_dump_json(), s) for hit, s in zip(hits, scores, strict=True) if s > scores[-1]
@@ -364,7 +365,7 @@ def judged(found: Observed, baseline: Observed, path: Path) -> dict[str, Any]:
         return {"outcome": "no effect"}
     if other and not new:
         return {"outcome": "silent", "why": f"{', '.join(other)} differ"}
-    # An index is made again as a whole: its folder, too, is a name for its files.
+    # An index is rebuilt as a whole, so naming its folder is as good as naming its files.
     names = [str(path), *(str(parent) for parent in path.parents if parent.parent.parent.name == "indexes")]
     named = [text for text in new if any(name in text for name in names)]
     if "/milvus/" in str(path):
@@ -379,7 +380,7 @@ def repaired(copy: Path, place: str, baseline: Observed, *, milvus: bool) -> dic
 
     try:
         found, index = check(copy).damaged, "/".join(place.split("/")[:3])
-        # What was read before may have been made again or moved already, such as an index of words.
+        # Reading may have rebuilt or moved some files already, such as a lexical index.
         named = [item for item in found if item.file in (place, index) or ("milvus" in place and item.part == "index")]
         mended = check_and_repair(copy).damaged
         after = check(copy).damaged

@@ -1,9 +1,9 @@
 """Adds hostile files to a collection as a user would, and counts what happens to each.
 
 Some hundred bombs (`tests/hostile_pdfs.py`, `tests/hostile_files.py`) and damaged files, up to the number of trials.
-Each must be refused with a reason, or be added; of bombs that are added, the words before and after what is hostile
-must be found, or a warning say what was left out. Prints the counts, the names of files that fail, the time, and the
-most memory that all processes took at once.
+Each must be refused with a reason, or be added. If a bomb is added, the words before and after the hostile part must be
+found, or a warning must say what was left out. Prints the counts, the names of files that fail, the time, and the most
+memory that all processes took at once.
 """
 
 import json
@@ -39,7 +39,7 @@ def silent(collection: Collection, bombs: Sequence[str], told: Mapping[str, Sequ
 
 
 def add(given: Sequence[str], report: Path) -> tuple[float, float]:
-    """Run `quoteweave add`; seconds, and the megabytes that it took."""
+    """Run `quoteweave add`; return the seconds and megabytes that it took."""
     code = (
         "import sys; from quoteweave.cli.app import main\n"
         f"sys.stdout = open({str(report)!r}, 'w')\n"

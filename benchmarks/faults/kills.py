@@ -26,13 +26,13 @@ from quoteweave.testing import ModelServer
 
 @dataclass(slots=True)
 class Scene:
-    """A collection before a command, and what the command makes of it."""
+    """A collection before a command, and its state after the command."""
 
     kind: str
     command: str
     root: Path
     after: made.State
-    """Without regard to the index."""
+    """The state after the command, apart from the index."""
     seconds: float
     """How long the command takes."""
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def _scenes(folder: Path, url: str) -> list[Scene]:
-    """One for each command and kind of index, from collections that are made once and copied."""
+    """A scene for each command and kind of index, from collections that are made once and copied."""
     log, files = folder / "log", folder / "files"
     plain, described = folder / "plain", folder / "described"
     made.make_files(files)
@@ -109,7 +109,7 @@ def _arguments(folder: Path, root: Path, kind: str, command: str, url: str) -> l
 
 
 def _killed(scene: Scene, folder: Path, chance: random.Random, url: str, wrong: list[str]) -> bool:
-    """One trial; whether the command was still running when it was to be killed."""
+    """Run one trial; return whether the command was still running when it was to be killed."""
     root, log = made.copied(scene.root, folder / "trial"), folder / "log"
     arguments, start = _arguments(folder, root, scene.kind, scene.command, url), time.perf_counter()
     process, moment = made.start(arguments, log), chance.uniform(0, scene.seconds)

@@ -1,4 +1,4 @@
-"""A run's folder for the trials with damaged files, and all that is read again of it."""
+"""A run's folder for the trials with damaged files, and everything that is read of it again."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ def make_run(root: Path) -> None:
 
 
 def run_acts(root: Path, notes: list[str]) -> dict[str, Callable[[], Any]]:
-    """What is done with the run beside a collection, by name; damage that is told in notes is put there."""
+    """What is done with the run beside a collection, by name; notes about damage are added to `notes`."""
     folder = root / FOLDER
     return {
         "run": lambda: _read(folder),
@@ -88,13 +88,13 @@ def _trajectory(folder: Path, notes: list[str]) -> Any:
 
     path = folder / "trajectories" / "1.jsonl"
     found = read_trajectory(path)
-    if found.ending is None:  # `review` says so, and a run goes on from there
+    if found.ending is None:  # `review` reports it, and a run goes on from there
         notes.append(f"{path}: the trajectory is under way")
     return found
 
 
 def _call(folder: Path, number: int) -> Any:
-    """What the model is taken to have said: it says the same again where what was kept is damaged."""
+    """The model's reply, which is the same again if the stored call is damaged."""
     from quoteweave.core.answers import Completion
     from quoteweave.endpoints.call_cache import CachedChat
     from quoteweave.testing import FakeChat

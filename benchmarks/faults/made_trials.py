@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from quoteweave.testing import Reply
 
 KINDS = ("lexical", "flat", "hnsw", "ivfpq", "exact", "milvus", "minilm")
-"""Of index: two of words and one vector an item, one of many vectors (MaxSim), and one of a real model."""
+"""Kinds of index: of words, of one vector per item, of many vectors (MaxSim), and of a real model's vectors."""
 COMMANDS = ("add", "remove", "index", "import", "describe")
-# What stands in documents that are removed or changed, and nowhere else: names and words.
+# Names and words of documents that are removed or changed, which occur nowhere else.
 GONE, CHANGED, PICTURE = "zaunkönig.md", "zilpzalp.md", "goldhähnchen.png"
 OF_GONE = ("blaumeise", "rotkehlchen", "zaunkönig")
 OF_CHANGED = ("gartenrotschwanz",)
@@ -36,8 +36,8 @@ _ROOT = {"catalog.sqlite", "collection.json", "descriptions.jsonl", "images", "i
 _ROOT |= {"vectors", "writer.lock", ".descriptions.jsonl.lock", "catalog.sqlite.checksum", "lexical", "ocr_texts"}
 _ROOT |= {"changes-of-catalog.sqlite"}
 NEVER = ("is not whole", "is missing")
-"""How what is wrong even right after a kill is said."""
-# Processes begin as forks of one that never had a thread: what gRPC runs does not survive a fork.
+"""Messages of faults that must not occur even right after a kill."""
+# Processes are forked from one that never had a thread, as gRPC's threads do not survive a fork.
 PROCESSES = multiprocessing.get_context("forkserver")
 
 
@@ -48,12 +48,12 @@ class State:
     documents: dict[str, list[str]]
     """The texts of each document's quotes, descriptions included."""
     items: int
-    """In the index of the trial; -1 where there is none."""
+    """The number of items in the index of the trial; -1 if there is none."""
     wrong: tuple[str, ...]
 
 
 def prepare() -> None:
-    """Has the process from which others are forked import the libraries once."""
+    """Make the process from which others are forked import the libraries once."""
     modules = ["quoteweave.cli.app", "quoteweave.index.sync", "quoteweave.index.encoder_index", "faiss"]
     modules += ["pymilvus", "milvus_lite.adapter.grpc.server", "quoteweave.retrievers.vector", "pyarrow.parquet"]
     modules += ["sentence_transformers", "quoteweave.documents.ingest", "quoteweave.testing", "PIL.Image"]
@@ -95,7 +95,7 @@ def make_files(folder: Path) -> None:
 
 
 def change_files(folder: Path) -> None:
-    """One document is new, one says something else, one and a picture are gone."""
+    """Add a document, change another one, and remove a third and a picture."""
     (folder / GONE).unlink()
     (folder / PICTURE).unlink()
     (folder / CHANGED).write_text("zilpzalp says something else\n\nstays", "utf-8")
@@ -122,14 +122,14 @@ def describe(request: Mapping[str, Any]) -> "Reply":
 
 
 def start(arguments: Sequence[object], log: Path) -> Any:
-    """The command line in a process of its own, begun; what it writes goes to `log`."""
+    """Start the command line in a process of its own, whose output goes to `log`."""
     process = PROCESSES.Process(target=_command, args=([str(argument) for argument in arguments], log))
     process.start()
     return process
 
 
 def run(arguments: Sequence[object], log: Path) -> int:
-    """Runs a command to its end; the exit code."""
+    """Run a command to its end; return the exit code."""
     process = start(arguments, log)
     process.join()
     return int(process.exitcode)

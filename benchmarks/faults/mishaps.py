@@ -1,11 +1,11 @@
-"""What unlucky users and attackers do that no other script here does: each must end rightly, or in a named error.
+"""Mishaps and attacks that no other script here tries: each must give the right result or an error of quoteweave's own.
 
     python benchmarks/faults/mishaps.py [--only PART]
 
 Files that change, move or vanish while they are added, two commands at once, clocks, links, limits of the system, odd
 names, files that are not what they are called, questions and files of settings that no one would write, and folders of
-collections that something else changed. Each is tried in a folder of its own, and prints what became of it: `right`,
-`error` (one of quoteweave's own), `silent` (something else, and no word about it) or `raw` (another exception).
+collections that something else changed. Each is tried in a folder of its own, and its outcome is printed: `right`,
+`error` (one of quoteweave's own), `silent` (a wrong result without any message) or `raw` (another exception).
 """
 
 import json
@@ -29,7 +29,7 @@ LIMIT_S = 120
 
 
 class Place:
-    """A folder of files, a collection, and the command line over both; `said` is all that it has printed."""
+    """A folder of files, a collection, and the command line for both; `said` is everything that it has printed."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.files, self.collection = root, root / "files", root / "collection"
@@ -44,7 +44,7 @@ class Place:
         return path
 
     def run(self, *given: object, before: str = "", **environment: str) -> str:
-        """Run a command; what it printed on stdout. `before` is code that runs first in its process."""
+        """Run a command; return what it printed on stdout. `before` is code that runs first in its process."""
         code = f"import sys\n{before}\nfrom quoteweave.cli.app import main\nmain()"
         done = subprocess.run(
             [sys.executable, "-c", code, *map(str, given)],
@@ -78,7 +78,7 @@ class Place:
 
 
 def attack(function: Attack) -> Attack:
-    """Register what is tried; its name tells what that is."""
+    """Register an attack; its name says what is tried."""
     ATTACKS[function.__name__.strip("_").replace("_", " ")] = function
     return function
 
@@ -104,7 +104,7 @@ def main() -> None:
 
 
 def outcome_of(tried: Attack) -> tuple[str, str]:
-    """What became of one: an attack returns whether all is right, or raises."""
+    """The outcome of an attack, which returns whether the result is right, or raises."""
     from quoteweave.core.errors import QuoteweaveError
 
     with tempfile.TemporaryDirectory(prefix="quoteweave-mishap-") as folder:

@@ -144,7 +144,7 @@ def a_copy_is_made_with_links_for_files(place: Place) -> bool:
     mine = place.finds("harbour Celle") and not place.finds("harbour Brede")
     place.collection = first
     place.run("check", "-c", first)
-    # The first is what it was, or what is wrong with it is said.
+    # The first collection is as it was, or a message says what is wrong with it.
     return mine and (place.finds("harbour Brede") or str(first) in place.said)
 
 
@@ -297,7 +297,7 @@ def a_server_of_a_collection_that_vanishes(place: Place) -> bool:
     from quoteweave import Collection, LexicalRetriever, Query
 
     with Collection.open(filled(place).collection) as opened:
-        while place.collection.exists():  # what is open may make a file while the others are removed
+        while place.collection.exists():  # an open connection may create a file while the others are removed
             shutil.rmtree(place.collection, ignore_errors=True)
         hits = LexicalRetriever(opened).search([Query(text="harbour Brede")], 5)[0]
         return "Brede" in hits[0].quote.text

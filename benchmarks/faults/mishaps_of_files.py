@@ -1,4 +1,4 @@
-"""Mishaps of files that are added: what they are called, where they lie, and what becomes of them meanwhile."""
+"""Mishaps of files that are added: odd names, odd places, and changes while they are added."""
 
 # ruff: noqa: D103 - the name of each says what is tried
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mishaps import PROSE, WORDS, Place, attack
 
-# Runs once the files have been found and before they are read.
+# Code that runs after the files have been found and before they are read.
 MEANWHILE = """
 from quoteweave.documents import ingest
 found = ingest.find_files
@@ -27,7 +27,7 @@ ESCAPE = "\x1b"
 
 
 def meanwhile(place: Place, act: str) -> str:
-    """The code for `before` that does something once files were found."""
+    """The code for `before` that does something after the files were found."""
     return MEANWHILE.format(folder=str(place.files), act=act)
 
 

@@ -15,7 +15,7 @@ URL = "OPENAI_BASE_URL"
 
 
 def asked(place: Place, said: str | Reply, *options: object) -> str:
-    """What `ask` prints where a model says this."""
+    """What `ask` prints if a model gives this reply."""
     place.write("a.md", WORDS.format("Arnfeld"))
     place.add()
     reply = said if isinstance(said, Reply) else Reply(text=said)
@@ -68,7 +68,7 @@ def an_answer_in_another_choice_and_with_other_types(place: Place) -> bool:
 
 
 def searched(place: Place, answers: Mapping[str, Any], *options: str) -> str:
-    """What `search` prints with a reranker that answers so; three documents."""
+    """What `search` prints over three documents with a reranker that gives these answers."""
     for town in ("Arnfeld", "Brede", "Celle"):
         place.write(f"{town}.md", WORDS.format(town))
     if not place.collection.exists():
@@ -108,7 +108,7 @@ def a_reranker_with_other_ids(place: Place) -> bool:
 
 
 def encoded(place: Place, body: object) -> str:
-    """Build an index with an endpoint for embeddings that answers so."""
+    """Build an index with an embeddings endpoint that gives this answer."""
     with ModelServer(lambda _: Reply(body=json.dumps(body).encode())) as server:
         return place.run(
             "index", f"endpoint:m@{server.base_url}", "-c", place.collection, OPENAI_BASE_URL=server.base_url

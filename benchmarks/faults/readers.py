@@ -1,4 +1,4 @@
-"""Readers beside `add`: what those see who list, search and ask while documents are added, changed and removed.
+"""What readers see that list and search a collection while `add` adds, changes and removes documents.
 
 A process adds a folder of text files, changes some, adds it again, and so on, from an empty folder on. Meanwhile other
 processes open the collection again and again, list it, and search for a word of some documents that are listed.
