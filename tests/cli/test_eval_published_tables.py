@@ -14,7 +14,7 @@ from command_line import Quoteweave
 from quoteweave.testing import ModelServer
 
 QUESTIONS = {"a.pdf": [("the harbour in may", 0), ("the wood of the north", 1)], "b.pdf": [("ships", 2)]}
-# What each page says; a text encoder finds the page whose words are those of the question.
+# The words of each page; a text encoder finds the page that has the words of the question.
 OCR = {"a.pdf": ["the harbour in may", "no", "the wood of the north"], "b.pdf": ["ships", "rain", "snow"]}
 VLM = {"a.pdf": ["the harbour in may", "the wood of the north", "no"], "b.pdf": ["rain", "snow", "ships"]}
 

@@ -69,7 +69,7 @@ SIZE = ("COLUMNS", "LINES")
         ({"TERM": "mlterm-256color"}, SIXEL),
         ({**X, "WT_SESSION": "0"}, SIXEL),
         ({"WT_SESSION": "0"}, SIXEL),
-        # Started from another terminal, whose variables they have.
+        # Terminals that were started from another one have its variables, too.
         ({**X, "TERM_PROGRAM": "vscode", "KITTY_WINDOW_ID": "1"}, OFF),
         ({**X, "TERM_PROGRAM": "Apple_Terminal"}, OFF),
         ({"TERM": "xterm-kitty", "TERM_PROGRAM": "iTerm.app"}, KITTY),

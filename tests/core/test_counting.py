@@ -1,4 +1,4 @@
-"""Numbers of things are told in the right form."""
+"""Numbers of things are printed in the right grammatical form."""
 
 from quoteweave.core.messages import join_names, pluralize
 

@@ -1,4 +1,4 @@
-"""What pdfium loses without a word is told: damaged content, unknown pages and files, text within drawings."""
+"""Content that pdfium loses silently is reported: damaged content, unknown pages and files, text within drawings."""
 
 import zlib
 from base64 import a85encode

@@ -1,4 +1,4 @@
-"""One file becomes a document: by ranges of pages or whole, with what cannot be read said and left out."""
+"""One file becomes a document, by ranges of pages or whole; parts that cannot be read are reported and left out."""
 
 import pickle
 from dataclasses import replace

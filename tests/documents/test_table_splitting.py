@@ -1,4 +1,4 @@
-"""Tables that were taken for one, parted where names of columns stand again."""
+"""Tables that were read as one, split where names of columns are repeated."""
 
 from collections.abc import Sequence
 from dataclasses import replace

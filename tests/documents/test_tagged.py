@@ -1,4 +1,4 @@
-"""PDFs with tags: their tables and lists are read as the file says, where they stand as such."""
+"""Tables and lists of tagged PDFs are read as the tags say, if they stand like that on the page."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

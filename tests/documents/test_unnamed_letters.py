@@ -1,4 +1,4 @@
-"""Letters of which a PDF's fonts do not say what they are: read by OCR or told, and left where they read as text."""
+"""Letters that a PDF's fonts do not identify: read by OCR or reported, and left alone if they read as text."""
 
 from pathlib import Path
 

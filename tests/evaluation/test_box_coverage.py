@@ -154,7 +154,7 @@ def test_equals_a_count_of_cells(golden: list[Place], quoted: list[Place]) -> No
     assert row["box_precision@6"] == (pytest.approx(len(ours & theirs) / len(theirs)) if theirs else None)
 
 
-# To a millionth of a point: areas of boxes that are thinner vanish beside others in the arithmetic.
+# Rounded to a millionth of a point: areas of thinner boxes would be lost in rounding beside others.
 REAL = st.floats(0, 1000).map(lambda edge: round(edge, 6))
 REAL_PLACES: st.SearchStrategy[list[Place]] = st.lists(
     st.tuples(st.integers(0, 1), st.tuples(REAL, REAL, REAL, REAL)), max_size=8

@@ -101,7 +101,7 @@ def test_what_gives_no_scores_is_complained_of(reply: str, complaint: str) -> No
 
 @pytest.mark.parametrize("piece", ["{", "a ", '"', "fluency:", "{fluency: ", "}", "1", "{a:1,", "\\"])
 def test_long_replies_take_linear_time(piece: str) -> None:
-    # A reading that is square in the length would take minutes.
+    # Parsing in time quadratic in the length would take minutes.
     with pytest.raises(UnreadableReply):
         read_scores(piece * 200_000, FIELDS)
 

@@ -21,7 +21,7 @@ def test_file_names_lose_what_they_share() -> None:
 def test_files_of_the_same_name_go_by_the_part_of_their_paths_that_differs() -> None:
     assert run_names([Path("one/run"), Path("two/run")]) == ["one", "two"]
     assert run_names([Path("/r/gpt/seed1/a.jsonl"), Path("/r/qwen/seed2/a.jsonl")]) == ["gpt/seed1", "qwen/seed2"]
-    # Nothing of the first path differs: whole paths it is.
+    # The first path has no part of its own, so whole paths are shown.
     assert run_names([Path("a.jsonl"), Path("x/a.jsonl")]) == ["a.jsonl", "x/a.jsonl"]
 
 

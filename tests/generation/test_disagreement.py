@@ -1,4 +1,4 @@
-"""That documents give different dates or names for the same act is said; what may well differ is not."""
+"""Documents with different dates or names for the same act are reported; values that may well differ are not."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""An answer that gets stuck is told from one that lists, counts or draws tables."""
+"""An answer that repeats itself endlessly is distinguished from one that lists, counts or draws tables."""
 
 import asyncio
 

@@ -81,7 +81,7 @@ def show(pictures: PromptPictures, made: Context) -> PreparedPictures:
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_a_picture_within_the_limits_is_sent_byte_for_byte(form: str) -> None:
     stored = file(30, 20, form)
-    # The name says something else: what it is, the file says.
+    # The name says something else, but the content of the file decides what it is.
     shown = show(InlinePictures(Folder({"a.bin": stored}), PictureLimits(max_pixels=600)), context(None, "a.bin"))
     assert list(shown.urls) == ["image2"]
     assert base64.b64decode(shown.urls["image2"].split(",")[1]) == stored

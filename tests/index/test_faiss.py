@@ -119,7 +119,7 @@ def reopened(index: FaissIndex, folder: Path) -> FaissIndex:
     return FaissIndex(index.kind, index.dimension, folder)
 
 
-# Sums of products of these are exact in double precision, whatever is added first, and seldom in single precision.
+# Sums of products of these are exact in double precision, in whatever order, but seldom in single precision.
 numbers = st.one_of(st.sampled_from([0.0, 1.0, -1.0]), st.integers(-(2**20), 2**20).map(lambda n: n / 1024))
 
 

@@ -107,7 +107,7 @@ def test_scores_are_those_of_colpali_engine(tmp_path: Path) -> None:
     from colpali_engine.utils.processing_utils import BaseVisualRetrieverProcessor
 
     chance = np.random.default_rng(0)
-    # It pads with zeros, so that every vector of a question must find something above 0.
+    # The reference pads with zeros, so each vector of a question must have a similarity above 0.
     items = {row: chance.standard_normal((int(chance.integers(40, 90)), 32)).astype(np.float32) for row in range(150)}
     queries = [chance.standard_normal((length, 32)).astype(np.float32) for length in (20, 7, 31)]
     index = MultiVectorIndex("exact", 32)

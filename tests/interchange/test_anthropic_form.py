@@ -54,7 +54,7 @@ def read(*content: dict[str, object]) -> Answer:
 
 def streamed(content: Sequence[dict[str, Any]]) -> list[object]:
     """The events in which the API sends a message, a few letters at a time."""
-    # Two seconds to import, which each process of the tests would take to collect this file.
+    # Imported here, as each process that collects this file would spend two seconds on it.
     from anthropic.types import RawMessageStreamEvent
 
     begun = message([], usage={"input_tokens": 12, "output_tokens": 1})

@@ -1,4 +1,4 @@
-"""Models are loaded whole or not at all, one at a time, and without what libraries say to nobody."""
+"""Models are loaded whole or not at all, one at a time, and without the libraries' own messages."""
 
 import asyncio
 import json

@@ -191,7 +191,7 @@ def test_a_job_s_report_says_what_happened_and_the_log_what_mends_it(
     assert isinstance(report, RemovalReport)
     (note,) = report.index_notes
     (logged,) = [line["text"] for line in map(json.loads, out.getvalue().splitlines()) if line["type"] == "log"]
-    # The retriever as the command takes it, though what says so of the index is damaged.
+    # The note names the retriever as the command takes it, although the index's own record of it is damaged.
     assert note.startswith("the index openai:m was not brought up to date")
     assert note.endswith("index.json is damaged or missing, and how the index was built is lost")
     assert logged.startswith(f"{note}; build it with: quoteweave index build openai:m -c ")
@@ -206,7 +206,7 @@ def test_documents_are_removed_also_by_a_job_that_is_done_again(root: Path, tmp_
     assert report == RemovalReport(removed=("a.txt",), finished=(), index_notes=(), remaining_traces=())
     assert "no document" in str(performed(RemoveWork(root=root, names=("a.txt", "b.txt"))).error)
     assert names(root) == ["b.txt"]
-    # As by a server that died before it had recorded what was done.
+    # This is what a server leaves that died before it had recorded what was done.
     for _ in range(2):
         found = performed(RemoveWork(root=root, names=("a.txt", "b.txt")), again=True)
         assert found.report == RemovalReport(

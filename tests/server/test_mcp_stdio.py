@@ -86,7 +86,7 @@ def test_standard_output_carries_the_protocol_alone(sample_collection: Path, tmp
         for request in requests:
             process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
         process.stdin.flush()
-        # It ends with its input, so that is closed when all answers are there.
+        # The process ends when its input does, so the input is closed when all answers have come.
         answers = {answer["id"]: answer["result"] for answer in (json.loads(process.stdout.readline()) for _ in "123")}
         rest, _ = process.communicate(timeout=60)
     assert (rest, process.returncode) == ("", 0)

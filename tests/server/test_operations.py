@@ -261,7 +261,7 @@ def test_workers_answer_once_the_address_is_told_share_connections_and_leave_the
         for worker in workers:
             worker.resume()
         assert all(one.recv(16).startswith(b"HTTP/1.1 200") for one in client)
-        # Each takes one at a time and answers it, so that none gets all while the other waits.
+        # Each worker takes one request at a time, so that none gets all of them while the other waits.
         assert all(any(one.status == "ESTABLISHED" for one in worker.net_connections()) for worker in workers)
         again = quoteweave("serve", "-c", sample_collection, "--state", tmp_path, "--port", port, "--workers", 2)
         assert "cannot be listened on" in again.err
