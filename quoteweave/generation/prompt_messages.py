@@ -41,10 +41,12 @@ class CitedMessages:
     """
 
     def __init__(self, prompts_folder: Path | None = None, *, sources: bool = True) -> None:
-        self._seeing = load_prompt(SYSTEM, prompts_folder)
+        self._system_with_pictures = load_prompt(SYSTEM, prompts_folder)
         own = prompts_folder is not None and has_prompt(SYSTEM, prompts_folder)
         own_for_text = prompts_folder is not None and has_prompt(SYSTEM_TEXT, prompts_folder)
-        self._reading = self._seeing if own and not own_for_text else load_prompt(SYSTEM_TEXT, prompts_folder)
+        self._system_text_only = (
+            self._system_with_pictures if own and not own_for_text else load_prompt(SYSTEM_TEXT, prompts_folder)
+        )
         self._user = load_prompt(USER, prompts_folder)
         self._optional = ("abstention",) if prompts_folder is not None and is_shipped(prompts_folder) else ()
         self._sources = sources
@@ -52,7 +54,7 @@ class CitedMessages:
     @property
     def prompts(self) -> dict[str, Prompt]:
         """The prompts by their names."""
-        return {SYSTEM: self._seeing, SYSTEM_TEXT: self._reading, USER: self._user}
+        return {SYSTEM: self._system_with_pictures, SYSTEM_TEXT: self._system_text_only, USER: self._user}
 
     def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
         """Build system and user message. `pictures` maps names of image quotes to URLs; the others are given as words.
@@ -79,7 +81,9 @@ class CitedMessages:
         )
         urls = [pictures[name] for name in image_quotes(context) if name in pictures]
         content: object = with_pictures(prompt.split(here), urls) if urls else prompt
-        system = (self._seeing if urls else self._reading).render({"abstention": ABSTENTION}, optional=self._optional)
+        system = (self._system_with_pictures if urls else self._system_text_only).render(
+            {"abstention": ABSTENTION}, optional=self._optional
+        )
         return [{"role": "system", "content": system}, {"role": "user", "content": content}]
 
     def _source(self, quote: Quote) -> str:
@@ -144,7 +148,7 @@ class SourceMessages:
         self._prompts = prompts
         self._example = example
         self._order = order
-        self._seeing = seeing
+        self._system_with_pictures = seeing
 
     def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
         """Build system and user message. `pictures` maps names of image quotes, such as `image1`, to URLs.
@@ -154,7 +158,7 @@ class SourceMessages:
         """
         quotes = {hit.quote.id: hit.quote for hit in context.hits}
         urls = {quote.id: pictures[name] for name, quote in image_quotes(context).items() if name in pictures}
-        for quote in quotes.values() if self._seeing else ():
+        for quote in quotes.values() if self._system_with_pictures else ():
             if quote.image is not None and quote.id not in urls and not quote.all_text().strip():
                 raise DatasetError(
                     f"{quote.image}, {quote.id} of question {self._example.id!r}, has no words and was not shown: it "

@@ -122,7 +122,7 @@ def _split(text: str) -> tuple[Sentence, ...]:
     start = 0
     for match in _END.finditer(text):
         if match["entry"]:
-            ends = _parts_entries(text, start, match.start())
+            ends = _separates_entries(text, start, match.start())
         else:
             ends = match["stop"] is None or _ends(text, start, match)
         if ends:
@@ -165,7 +165,7 @@ def heading_line(text: str) -> str:
     line, _, rest = text.strip().partition("\n")
     following = rest.partition("\n")[0].strip()
     is_ended = len(line) + 1 + len(following.partition(" ")[0]) <= HEADING_SHARE * len(following)
-    if not is_ended or _parts_terms(text.strip(), 0, len(line)):  # "When: 3 May, 14:00", above "Where: …"
+    if not is_ended or _separates_terms(text.strip(), 0, len(line)):  # "When: 3 May, 14:00", above "Where: …"
         return ""
     return line if line[-1:].isalnum() and words(line.rsplit(maxsplit=1)[-1]) else ""
 
@@ -179,11 +179,11 @@ def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
         sentences.append(Sentence(text=text[start:end], start=start, end=end))
 
 
-def _parts_entries(text: str, start: int, at: int) -> bool:
+def _separates_entries(text: str, start: int, at: int) -> bool:
     """Whether the line break at `at` ends what begins at `start` and says one thing, before what says another."""
     if at - start > MAX_ENTRY:
         before = None
-    elif _parts_terms(text, start, at):
+    elif _separates_terms(text, start, at):
         return True
     else:
         before = _ENTRY.match(text, start, at)
@@ -198,7 +198,7 @@ def _parts_entries(text: str, start: int, at: int) -> bool:
     return after is not None or (word is not None and word[1] in _STARTERS)
 
 
-def _parts_terms(text: str, start: int, at: int) -> bool:
+def _separates_terms(text: str, start: int, at: int) -> bool:
     """Whether terms are on both sides of the line break at `at`; with dashes, which prose has too, three in a row."""
     terms = _TERM.match(text, start, at), _TERM.match(text, at + 1)
     if terms[0] is None or terms[1] is None:

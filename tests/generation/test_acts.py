@@ -4,7 +4,7 @@ import pytest
 from harbour_quotes import ask, context, quote
 
 from quoteweave.generation.extractive.acts.asked_acts import asked_act
-from quoteweave.generation.extractive.acts.clauses import MAX_ACTS, MAX_AROUND, Act, acts_in, heads
+from quoteweave.generation.extractive.acts.clauses import MAX_ACTS, MAX_AROUND, Act, acts_in, head_nouns
 
 
 def acts(text: str, verb: str, *, is_participle: bool = False) -> list[Act]:
@@ -14,8 +14,8 @@ def acts(text: str, verb: str, *, is_participle: bool = False) -> list[Act]:
 def test_the_doer_stands_before_an_active_verb_and_behind_by() -> None:
     (active,) = acts("In 1957, the board founded the club.", "found")
     (passive,) = acts("The club was founded in 1957 by the board.", "found")
-    assert (active.doer.strip(), active.is_passive, active.time) == ("the board", False, "past")
-    assert (passive.doer, passive.is_passive, passive.time) == ("the board.", True, "past")
+    assert (active.doer.strip(), active.is_passive, active.tense) == ("the board", False, "past")
+    assert (passive.doer, passive.is_passive, passive.tense) == ("the board.", True, "past")
     assert active.is_done_to({"club"})
     assert passive.is_done_to({"club"})
 
@@ -34,7 +34,7 @@ def test_the_doer_stands_before_an_active_verb_and_behind_by() -> None:
     ],
 )
 def test_an_act_is_of_a_time(text: str, time: str) -> None:
-    assert [act.time for act in acts(text, "repair")] == [time]
+    assert [act.tense for act in acts(text, "repair")] == [time]
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_an_act_is_of_a_time(text: str, time: str) -> None:
     ],
 )
 def test_what_is_wished_or_so_in_a_case_is_not_told_as_so(text: str) -> None:
-    assert [act.is_so for act in acts(text, "repair")] == [False]
+    assert [act.is_asserted for act in acts(text, "repair")] == [False]
 
 
 @pytest.mark.parametrize(
     "text", ["They never repaired it.", "It was not repaired.", "Nobody repaired it.", "It was nearly repaired."]
 )
 def test_what_is_denied_is_told_as_so_but_denied(text: str) -> None:
-    assert [(act.is_so, act.is_denied) for act in acts(text, "repair")] == [(True, True)]
+    assert [(act.is_asserted, act.is_denied) for act in acts(text, "repair")] == [(True, True)]
 
 
 def test_what_follows_an_article_or_a_preposition_is_no_verb() -> None:
@@ -94,7 +94,7 @@ def test_a_noun_of_nothing_says_no_act(text: str, verb: str) -> None:
     ],
 )
 def test_nouns_are_headed_by_the_last_before_a_preposition(nouns: str, head: list[str]) -> None:
-    assert heads(nouns) == head
+    assert head_nouns(nouns) == head
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_a_question_asks_about_an_act(question: str, asked: tuple[str, str, bool
 def test_of_a_text_without_end_the_first_acts_are_read_and_what_is_near_them() -> None:
     found = acts("the board never repaired it and " * 10_000, "repair")
     assert len(found) == MAX_ACTS
-    assert max(len(part) for act in found for part in (act.subject, act.behind)) <= MAX_AROUND
+    assert max(len(part) for act in found for part in (act.subject, act.after)) <= MAX_AROUND
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
-from quoteweave.generation.extractive.tables.said_by_cells import (
+from quoteweave.generation.extractive.tables.implied_by_cells import (
     are_named_by_columns,
     defines_terms,
     words_of_cells,

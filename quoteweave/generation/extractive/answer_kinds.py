@@ -25,12 +25,12 @@ from quoteweave.generation.extractive.acts.times import is_headed_by_time, tells
 from quoteweave.generation.extractive.acts.told_amounts import (
     asks_change,
     is_share_of_part,
+    lacks_asked_change,
     new_facts,
     new_numbers,
     own_amounts,
     own_counts,
     tells_how,
-    tells_level,
 )
 from quoteweave.generation.extractive.acts.told_reasons import tells_reason
 from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
@@ -132,7 +132,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     if asks in {"count", "person", "definition"} and _BEGINS_WITH_CASE.match(told) and not _SAYS_CONDITION.search(text):
         return False
     is_example = EXAMPLE.match(told) is not None and not EXAMPLE.search(text)
-    if asks in NUMBER_KINDS and (is_example or tells_level(told, text)):
+    if asks in NUMBER_KINDS and (is_example or lacks_asked_change(told, text)):
         return False
     if statement.is_computed or statement.is_of_kind:
         return True
@@ -158,7 +158,7 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
     return frozenset(one.value for one in amounts if alike & set(_following(one, told)) or (unit and one.unit == unit))
 
 
-def _counts(statement: Statement, question: QuestionTerms) -> bool:
+def _has_count(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     if statement.is_row or "number" in statement.words:  # "The number of columns is 2000."
         return bool(new_numbers(statement, question))
@@ -181,7 +181,7 @@ def _following(amount: Amount, text: str) -> list[str]:
     return found
 
 
-def _measures(statement: Statement, question: QuestionTerms) -> bool:
+def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number, which must be a time, a weight or a length if one of these is asked for."""
     analysis = question.analysis
     wanted = asked_quantity(analysis.asked_by, analysis.text)
@@ -189,7 +189,7 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
         facts, amounts = new_facts(statement.text, analysis.text)
         is_named = wanted is None or _names_quantity(statement, wanted)
         return is_named and any(not one.year for one in amounts) | bool(facts.clocks)  # 0:29 h
-    told = _OF_SOME.sub(r"\1", _of_subject(statement, question))
+    told = _OF_SOME.sub(r"\1", _clauses_on_subject(statement, question))
     if (tells := tells_how(analysis.asked_by, told)) is not None:
         return tells
     # The height of a thing is no distance.
@@ -213,7 +213,7 @@ def _names_quantity(statement: Statement, wanted: Quantity) -> bool:
     return not (wanted.in_rows.isdisjoint(words(above)) and wanted.dimensions.isdisjoint(dimensions_in(above)))
 
 
-def _of_subject(statement: Statement, question: QuestionTerms) -> str:
+def _clauses_on_subject(statement: Statement, question: QuestionTerms) -> str:
     """The clauses of a statement that have a subject word of the question; the whole statement if none has one.
 
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
@@ -242,19 +242,19 @@ def _with_relatives(text: str, asked: Set[str]) -> str:
     )
 
 
-def _percents(statement: Statement, question: QuestionTerms) -> bool:
+def _has_percentage(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
     if not statement.is_row and is_share_of_part(statement.text, question.analysis.text):
         return False
-    told = _of_subject(statement, question)
+    told = _clauses_on_subject(statement, question)
     told = told if statement.is_row else own_amounts(told, question.analysis.text)
     amounts = new_facts(told, question.analysis.text)[1]
     return any(one.unit is not None and one.unit.dimension == "percent" for one in amounts)
 
 
-def _costs(statement: Statement, question: QuestionTerms) -> bool:
+def _has_price(statement: Statement, question: QuestionTerms) -> bool:
     if asked_quantity(question.analysis.asked_by, question.analysis.text) is not None:  # "How much does it weigh?"
-        return _measures(statement, question)
+        return _has_amount(statement, question)
     told = statement.text if statement.is_row else own_amounts(statement.text, question.analysis.text)
     amounts, named = new_facts(told, question.analysis.text)[1], _OTHER_MONEY.search(told) is not None
     if asks_change(question.analysis.text):
@@ -262,7 +262,7 @@ def _costs(statement: Statement, question: QuestionTerms) -> bool:
     return any(one.is_money for one in amounts) or ((statement.is_row or named) and bool(amounts))
 
 
-def _dates(statement: Statement, question: QuestionTerms) -> bool:
+def _has_date(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = new_facts(statement.text, question.analysis.text)
     if (of_part := _ASKS_PART.search(question.analysis.asked_by)) is not None and not statement.is_row:
         part = "day" if of_part["day"] else "month"
@@ -335,7 +335,7 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     return not is_code(statement.text) and (bool(any_may) or instructs(statement, question))
 
 
-def _settles(statement: Statement, question: QuestionTerms) -> bool:
+def _answers_yes_or_no(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
     if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_row or _ADVISES.search(statement.text)):
         return False
@@ -373,17 +373,17 @@ def _names_whom(statement: Statement, question: QuestionTerms) -> bool:
 
 
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
-    "count": _counts,
-    "amount": _measures,
-    "percent": _percents,
+    "count": _has_count,
+    "amount": _has_amount,
+    "percent": _has_percentage,
     "calculation": _compares,
     "look": names_colour,
     "contact": lambda statement, _: CONTACT.search(statement.text) is not None,
-    "money": _costs,
-    "date": _dates,
+    "money": _has_price,
+    "date": _has_date,
     "person": _names_whom,
     "place": names_place,
-    "yes_or_no": _settles,
+    "yes_or_no": _answers_yes_or_no,
     "reason": tells_reason,
     "definition": _defines,
     "steps": _instructs,

@@ -79,7 +79,7 @@ UNCERTAIN_HEAD = (
 TABLES_DIFFER = "Rows of this name have different values here: compare what they are of."
 SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
 STEPS_GO_ON = "The section may have more steps than were found: read on at its page or heading."
-DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}
+NOUN_OF_DISAGREEMENT: Mapping[str, str] = {"date": "dates", "person": "names"}
 """What documents disagree on, by what a question asks for; numbers for all other kinds."""
 WHICH_DOCUMENT = (
     "Which document is meant? A question about a document as a whole is answered within one: name it, or ask within it."
@@ -286,7 +286,7 @@ class ExtractiveGenerator:
 def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
     """What the reader of these answers should know: what documents differ on, and that there is more."""
     asked = (part.question.terms.analysis.asks for part in parts if part.differs)
-    differing = dict.fromkeys(DISAGREED.get(each, "numbers") for each in asked)
+    differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(each, "numbers") for each in asked)
     goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
     return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on)
 

@@ -126,7 +126,7 @@ def find_places(
     pages, by_document = _pages(question, context, besides, leading), weights_by_document(context.hits, weights)
     best = max((hits[0][1].score for hits in pages), default=0.0)
     hits = [(hit, by_document[hit.quote.document]) for on_page in pages for _, hit in on_page]
-    fits = {id(hit): _fit(hit, question, context, own, best) for hit, own in hits}
+    fits = {id(hit): _score_in_page(hit, question, context, own, best) for hit, own in hits}
     sections = [(_share(hits, best, leading), own) for hits in pages for own in _sections(hits, fits, by_document)]
     pages = [own for _, own in sections]
     fittest = [max(own, key=lambda one: fits[id(one[1])]) for own in pages]
@@ -163,7 +163,7 @@ def _pages(
 ) -> list[list[tuple[int, Hit]]]:
     """The hits of each page that may be shown; each quote that is to be shown first is a page by itself."""
     pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
-    pages = _apart(pages, leading)
+    pages = _leading_first(pages, leading)
     if question.analysis.asks_overview:  # what a document is about stands at its beginning
         pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     return pages
@@ -175,7 +175,7 @@ def _share(hits: Sequence[tuple[int, Hit]], best: float, leading: Collection[str
     return hit.score / (best or 1.0) + (hit.quote.id in leading)
 
 
-def _apart(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[str]) -> list[list[tuple[int, Hit]]]:
+def _leading_first(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[str]) -> list[list[tuple[int, Hit]]]:
     """The quotes that are to be shown first, each as a page by itself, and then the other pages."""
     named = {(one[1].quote.document, one[1].quote.page) for hits in pages for one in hits if one[1].quote.id in leading}
     alone = [[one] for hits in pages for one in hits if one[1].quote.id in leading]
@@ -267,7 +267,9 @@ def _introduced(quote: Quote, number: int, context: Context) -> str:
     return " ".join(found)
 
 
-def _fit(hit: Hit, question: QuestionTerms, context: Context, weights: Mapping[str, float], best: float) -> float:
+def _score_in_page(
+    hit: Hit, question: QuestionTerms, context: Context, weights: Mapping[str, float], best: float
+) -> float:
     """How well a hit fits the question, compared with the others of its page."""
     quote, analysis = hit.quote, question.analysis
     held = frozenset(quote_words(quote))
@@ -338,13 +340,13 @@ def _excerpt(
         worth = [value + sentence_scores.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))
     table = has_cells(quote)
-    scorer = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
+    order = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
     taken = {best}
     denied = denied_from(quote.text) if quote.kind == "text" else None
     if denied is not None and denied < best:  # the denied text is not shown without the denial
         taken.add(denied)
     size = sum(len(parts[at].split()) for at in taken)
-    for at in scorer:
+    for at in order:
         more = len(parts[at].split())
         if at in taken or (table and worth[at] < MIN_ROW_SHARE * worth[best]):
             continue

@@ -105,7 +105,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         not statement.is_row and (_is_of_another_owner(asked, text) or _is_of_another_office(asked, text))
     )
     of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(asked, text))
-    if of_other or _is_measured_otherwise(asked, text) or _is_of_what_is_before(statement, question, terms):
+    if of_other or _is_measured_otherwise(asked, text) or _refers_to_another_subject(statement, question, terms):
         return True
     which = _ASKS_WHICH.match(asked)
     if which is not None and _leaves_open_which(re.escape(which[1]), text):
@@ -157,7 +157,7 @@ def _is_of_another_office(asked: str, text: str) -> bool:
     )
 
 
-def _is_of_what_is_before(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
+def _refers_to_another_subject(statement: Statement, question: QuestionAnalysis, terms: Sequence[str]) -> bool:
     """Whether "It" is another thing than the one asked about, as the sentence before has no noun of the question.
 
     "It cost 480,000 euros and replaces the vehicle of 2001" does not tell what the vehicle of 2001 cost.

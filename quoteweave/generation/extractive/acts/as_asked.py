@@ -12,7 +12,7 @@ from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, Answ
 from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
-from quoteweave.generation.extractive.acts.doers import did_otherwise
+from quoteweave.generation.extractive.acts.doers import names_doer_of_another_thing
 from quoteweave.generation.extractive.acts.instructions import denies_unasked
 from quoteweave.generation.extractive.acts.times import is_dated_otherwise, is_of_another_time
 from quoteweave.generation.extractive.statements import Statement
@@ -110,7 +110,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     if statement.is_row:
         return True
     denied = asks == "look" and denies_unasked(statement, question)
-    if denied or did_otherwise(statement, question):
+    if denied or names_doer_of_another_thing(statement, question):
         return False
     of_extreme = question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text)
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)

@@ -14,8 +14,8 @@ from quoteweave.generation.extractive.acts.clauses import (
     PREPOSITIONS,
     Act,
     acts_in,
-    heads,
-    is_headed,
+    head_nouns,
+    names_as_head,
     words_of,
 )
 from quoteweave.generation.sentence_kinds import has_denying_word
@@ -34,7 +34,7 @@ _ASKS_BY_HELPING_VERB = lazy_regex(
 )
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
 _ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
-_BEHIND_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
+_AFTER_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 # A few words that name one thing; a second thing may only follow a preposition: "the shop of the museum".
 _SUBJECT = lazy_regex(
     r"(?:(?:the|an?|our|its|their|your|all|each|every|most)\s+)?(?:(?!(?:the|an?|to)\s)[\w'’.&-]+\s+"
@@ -62,7 +62,7 @@ _ENDS_IN_BE_OR_NOT = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
 _HAS_BE = lazy_regex(r"\bbe\s", re.IGNORECASE)
 _ENDS_OR_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
 _HAS_PLACE = lazy_regex(r"(?:leave|reach|enter|pass)s?$", re.IGNORECASE)  # "The coach leaves the town at 6"
-_TIMES = {
+_TENSES = {
     **dict.fromkeys(("was", "were", "did", "had"), frozenset({"past", "perfect"})),
     **dict.fromkeys(("has", "have"), frozenset({"past", "perfect", "present"})),
     **dict.fromkeys(
@@ -85,7 +85,7 @@ class AskedAct:
     is_subject_asked: bool
     """Whether the subject is what is asked for: "Which fees were paid?"."""
     verb: str
-    behind: str
+    after: str
     """What follows the verb."""
     is_passive: bool
     may_have_object: bool
@@ -111,7 +111,7 @@ def asked_act(question: str) -> AskedAct | None:
         subject=subject or found["noun"] or "",
         is_subject_asked=not subject,
         verb=rest[start:end],
-        behind=rest[end:],
+        after=rest[end:],
         is_passive=helping in _FORMS_OF_BE or _ENDS_IN_BE_OR_NOT.search(rest[:start]) is not None,
         may_have_object=bool(found["noun"])
         or helping not in _FORMS_OF_DO
@@ -124,8 +124,8 @@ def _verb_place(rest: str, helping: str) -> tuple[int, int] | None:
     if helping in _FORMS_OF_BE | _FORMS_OF_HAVE or _HAS_BE.search(rest):
         participle = _ASKED_PARTICIPLE.search(rest)
         return participle.span() if participle else None
-    if (behind := _BEHIND_PRONOUN.match(rest)) is not None:
-        return behind.span("verb")
+    if (after_pronoun := _AFTER_PRONOUN.match(rest)) is not None:
+        return after_pronoun.span("verb")
     places = (match for match in _ASKED_INFINITIVE.finditer(rest) if match[0] not in STOP_WORDS)
     verbs = [match.span() for match in places if _is_subject(rest[: match.start()])]
     # A word before "of" is rather a noun of the subject if another verb follows: "the shop of the museum".
@@ -189,25 +189,27 @@ def _acts(told: str, asked: AskedAct) -> list[Act]:
 
 def _tells_whether_one_may(act: Act, asked: AskedAct) -> bool:
     """Whether an act concerns the thing asked about, and is not only what somebody does: "Ida Byron fishes there"."""
-    is_told = act.is_so and not act.is_denied and act.time not in {"future", "possible"}
-    if act.is_in_case or (_ASKS_WHETHER_ONE_MAY.match(asked.helping) and is_told and act.doer and not act.is_passive):
+    is_told = act.is_asserted and not act.is_denied and act.tense not in {"future", "possible"}
+    if act.is_conditional or (
+        _ASKS_WHETHER_ONE_MAY.match(asked.helping) and is_told and act.doer and not act.is_passive
+    ):
         return False
-    thing = words(asked.behind)[:1]
-    near = words(" ".join(act.behind.split()[:OBJECT_WORDS]))
+    thing = words(asked.after)[:1]
+    near = words(" ".join(act.after.split()[:OBJECT_WORDS]))
     return set(thing) <= set(near) or (act.is_passive and set(thing) <= set(words(act.subject)))
 
 
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
-    thing = frozenset(heads(asked.subject))
+    thing = frozenset(head_nouns(asked.subject))
     if act.is_noun:
-        thing = thing if asked.is_passive else thing.union(words(asked.behind)[:1])
-        return is_headed(act.subject, thing) or act.is_done_to(thing)
-    of_thing = is_headed(act.subject, thing) or (
-        act.is_passive and not asked.is_passive and act.agent and is_headed(act.agent, thing)
+        thing = thing if asked.is_passive else thing.union(words(asked.after)[:1])
+        return names_as_head(act.subject, thing) or act.is_done_to(thing)
+    of_thing = names_as_head(act.subject, thing) or (
+        act.is_passive and not asked.is_passive and act.agent and names_as_head(act.agent, thing)
     )
     of_thing = of_thing or (asked.is_passive and not act.is_passive and act.is_done_to(thing))
     if thing and not of_thing:
         return False
-    if not act.is_so or (act.is_denied and not may_deny) or act.time not in _TIMES[asked.helping]:
+    if not act.is_asserted or (act.is_denied and not may_deny) or act.tense not in _TENSES[asked.helping]:
         return False
     return asked.may_have_object or not act.has_object() or _HAS_PLACE.match(asked.verb) is not None

@@ -23,7 +23,7 @@ LEADING_WORDS = 3
 MAX_ACTS, MAX_AROUND = 16, 500
 """The most acts that are read from a text, and the most characters around a verb, so that no text takes long."""
 
-Time = Literal["past", "perfect", "present", "future", "possible"]
+Tense = Literal["past", "perfect", "present", "future", "possible"]
 
 _BETWEEN_CLAUSES = lazy_regex(
     r"(?:;|(?<!\bby):)\s|,\s+(?=(?:and|but|so|or|yet)\s)|,?\s+(?=(?:whereas|while|where|because)\s)"
@@ -128,7 +128,7 @@ class Act:
     verb: str
     subject: str
     """The words before the verb: who does it or, in the passive, to whom or what it is done."""
-    behind: str
+    after: str
     """What follows the verb in its clause."""
     agent: str
     """By whom or what it is done, if it is passive."""
@@ -136,28 +136,28 @@ class Act:
     is_denied: bool
     is_wished: bool
     """Whether somebody only wished, refused or the like to do it, or may do it: "refused to repair it"."""
-    is_in_case: bool
+    is_conditional: bool
     """Whether it is only said for a certain case: "If they repair it"."""
-    time: Time
+    tense: Tense
     is_noun: bool = False
     """Whether it is said with a noun: "approval of the budget", whose subject is "the budget"."""
     is_reduced: bool = False
     """Whether it is said with a participle alone: "The bridge, opened by the king, was closed"."""
 
     @property
-    def is_so(self) -> bool:
+    def is_asserted(self) -> bool:
         """Whether it is stated as a fact, denied or not."""
-        return not (self.is_wished or self.is_in_case)
+        return not (self.is_wished or self.is_conditional)
 
     @property
     def said_by_others(self) -> tuple[str, ...]:
         """What other verbs of its clause say: "was sold", for "founded" in "The firm that Ada founded was sold"."""
         if self.is_reduced:
-            return ("".join(self.behind.partition(",")[1:]),)
-        own = _ANOTHER_FINITE_VERB.split(self.behind, maxsplit=1)[0]
+            return ("".join(self.after.partition(",")[1:]),)
+        own = _ANOTHER_FINITE_VERB.split(self.after, maxsplit=1)[0]
         is_relative = _WHO.search(self.subject) is not None
         before = _ANOTHER_FINITE_VERB.split(self.subject)[-1] if is_relative else self.subject
-        return self.behind[len(own) :], self.subject.removesuffix(before)
+        return self.after[len(own) :], self.subject.removesuffix(before)
 
     @property
     def doer(self) -> str:
@@ -169,22 +169,22 @@ class Act:
 
     def is_done_to(self, thing: Set[str]) -> bool:
         """Whether it may be done to a thing, given by the stems of its noun; a pronoun may stand for any."""
-        listed, of_whom = _LISTED.match(self.behind), _WHOM.match(self.subject)
+        listed, of_whom = _LISTED.match(self.after), _WHOM.match(self.subject)
         if (
             listed
             and not self.is_passive
-            and any(thing & _alike(heads(one), thing) for one in _AND_OR_COMMA.split(listed[0]))
+            and any(thing & _alike(head_nouns(one), thing) for one in _AND_OR_COMMA.split(listed[0]))
         ):
-            return not thing & _alike(heads(self.doer), thing)
-        nouns = _ENDS_NOUNS.split(self.behind)[0]
+            return not thing & _alike(head_nouns(self.doer), thing)
+        nouns = _ENDS_NOUNS.split(self.after)[0]
         if self.is_passive or (of_whom and not words(nouns)):
-            return is_headed(of_whom["thing"] if of_whom else self.subject, thing)
-        is_of_it = bool(_ENDS_IN_PRONOUN.match(nouns)) or bool(thing & _alike(heads(nouns), thing))
-        return is_of_it and not thing & _alike(heads(self.doer), thing)
+            return names_as_head(of_whom["thing"] if of_whom else self.subject, thing)
+        is_of_it = bool(_ENDS_IN_PRONOUN.match(nouns)) or bool(thing & _alike(head_nouns(nouns), thing))
+        return is_of_it and not thing & _alike(head_nouns(self.doer), thing)
 
     def has_object(self) -> bool:
         """Whether an object follows the verb: "opened its new wing"."""
-        return not self.is_passive and re.match(r"\s+(?:the|an?|its|their|his|her|our)\s", self.behind) is not None
+        return not self.is_passive and re.match(r"\s+(?:the|an?|its|their|his|her|our)\s", self.after) is not None
 
 
 def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Act]:
@@ -198,19 +198,19 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
     said = ((clause, match) for clause in clauses for match in words_of(stems, clause))
     for clause, match in itertools.islice(said, MAX_ACTS):
         before = clause[max(0, match.start() - MAX_AROUND) : match.start()]
-        behind = clause[match.end() : match.end() + MAX_AROUND]
-        if _is_attribute(match[0], before, behind):
-            yield _act_of_noun(match[0], before, behind)
+        after = clause[match.end() : match.end() + MAX_AROUND]
+        if _is_attribute(match[0], before, after):
+            yield _act_of_noun(match[0], before, after)
             continue
         is_counted = match[0].endswith("s") and _ENDS_IN_NUMBER.search(before)
         is_noun = is_counted or BEFORE_NOUN.search(before) or _is_noun_of_act(match[0], verb)
-        if (is_noun or match[0].endswith("ing")) and (of := _OF_THING.match(behind)):
-            yield _act_of_noun(match[0], before, behind[of.end() :])
+        if (is_noun or match[0].endswith("ing")) and (of := _OF_THING.match(after)):
+            yield _act_of_noun(match[0], before, after[of.end() :])
         if is_noun and (given := _IS_GIVEN.search(before)):  # "Staff receive supervision"
             yield _act_of_noun(match[0], before, given["subject"])
         if is_noun:
             continue
-        act = _act(before, match[0], behind, verb.casefold(), is_participle=is_participle)
+        act = _act(before, match[0], after, verb.casefold(), is_participle=is_participle)
         if act.is_passive or own & words_asking(match[0]):
             yield act
 
@@ -221,9 +221,9 @@ def words_asking(word: str) -> frozenset[str]:
     return stems.union(*map(words_alike, stems))
 
 
-def _is_attribute(word: str, before: str, behind: str) -> bool:
+def _is_attribute(word: str, before: str, after: str) -> bool:
     """Whether a participle stands before the noun that it describes: "these summarised texts", "a well-built ship"."""
-    beside = _NEXT_WORD.match(behind)
+    beside = _NEXT_WORD.match(after)
     is_before_noun = beside is not None and beside[1].casefold() not in STOP_WORDS
     is_led = "-" in word or BEFORE_NOUN.search(before) or _BEFORE_ATTRIBUTE.search(before)
     return is_before_noun and word.endswith("ed") and bool(is_led)
@@ -237,23 +237,23 @@ def _is_noun_of_act(word: str, verb: str) -> bool:
     )
 
 
-def _act_of_noun(word: str, before: str, behind: str) -> Act:
-    subject, _, agent = behind.partition(" by ")
+def _act_of_noun(word: str, before: str, after: str) -> Act:
+    subject, _, agent = after.partition(" by ")
     return Act(
         word,
         subject,
-        behind,
+        after,
         agent,
         is_passive=True,
         is_denied=False,
         is_wished=False,
-        is_in_case=_IN_A_CASE.search(before) is not None,
-        time="perfect",
+        is_conditional=_IN_A_CASE.search(before) is not None,
+        tense="perfect",
         is_noun=True,
     )
 
 
-def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool) -> Act:
+def _act(before: str, word: str, after: str, asked: str, *, is_participle: bool) -> Act:
     verb = word.casefold()
     helping = _HELPING.search(before)
     subject = before[: helping.start()] if helping else before
@@ -261,10 +261,10 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     helpers = frozenset(helps.split())
     if _ENDS_IN_AND.search(subject) and not helpers:  # "is prepared by the treasurer and approved by the members"
         helpers = _FORMS_OF_BE.intersection(subject.casefold().split())
-    by = _BY.match(behind)
+    by = _BY.match(after)
     agent = (
-        behind[by.end() :]
-        if by and (_AND_DONE.fullmatch(by[1]) or not _ANOTHER_VERB.search(by[1])) and _SOMEBODY.match(behind, by.end())
+        after[by.end() :]
+        if by and (_AND_DONE.fullmatch(by[1]) or not _ANOTHER_VERB.search(by[1])) and _SOMEBODY.match(after, by.end())
         else ""
     )
     # A participle alone has no tense: "A permit, submitted in May,", "signed by the members".
@@ -279,16 +279,15 @@ def _act(before: str, word: str, behind: str, asked: str, *, is_participle: bool
     is_now = verb.endswith("s") or (is_participle and verb != asked and not verb.endswith("ed"))
     # The form alone does not show the tense: "It cost 9 euros".
     is_unsure = is_reduced or (not helpers and not is_participle and verb == asked.removesuffix("s"))
-    time = "perfect" if is_unsure else _time(helpers, is_now=is_now, is_duty=duty, is_planned=planned)
+    tense = "perfect" if is_unsure else _tense(helpers, is_now=is_now, is_duty=duty, is_planned=planned)
     is_denied = bool(_DENYING.search(helps) or _NOBODY.match(subject))
     is_wished = "to" in helpers and not (duty or planned)
-    is_in_case = _IN_A_CASE.search(subject) is not None
+    is_conditional = _IN_A_CASE.search(subject) is not None
     if is_reduced:  # "They are based on interviews conducted by the council"
         subject = (_ENDS_NOUNS if agent else _IS_OR_WAS).split(subject.rstrip(" ,"))[-1]
     is_noun = verb.endswith("ing") and not helpers & _FORMS_OF_BE
-    return Act(
-        word, subject.rstrip(), behind, agent, is_passive, is_denied, is_wished, is_in_case, time, is_noun, is_reduced
-    )
+    how = (is_passive, is_denied, is_wished, is_conditional)
+    return Act(word, subject.rstrip(), after, agent, *how, tense, is_noun=is_noun, is_reduced=is_reduced)
 
 
 def _with_whole_nots(helping: str) -> str:
@@ -298,7 +297,7 @@ def _with_whole_nots(helping: str) -> str:
     )
 
 
-def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Time:
+def _tense(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -> Tense:
     if helpers & _POSSIBLE_HELPING:
         return "possible"
     if is_planned or helpers & {"will", "shall"}:
@@ -310,7 +309,7 @@ def _time(helpers: Set[str], *, is_now: bool, is_duty: bool, is_planned: bool) -
     return "present" if is_now or is_duty or helpers & {"is", "are", "do", "does", "must"} else "past"
 
 
-def is_headed(nouns: str, thing: Set[str]) -> bool:
+def names_as_head(nouns: str, thing: Set[str]) -> bool:
     """Whether the head of nouns is a thing, as "tower" in "the new tower of the church"; pronouns may stand for any."""
     if _ENDS_IN_AND.search(nouns):
         return bool(thing & _alike(words(_LEADING_PHRASE.sub("", nouns))[:LEADING_WORDS], thing))
@@ -318,10 +317,10 @@ def is_headed(nouns: str, thing: Set[str]) -> bool:
     named = _SHARE_OF.sub("", _LEADING_PHRASE.sub("", _WHO.sub("", own)))
     if not words(named) or _ENDS_IN_PRONOUN.match(named) or _SHORT_NAME.fullmatch(named):
         return True
-    return any(thing & _alike(heads(one), thing) for one in _AND_OR_COMMA.split(named))
+    return any(thing & _alike(head_nouns(one), thing) for one in _AND_OR_COMMA.split(named))
 
 
-def heads(nouns: str) -> list[str]:
+def head_nouns(nouns: str) -> list[str]:
     """The stems of the head of nouns; a name or number comes with the noun before it: "the ferry Halcyon"."""
     own = WORD.findall(_ENDS_NOUNS.split(nouns)[0])
     named = [word for word in own if word.casefold() not in STOP_WORDS]

@@ -6,7 +6,7 @@ from collections.abc import Set
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import words_alike
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.acts.clauses import Act, acts_in, heads
+from quoteweave.generation.extractive.acts.clauses import Act, acts_in, head_nouns
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, ASKS_WHO_MAY, PERSON_NAME
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -53,22 +53,26 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
     found = asked or may
     if found is None:
         return False
-    thing = frozenset(heads(question.analysis.text[found.end() :]))
+    thing = frozenset(head_nouns(question.analysis.text[found.end() :]))
     times = {"present", "possible"} if may else {"past", "perfect"}
-    if asked is not None and _is_now(found["verb"]):
+    if asked is not None and _is_present_form(found["verb"]):
         times = (
             {"present", "perfect", "future"}
             if _TELLS_OF_ONCE.search(text)
             else {"past", "present", "perfect", "future"}
         )
-    acts = _acts(text, found["verb"], is_participle=asked is not None and not _is_now(found["verb"]))
+    acts = _acts(text, found["verb"], is_participle=asked is not None and not _is_present_form(found["verb"]))
     return any(
-        act.is_so and not act.is_denied and act.doer and act.time in times and (not thing or act.is_done_to(thing))
+        act.is_asserted
+        and not act.is_denied
+        and act.doer
+        and act.tense in times
+        and (not thing or act.is_done_to(thing))
         for act in acts
     )
 
 
-def _is_now(verb: str) -> bool:
+def _is_present_form(verb: str) -> bool:
     return verb.casefold().endswith("s")
 
 
@@ -89,14 +93,14 @@ def _tells_another_of_office(told: str, asked: str) -> bool:
     return bool(between) and all(_HOLDS_NOT.search(text) for text in between)
 
 
-def did_otherwise(statement: Statement, question: QuestionTerms) -> bool:
+def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement tells who did the act to another thing than asked for, or says the act only with a noun.
 
     The noun may be an office of the thing itself: "the director of the film".
     """
     if will := _ASKS_WHO_WILL.match(question.analysis.text):
         acts = _acts(statement.text, will["verb"], is_participle=False)
-        return bool(acts) and all(act.time in {"past", "perfect"} for act in acts)
+        return bool(acts) and all(act.tense in {"past", "perfect"} for act in acts)
     asked = ASKS_WHO_DID.match(question.analysis.text)
     if asked is None:
         return _tells_another_of_office(statement.text, question.analysis.text)

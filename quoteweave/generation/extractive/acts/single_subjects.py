@@ -11,7 +11,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
-from quoteweave.generation.extractive.acts.clauses import heads
+from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
@@ -28,8 +28,8 @@ from quoteweave.generation.extractive.answer_names import (
 from quoteweave.generation.extractive.asked_nouns import lists_all
 from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.tables.implied_by_cells import is_row_asked
 from quoteweave.generation.extractive.tables.row_lookup import HAPPENS
-from quoteweave.generation.extractive.tables.said_by_cells import is_row_asked
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
 from quoteweave.generation.relevance import QuestionTerms, words_with_headings
 from quoteweave.generation.sentence_kinds import ROUGHLY, says_what
@@ -97,7 +97,7 @@ def tells_of_its_subject(statement: Statement, question: QuestionTerms, subject:
         or lists_all(text, analysis.text)
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
-        or is_of_occasion(statement, question, subject, context)
+        or announces_occasion(statement, question, subject, context)
         or (analysis.asks != "yes_or_no" and subject and label_of(text) == subject)
         or (subject and told_directly(text, question, texts) == subject)
     )
@@ -115,7 +115,7 @@ def label_of(text: str) -> frozenset[str]:
     return frozenset(words(label["label"]) if label else ())
 
 
-def is_of_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
+def announces_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
     """Whether a line says when or where the occasion that its document announces takes place: "Where: Room 4".
 
     The document must say both, this once, and name the occasion with the question's noun, and no other occasion unless
@@ -138,10 +138,12 @@ def is_of_occasion(statement: Statement, question: QuestionTerms, subject: Set[s
 
 def words_besides(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> frozenset[str]:
     """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted."""
-    if is_of_occasion(statement, question, subject, context):
+    if announces_occasion(statement, question, subject, context):
         return frozenset(subject)
     asked, told = _ASKS_IF_I_MAY.match(question.analysis.text), _PERMITS.match(statement.text)
-    of_thing = asked is not None and told is not None and set(heads(told["thing"])) & set(heads(asked["thing"]))
+    of_thing = (
+        asked is not None and told is not None and set(head_nouns(told["thing"])) & set(head_nouns(asked["thing"]))
+    )
     return frozenset(words(asked["verb"])) if asked and of_thing else frozenset()
 
 

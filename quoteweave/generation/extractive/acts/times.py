@@ -5,7 +5,7 @@ import re
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.acts.clauses import heads
+from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
 from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY
 from quoteweave.generation.gate.facts import read_evidence
@@ -106,7 +106,7 @@ def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
     if span is None or len(read_evidence(span["dates"]).dates) < BOTH:
         return frozenset()
     subject = frozenset(subject_terms(question))
-    is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(heads(span["what"]))
+    is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(head_nouns(span["what"]))
     return subject & _BOUNDS if is_of_it else frozenset()
 
 

@@ -247,10 +247,10 @@ def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Deci
     return frozenset(one.value for one in new_facts(statement.text, question.analysis.text)[1] if not one.year)
 
 
-def tells_level(told: str, asked: str) -> bool:
+def lacks_asked_change(told: str, asked: str) -> bool:
     """Whether a question asks how much something changes, while a text says nothing about a change.
 
-    >>> tells_level("Table 1 lists net sales (2021: 192).", "How much did net sales grow in 2021?")
+    >>> lacks_asked_change("Table 1 lists net sales (2021: 192).", "How much did net sales grow in 2021?")
     True
     """
     return asks_change(asked) and _SAYS_CHANGE.search(told) is None

@@ -54,7 +54,7 @@ from quoteweave.generation.extractive.tables.heads import (
     table_parts,
     without_numbering,
 )
-from quoteweave.generation.extractive.tables.row_lookup import told_row
+from quoteweave.generation.extractive.tables.row_lookup import look_up_row
 from quoteweave.generation.gate.dates import MONTHS, extract_dates
 
 MAX_ROWS = 3
@@ -144,7 +144,7 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         header, rows = named_by_words(header, rows)
         found = chosen_rows(header, rows, question)
     are_of_one_name = len({row[0] for row in found}) < 2
-    if are_of_one_name and len(found) != 1 and (told := told_row(header, rows, question)) is not None:
+    if are_of_one_name and len(found) != 1 and (told := look_up_row(header, rows, question)) is not None:
         return [_looked_up(header, *told, question)]
     chosen, group = _of_asked_group(found, said, text)
     columns = asked_columns(header, chosen, question)

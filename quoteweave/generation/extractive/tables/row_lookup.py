@@ -52,11 +52,11 @@ _OF_OTHERS = lazy_regex(
     re.IGNORECASE,
 )
 
-Told = tuple[Sequence[str], Sequence[int], Sequence[int]]
+LookedUpRow = tuple[Sequence[str], Sequence[int], Sequence[int]]
 """A row, the columns of its cells that a question says, and the columns that it asks for."""
 
 
-def told_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Told | None:
+def look_up_row(header: Sequence[str], rows: Rows, question: AskedCells) -> LookedUpRow | None:
     """The only row with a cell that a question says, if it asks for other cells of that row.
 
     It must say the whole cell, or one of the posts in it: a deputy treasurer is not the treasurer. For an occasion, the
@@ -67,7 +67,7 @@ def told_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Told | 
     if not is_even or _FORMER.search(" ".join(question.titled)):
         return None
     columns, granted = _asked(header, rows, question)
-    told = [*_told(header, rows, question, columns, granted)] if columns else []
+    told = [*_rows_with_said_cells(header, rows, question, columns, granted)] if columns else []
     found = [one for one, is_whole in told if is_whole] or [one for one, _ in told]
     return found[0] if len({tuple(row[at] for at in columns) for row, _, columns in found}) == 1 else None
 
@@ -94,9 +94,9 @@ def _names_persons(cells: Collection[str]) -> bool:
     return bool(filled) and sum(PERSON.fullmatch(cell) is not None for cell in filled) >= MIN_PERSONS * len(filled)
 
 
-def _told(
+def _rows_with_said_cells(
     header: Sequence[str], rows: Rows, question: AskedCells, columns: Sequence[int], granted: Collection[str]
-) -> Iterator[tuple[Told, bool]]:
+) -> Iterator[tuple[LookedUpRow, bool]]:
     """The rows with cells that a question says, each with whether it says all of these.
 
     A row of which it says the first cell alone is left out, because that cell names the row already.
