@@ -42,7 +42,7 @@ def iter_skipped_items(
         lacking = item_rows(rows, pages, plan.unit)[vectors.lengths == 0]
         for quote in collection.quotes_at(lacking.tolist()):
             if quote is not None:
-                reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {_lack(plan)}"
+                reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {_lacking(plan)}"
                 at = {"page": quote.page, "page_label": quote.page_label}
                 yield SkippedItem(quote=quote.id, document=name, reason=reason, **at)
 
@@ -51,11 +51,14 @@ def counts_by_reason(manifest: Manifest) -> dict[str, int]:
     """How many items were left out for each kind of reason; kinds without any are left out too."""
     picture = manifest.view in VISUAL_VIEWS
     refused = "with a picture that cannot be loaded" if picture else "refused by the endpoint"
-    counts = {f"with {_lack(manifest)}": manifest.skipped - len(manifest.refused), refused: len(manifest.refused)}
+    counts = {
+        f"with {_lacking(manifest)}": manifest.skipped - len(manifest.refused),
+        refused: len(manifest.refused),
+    }
     return {reason: count for reason, count in counts.items() if count > 0}
 
 
-def _lack(plan: IndexPlan) -> str:
+def _lacking(plan: IndexPlan) -> str:
     """What an item lacks that has nothing to encode, such as words."""
     lacks = {
         "image": "no picture",
@@ -125,7 +128,7 @@ class EncoderIndex:
         have another dimension than the encoder's; with `replace` such an index is dropped. Raises what `embed_missing`
         and `open_index` raise, and StorageError where the disk refuses.
         """
-        rivals, progress = self._rivals(), progress or EmbedProgress()
+        rivals, progress = self._same_spec_indexes(), progress or EmbedProgress()
         if rivals and not replace and self.collection.index_state(self._fingerprint) is None:
             raise self._missing_error()
         try:
@@ -199,7 +202,7 @@ class EncoderIndex:
             lost = "the catalogue lacks quotes that the index of the same revision holds"
             raise damage_error(self.collection.catalog_path, lost)
 
-    def _rivals(self) -> list[tuple[IndexState, Manifest]]:
+    def _same_spec_indexes(self) -> list[tuple[IndexState, Manifest]]:
         """Indexes of the same spec that were built with other settings."""
         others = [state for state in self.collection.indexes() if state.fingerprint != self._fingerprint]
         found = [(state, other) for state in others if (other := try_read_manifest(state)) is not None]
@@ -207,7 +210,7 @@ class EncoderIndex:
 
     def _missing_error(self) -> CollectionError:
         spec, command = self.plan.spec, build_command(self.collection.root, self.plan.spec)
-        rivals = self._rivals()
+        rivals = self._same_spec_indexes()
         if not rivals:
             return IndexMissing(f"the index {spec} has not been built", remedy=f"build it with: {command}")
         changed = differences(rivals[-1][1].settings, self.plan.settings) or "those of another version of quoteweave"

@@ -192,7 +192,7 @@ class FusedRetriever:
             found, own = {hit.quote.id: hit for hit in ranking}, explanations[at].reasons
             alone = [ranking if i == at else [] for i in range(len(rankings))]
             for id, points in ((hit.quote.id, hit.score) for hit in self._rule(alone, self._weights)):
-                detail = _described(found[id], own.get(id, ()))
+                detail = _hit_reason(found[id], own.get(id, ()))
                 added[id].append(Reason(part=name, points=round(points, 3), detail=detail))
         by_quote = {hit.quote.id: added.get(hit.quote.id, []) for hit in hits}
         return {id: tuple(sorted(reasons, key=lambda one: -one.points)) for id, reasons in by_quote.items()}
@@ -218,7 +218,7 @@ def depth_for(k: int, least: int) -> int:
     return least << max(0, math.ceil(math.log2(k / least)))
 
 
-def _described(hit: Hit, own: Sequence[Reason]) -> str:
+def _hit_reason(hit: Hit, own: Sequence[Reason]) -> str:
     """The rank and score that a retriever gives a hit, and its own reasons for the hit's page, in its own points."""
     reasons = [f"{one.part} {one.points:.2f}" + (f" ({one.detail})" if one.detail else "") for one in own]
     said = f"rank {hit.rank}, score {hit.score:.3f}"

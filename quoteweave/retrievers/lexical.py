@@ -127,7 +127,7 @@ class LexicalRetriever(Bm25Retriever):
             points_per_unit=index.max_idf or 1.0,
             rarity=rarities,
             pages=pages,
-            places=tuple(sorted(map(str, evidence.referred))),
+            places=tuple(sorted(map(str, evidence.found_places))),
             spellings=evidence.spellings,
         )
 
@@ -171,8 +171,8 @@ class LexicalRetriever(Bm25Retriever):
         if any(analysis.asks == "contact" for analysis in evidence.analyses):
             contacts = self._having(index, evidence.total, lambda quote: CONTACT.search(quote.text) is not None)
             fit += np.float32(FORM_BONUS) * (np.isin(at, contacts) & ~index.is_image[at])
-        if evidence.written_otherwise:
-            fit += np.float32(FORM_BONUS) * np.isin(at, np.concatenate(evidence.written_otherwise))
+        if evidence.respelled_quotes:
+            fit += np.float32(FORM_BONUS) * np.isin(at, np.concatenate(evidence.respelled_quotes))
         literals = [text for text in sought_in(evidence.analyses) if is_literal(text)]
         if literals:
             matches = self._having(index, evidence.parts["quotation"], partial(_has_any, literals))

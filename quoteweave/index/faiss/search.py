@@ -28,8 +28,8 @@ SPARE = 16  # candidates beyond those wanted
 MAX_ONE_BY_ONE = 3  # up to so many questions, comparing one by one is faster than multiplying matrices
 MAX_ONE_BY_ONE_IN_HALVES = 16  # the same for half precision, which is converted before matrices are multiplied
 MAX_ON_A_GPU = 2048  # most candidates that FAISS finds on a GPU
-EFFORT = 128  # HNSW: candidates kept during a search (efSearch)
-COMPARED = 64  # HNSW: cost of each candidate in vectors of a full comparison, with the random access to memory
+EF_SEARCH = 128  # HNSW: candidates kept during a search (efSearch)
+COST_PER_CANDIDATE = 64  # HNSW: what a candidate costs, in vectors of a full comparison, random access included
 PROBES = 64  # IVF: lists searched
 
 # FAISS allows only one thread at a time to use a GPU's resources, even for searches.
@@ -130,7 +130,7 @@ def search(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions 
     found = _ranked(indexed, queries, k, quick)
     short = [i for i, one in enumerate(found) if len(one.rows) < k]
     if short:
-        again = _thorough(indexed, queries[short], k, within)
+        again = _exhaustive(indexed, queries[short], k, within)
         for i, one in zip(short, again, strict=True):
             found[i] = one
     return found
@@ -144,8 +144,8 @@ def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None
         probes = hidden * max(PROBES, 4 * wanted * index.nlist / index.ntotal)
         return _through_lists(index, queries, wanted, within, min(index.nlist, round(probes)))
     faiss = import_faiss()
-    effort = round(hidden * max(EFFORT, 2 * wanted))
-    if not isinstance(index, faiss.IndexHNSW) or effort * COMPARED >= count:
+    effort = round(hidden * max(EF_SEARCH, 2 * wanted))
+    if not isinstance(index, faiss.IndexHNSW) or effort * COST_PER_CANDIDATE >= count:
         return None
     parameters = faiss.SearchParametersHNSW(efSearch=effort, sel=_selector(index, within))
     scores, positions = index.search(queries, wanted, params=parameters)
@@ -158,7 +158,7 @@ def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Position
     return scores, positions
 
 
-def _thorough(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
+def _exhaustive(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     """Search exhaustively."""
     if not _is_ivf(indexed.index):
         return _exact(indexed, queries, k, within)

@@ -38,8 +38,8 @@ _MAX_THREADS = 16
 BYTES_FOR_A_THREAD = 4 << 20
 # To convert half precision to single: its 15 bits below the sign move 13 places to the left, and the exponent's bias
 # changes from 15 to 127.
-_PLACES = 13
-_SIGN_AND_REST = -0x70002000
+_SHIFT = 13
+_SIGN_MASK = -0x70002000
 _EXPONENTS_APART = 2.0 ** (127 - 15)
 
 
@@ -183,8 +183,8 @@ def _widen(vectors: "Vectors", out: "Matrix") -> None:
         return
     bits = out.view(np.int32)
     bits[...] = vectors.view(np.int16)
-    bits <<= _PLACES
-    bits &= _SIGN_AND_REST
+    bits <<= _SHIFT
+    bits &= _SIGN_MASK
     out *= _EXPONENTS_APART
 
 

@@ -104,7 +104,7 @@ class PageEvidence:
     """(m,) the pages that are searched; None for all."""
     expansions: list[TermExpansion] = field(default_factory=list)
     """Terms of the question of which another name, a component or a place was found."""
-    referred: set[PlaceName] = field(default_factory=set)
+    found_places: set[PlaceName] = field(default_factory=set)
     """The names that the question refers to and that the pages searched have."""
     seeds: list[int] = field(default_factory=list)
     """The pages from which page feedback started, best first."""
@@ -112,7 +112,7 @@ class PageEvidence:
     parts: "dict[str, Scores]" = field(default_factory=dict, init=False)
     sources: dict[str, Sources] = field(default_factory=dict, init=False)
     """For each part that has them: what it comes from, such as 'roa = return on assets', with the pages of each."""
-    written_otherwise: "list[Positions]" = field(default_factory=list, init=False)
+    respelled_quotes: "list[Positions]" = field(default_factory=list, init=False)
     """Positions of quotes that have something of the question in another spelling or by another name."""
 
     def __post_init__(self) -> None:
@@ -144,9 +144,9 @@ class PageEvidence:
         self.sources[part] = sources or {}
         self.total += self.parts[part]
 
-    def add_written_otherwise(self, part: str, scores: "Scores", quotes: Sources) -> None:
+    def add_respelled(self, part: str, scores: "Scores", quotes: Sources) -> None:
         """Add a part, and the quotes in which each of its sources was found."""
-        self.written_otherwise += quotes.values()
+        self.respelled_quotes += quotes.values()
         self.add(part, scores, {source: self.page_of[found] for source, found in quotes.items()})
 
 
@@ -188,8 +188,8 @@ class EvidenceScorer:
         evidence.add("reference", *self._references(evidence))
         evidence.add("quotation", *self.literal.quotations(sought_in(analyses), quote_scores, within))
         amounts = [amount for analysis in analyses for amount in analysis.amounts]
-        evidence.add_written_otherwise("amount", *self.literal.amounts(amounts))
-        evidence.add_written_otherwise("spelling", *self.literal.spellings(text, within))
+        evidence.add_respelled("amount", *self.literal.amounts(amounts))
+        evidence.add_respelled("spelling", *self.literal.spellings(text, within))
         documents = self._document_scores(tokens, within)
         self._add_places(evidence, is_among_several=documents is not None)
         self._add_terminology(evidence, tokens)
@@ -210,7 +210,7 @@ class EvidenceScorer:
         places = analysis.places
         of_pages = {place.whole for place in places if place.page is not None}
         are_pages = all(place.is_page or place.whole in of_pages for place in places)
-        if places and not analysis.labels and are_pages and self._is_one(within):
+        if places and not analysis.labels and are_pages and self._is_single_document(within):
             found = (self.index.pages_meant_by(place) for place in places)
             return without_places(analysis.text) if all(any_within(each, within) for each in found) else analysis.text
         if self._asks_kind_alone(analysis, within):
@@ -238,14 +238,14 @@ class EvidenceScorer:
             gained = np.where(shown, gained, np.minimum(gained, np.float32(NEARBY)))
         return gained
 
-    def _is_one(self, within: "Mask | None") -> bool:
+    def _is_single_document(self, within: "Mask | None") -> bool:
         """Whether the pages searched are of one document."""
         of = self.index.document_of if within is None else self.index.document_of[within]
         return not len(of) or int(of[0]) == int(of[-1])
 
     def _document_scores(self, tokens: Sequence[str], within: "Mask | None") -> "Scores | None":
         """(m,) BM25 of the document of each page searched; None where these are of one document."""
-        if self._is_one(within):
+        if self._is_single_document(within):
             return None
         scores = self.index.document_scores(tokens)[self.index.document_of]
         return scores if within is None else scores * within
@@ -276,7 +276,7 @@ class EvidenceScorer:
             pages = index.pages_meant_by(name)
             if name in whole and not any_within(pages, within):
                 pages = self.literal.captions(name, evidence.quote_scores, within)
-            evidence.referred.update([name] if any_within(pages, within) else [])
+            evidence.found_places.update([name] if any_within(pages, within) else [])
             is_whole = name in whole or name.is_page
             share = np.float32(1) if is_whole else self._share_of_section(pages)
             gained[pages] += np.float32(REFERENCE * index.max_idf * times) * share
@@ -314,9 +314,9 @@ class EvidenceScorer:
         by_terms, beside_terms = self._term_scores(matches, tokens, evidence.within)
         evidence.add("terms", by_terms, matches.sources)
         evidence.add("beside a term", beside_terms)
-        evidence.add_written_otherwise("other names", matches.renamed, matches.other_names)
+        evidence.add_respelled("other names", matches.renamed, matches.other_names)
         acronyms = self._terminology.acronyms(evidence.text, tokens, by_words, evidence.within)
-        evidence.add_written_otherwise("acronyms", *acronyms)
+        evidence.add_respelled("acronyms", *acronyms)
 
     def _picture_types(self, analyses: "Counter[QuestionAnalysis]") -> "tuple[Scores, Sources]":
         import numpy as np

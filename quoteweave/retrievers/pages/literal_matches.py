@@ -127,7 +127,7 @@ class LiteralMatches:
         begins = [leading_label(each) == label for each in self._texts(candidates)]
         return distinct(self._index.page_of[candidates[begins]])
 
-    def mention(self, name: PlaceName, scores: "Scores", within: "Mask | None") -> bool:
+    def is_mentioned(self, name: PlaceName, scores: "Scores", within: "Mask | None") -> bool:
         """Whether a quote on the pages searched has the name of a part, such as 'step 3'."""
         spellings = spellings_of(name)
         written = re.compile(rf"(?<!\w){alternation(spellings)}(?![\w])", re.IGNORECASE)
@@ -177,7 +177,7 @@ class LiteralMatches:
             for parts in (*_broken(word), *islice(self._divided(word), MAX_SPELLINGS)):
                 yield word, parts
         pairs = (pair for pair in pairwise(asked) if len("".join(pair)) >= MIN_JOINED and "".join(pair).isalpha())
-        for together in (*islice(pairs, MAX_PAIRS), *islice(_codes_apart(text), MAX_PAIRS)):
+        for together in (*islice(pairs, MAX_PAIRS), *islice(_code_sequences(text), MAX_PAIRS)):
             joined = "".join(together)
             # Whether the words stand together somewhere is looked up last, as it takes longest.
             if self._index.has_quote_with(words(joined), within):
@@ -192,7 +192,7 @@ class LiteralMatches:
         elif _is_code(word):
             pieces = _DIGITS_OR_LETTERS.findall(word)
             for marks in range(1, 1 << min(len(pieces) - 1, MAX_CODE_MARKS)):
-                yield _joined_but_at(pieces, marks)
+                yield _joined_except_at(pieces, marks)
 
     def _divided_number(self, left: str, parts: Sequence[str]) -> Iterator[Sequence[str]]:
         if len(left) <= MAX_GROUP and parts and self._index.idf(left):
@@ -300,7 +300,7 @@ def _misread(word: str) -> Iterator[str]:
                 yield "".join(spelled)
 
 
-def _codes_apart(text: str) -> Iterator[Sequence[str]]:
+def _code_sequences(text: str) -> Iterator[Sequence[str]]:
     """Words that follow one another and may be one code or long number: ("gk", "2290", "a")."""
     found = words(text, stem=False, keep_stop_words=True) if any(map(str.isdecimal, text)) else []
     for at in range(len(found)):
@@ -318,7 +318,7 @@ def _is_code(word: str) -> bool:
     return is_mixed and len(word) >= MIN_CODE and not amounts_in(word)
 
 
-def _joined_but_at(pieces: Sequence[str], marks: int) -> Sequence[str]:
+def _joined_except_at(pieces: Sequence[str], marks: int) -> Sequence[str]:
     """Join the pieces of a word except at the gaps whose bit is set in `marks`; the lowest bit is the first gap's."""
     parts = [pieces[0]]
     for i, piece in enumerate(pieces[1:]):

@@ -60,7 +60,7 @@ class PageFeedback:
         self._index, self._quotes = index, quotes
         # Different questions often have the same best pages.
         self._rare = lru_cache(maxsize=1024)(self._rare_words)
-        self._alike = lru_cache(maxsize=1024)(self._similar_pages)
+        self._similar = lru_cache(maxsize=1024)(self._similar_pages)
         self._tables = lru_cache(maxsize=1024)(self._tables_of)
 
     def seeds(self, scores: "Scores") -> list[int]:
@@ -83,7 +83,7 @@ class PageFeedback:
             own = index.pages_of(int(index.document_of[seed]))
             if own.stop - own.start == 1:
                 continue  # the document has no other page
-            alike = self._alike(seed) if within is None else self._similar_pages(seed, within)
+            alike = self._similar(seed) if within is None else self._similar_pages(seed, within)
             share = alike / max(float(alike[seed - own.start]), 1e-9) * (scores[seed] / scores[first])
             share[seed - own.start] = 0
             gained[own] = np.maximum(gained[own], np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
@@ -104,8 +104,8 @@ class PageFeedback:
 
     def continued(self, page: int) -> list[int]:
         """The pages on which a table of this one goes on or begins."""
-        after = takewhile(lambda at: self._goes_on(at - 1), range(page + 1, page + 1 + MAX_PAGES))
-        before = takewhile(self._goes_on, range(page - 1, page - 1 - MAX_PAGES, -1))
+        after = takewhile(lambda at: self._continues(at - 1), range(page + 1, page + 1 + MAX_PAGES))
+        before = takewhile(self._continues, range(page - 1, page - 1 - MAX_PAGES, -1))
         return [*after, *before]
 
     def _best_of_side(self, side: str, first: int, within: "Mask | None") -> "Positions":
@@ -137,7 +137,7 @@ class PageFeedback:
                 yield f"next to {place}"
             shared = [word for word in self._rare(seed) if self._index.scores("pages", [word])[page] > 0]
             if shared:
-                forms = written_forms("\n".join(quote.all_text() for quote in self._held(seed)))
+                forms = written_forms("\n".join(quote.all_text() for quote in self._first_quotes(seed)))
                 yield f"shares with {place}: {', '.join(forms.get(word, word) for word in shared[:SHOWN])}"
 
     def _follows(self, page: int) -> bool:
@@ -145,7 +145,7 @@ class PageFeedback:
         of = self._index.document_of
         return 0 <= page < len(of) - 1 and bool(of[page] == of[page + 1])
 
-    def _goes_on(self, page: int) -> bool:
+    def _continues(self, page: int) -> bool:
         """Whether the last table of a page goes on as the first of the next one."""
         if not self._follows(page):
             return False
@@ -155,9 +155,9 @@ class PageFeedback:
     def _tables_of(self, page: int) -> list[Quote]:
         if page not in self._index.pages_with_reference(layout_token("table")):
             return []
-        return [quote for quote in self._held(page) if quote.layout == "table"]
+        return [quote for quote in self._first_quotes(page) if quote.layout == "table"]
 
-    def _held(self, page: int) -> Sequence[Quote]:
+    def _first_quotes(self, page: int) -> Sequence[Quote]:
         """The first quotes of a page."""
         return self._quotes(self._index.quotes_on([page])[:MAX_QUOTES])
 
@@ -168,7 +168,7 @@ class PageFeedback:
 
     def _rare_words(self, page: int) -> list[str]:
         """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
-        counts = Counter(word for quote in self._held(page) for word in words(quote.all_text()))
+        counts = Counter(word for quote in self._first_quotes(page) for word in words(quote.all_text()))
         weights = {}
         for word, count in counts.items():
             if not (word[0].isdigit() and len(word) < 3):

@@ -58,14 +58,14 @@ def _describe_missing(
     is_label = any(name in analysis.labels for analysis in evidence.analyses)
     if is_label or name.is_page or (name.page and _is_found(name.whole, evidence, scorer.index, within)):
         yield f"refers to {name.phrase}, which was not found in the documents"
-    elif name.page is None and not scorer.literal.mention(name, evidence.quote_scores, within):
+    elif name.page is None and not scorer.literal.is_mentioned(name, evidence.quote_scores, within):
         yield f"refers to {name.phrase}, but no heading of that name was found"
 
 
 def _is_found(name: PlaceName, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
     # If a question has very many names, not all of them were looked for, so the index is asked too.
     pages = index.pages_meant_by(name)
-    return name in evidence.referred or any_within(pages, within)
+    return name in evidence.found_places or any_within(pages, within)
 
 
 def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:

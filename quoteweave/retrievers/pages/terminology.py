@@ -106,7 +106,7 @@ class Terminology:
         gained = np.minimum(found, MAX_OF_TERM) * applies
         for expansion in expansions:
             if expansion.name not in terms.places:
-                raised = self._raise_as_asked(gained, expansion, quote_scores)
+                raised = self._raise_pages_with_term(gained, expansion, quote_scores)
                 if len(raised):
                     known = sources.get(expansion.asked_name, raised)
                     sources[expansion.asked_name] = distinct(np.concatenate([known, raised]))
@@ -114,7 +114,7 @@ class Terminology:
         matches.sources |= sources
         return True
 
-    def _raise_as_asked(self, gained: "Scores", expansion: TermExpansion, quote_scores: "Scores") -> "Positions":
+    def _raise_pages_with_term(self, gained: "Scores", expansion: TermExpansion, quote_scores: "Scores") -> "Positions":
         """Raise the gain (m,) of pages that have a term as it is asked to that of the best page by its components.
 
         It is raised no higher, as a single word may mean something else. Many texts mention a line item, so they count
@@ -264,7 +264,7 @@ def _acronym_candidates(tokens: Sequence[str], question: str) -> Iterator[tuple[
     capital = {word.casefold() for word in _CAPITALS.findall(question)}
     asked: dict[tuple[Phrase, str], tuple[Phrase, ...]] = {}
     for token in tokens[:MAX_PHRASES]:
-        forms = _in_number(token) if token in capital or _VOWELS.isdisjoint(token) else (token,)
+        forms = _singular_and_plural(token) if token in capital or _VOWELS.isdisjoint(token) else (token,)
         asked |= {((token,), acronym_prefix(form)): tuple((other,) for other in forms[1:]) for form in forms}
     for size in range(2, MAX_EXPANSION_WORDS + 1):
         for at in range(min(len(tokens) - size + 1, MAX_PHRASES)):
@@ -273,7 +273,7 @@ def _acronym_candidates(tokens: Sequence[str], question: str) -> Iterator[tuple[
         yield phrase, prefix, others
 
 
-def _in_number(acronym: str) -> tuple[str, ...]:
+def _singular_and_plural(acronym: str) -> tuple[str, ...]:
     """An acronym, and its plural or singular: stemming leaves the "s" of "LLMs" and "GPUs"."""
     if not acronym.isalpha() or not MIN_ACRONYM <= len(acronym) <= MAX_ACRONYM:
         return (acronym,)
@@ -282,4 +282,4 @@ def _in_number(acronym: str) -> tuple[str, ...]:
 
 def _forms(phrase: Sequence[str]) -> list[Phrase]:
     """The phrase of a definition and, if it is an acronym, its plural or singular."""
-    return [(form,) for form in _in_number(phrase[0])] if len(phrase) == 1 else [tuple(phrase)]
+    return [(form,) for form in _singular_and_plural(phrase[0])] if len(phrase) == 1 else [tuple(phrase)]
