@@ -61,7 +61,7 @@ class TestHnswThroughItsGraph(FaissTests):
 
     @pytest.fixture(autouse=True)
     def _never_compares_all_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(faiss_search, "COMPARED", 0)
+        monkeypatch.setattr(faiss_search, "COST_PER_CANDIDATE", 0)
 
 
 @pytest.mark.parametrize("kind", ["flat", "fp16"])
