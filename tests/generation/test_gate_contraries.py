@@ -143,6 +143,7 @@ def test_the_number_of_a_version_is_no_decimal(sentence: str, quote: str) -> Non
         ("The tenant may let the 2 rooms.", "The tenant may let the 2 rooms only with consent."),
         ("The members of the club paid 5 euros.", "Some of the members of the club paid 5 euros."),
         ("All members paid 5 euros.", "Most members paid 5 euros."),
+        ("It sold its ships for 5 euros.", "It sold most of its ships for 5 euros."),
         ("Every member paid 5 euros.", "Many members paid 5 euros."),
         ("Output fell by 5 % because of rain.", "Output fell by 5 %. There was rain."),
     ],
@@ -202,6 +203,19 @@ def test_the_period_behind_a_number_is_part_of_what_is_said(sentence: str, quote
         ("If it leaks, the tenant may end the lease.", "The tenant may end the lease if it leaks."),
         ("Output fell by 5 % because of rain.", "Output fell by 5 % due to rain."),
         ("Sales rose from 900 thousand to 1.2 million.", "Sales rose from 900 thousand to 1.2 million in May."),
+        ("Growth slowed from 12 % to 8 %.", "Growth slowed from 12 % to 8 % in May."),
+        ("The bank provided $5 million to Chad.", "The bank provided the state of Chad with $5 million."),
+        ("12 athletes from Kenya ran.", "12 athletes from Kenya ran in the event."),
+        ("Guests who stay overnight pay 30 euros.", "Guests pay 30 euros if they stay overnight."),
+        ("The ministry closed 30 schools in the reform.", "As part of the reform, the ministry closed 30 schools."),
+        ("The museum had 8 million visitors.", "Paris's most visited museum had 8 million visitors."),
+        ("64% of members voted yes.", "Most members (64%) voted yes."),
+        (
+            "The house has 48 flats and 2 lifts.",
+            "Some flats leak. The house was built of stone. It has 48 flats and 2 lifts.",
+        ),
+        ("Sometimes, the pump stops after 5 minutes.", "The pump sometimes stops after 5 minutes."),
+        ("Costs rose by 5 % because of wages.", "Wages pushed up costs, which rose by 5 %."),
     ],
 )
 def test_what_says_the_same_in_known_words_is_supported(sentence: str, quote: str) -> None:

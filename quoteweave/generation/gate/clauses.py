@@ -14,6 +14,7 @@ _JOINED = lazy_regex(
     r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
 )
+_NUMBER = lazy_regex(r"\d+(?:[.,]\d+)*")
 CLAUSES = lazy_regex(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 # An opening such as "According to the mayor, it may rise." has is no clause by itself.
 _OPENING = lazy_regex(
@@ -25,6 +26,16 @@ _OPENING = lazy_regex(
 def content_words_of(statement: str) -> frozenset[str]:
     """The words of a sentence other than numbers."""
     return frozenset(word for word in words(statement) if not word[0].isdigit())
+
+
+def closest_sentences(statement: str, evidence: CitedEvidence) -> list[str]:
+    """The sentences of the quotes with most words of a statement; of several, those with most of its numbers."""
+    closest, numbers = evidence.closest_sentences(content_words_of(statement)), set(_NUMBER.findall(statement))
+    if len(closest) < 2 or not numbers:
+        return closest
+    held = [len(numbers.intersection(_NUMBER.findall(one))) for one in closest]
+    most = max(held)
+    return [one for one, count in zip(closest, held, strict=True) if count == most]
 
 
 def closest_part(sentence: str, content_words: Set[str]) -> str:
@@ -41,5 +52,4 @@ def compared_clauses(statement: str, evidence: CitedEvidence) -> Iterator[tuple[
     for clause in CLAUSES.split(_OPENING.sub(r"\1", statement)):
         content_words = content_words_of(clause)
         if len(content_words) > 1:
-            sentences = evidence.closest_sentences(content_words)
-            yield clause, closest_part(min(sentences, key=len, default=""), content_words)
+            yield clause, closest_part(min(closest_sentences(clause, evidence), key=len, default=""), content_words)

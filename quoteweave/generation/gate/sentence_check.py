@@ -275,7 +275,7 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     if evidence.has_sentence(statement):
         return None
     contrary = find_contrary(statement, evidence.sentences, dict.fromkeys(words(statement), 1.0))
-    if contrary or has_false_direction(statement):
+    if contrary or has_false_direction(statement, evidence.sentences):
         return _Finding("unchecked", CONTRARY_REASONS[contrary or "direction"])
     denial = find_denial(statement, evidence)
     return None if denial is None else _Finding("unchecked", denial)

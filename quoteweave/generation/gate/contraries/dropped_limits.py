@@ -9,9 +9,15 @@ import re
 from collections.abc import Sequence, Set
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import stem_of, words
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
-from quoteweave.generation.gate.clauses import closest_part, compared_clauses, content_words_of
+from quoteweave.generation.gate.clauses import (
+    CLAUSES,
+    closest_part,
+    closest_sentences,
+    compared_clauses,
+    content_words_of,
+)
 
 MIN_DENIED_WORDS = 2
 """Fewest of the words that a sentence adds to the closest one, which another sentence must share to deny it."""
@@ -35,8 +41,12 @@ _DOUBT = lazy_regex(
 _POSSIBLE = frozenset({"may", "could", "might", "would"})
 _ALLOWS = lazy_regex(r"\b(?:may|can|could|might|would|allow\w*|permit\w*|entitle\w*|possib\w+|up to)\b")
 _CONDITION = lazy_regex(
-    r"\b(?:if|unless|provided(?= that\b|,? the\b)|subject to|in the event|on condition)\b", re.IGNORECASE
+    r"\b(?:if|unless|provided(?= that\b)|(?<=, )provided(?= (?:the|there|they|you|it)\b)|subject to"
+    r"|in the event(?= of\b| that\b)|on condition)\b",
+    re.IGNORECASE,
 )
+# What may say such a doubt in a sentence.
+_UNSURE = lazy_regex(rf"{_DOUBT.pattern}|(?i:{_CONDITION.pattern}|\b(?:likely|should|potential(?:ly)?)\b)")
 _CONDITIONAL = lazy_regex(
     rf"{_CONDITION.pattern}|\b(?:when(?:ever)?|where|once|should|cases?|only|otherwise|until|without|upon|whether"
     r"|after|depend\w*|condition\w*)\b",
@@ -52,15 +62,20 @@ _ONLY = lazy_regex(r"\bonly (?:with|under|after|when|where|upon)\b", re.IGNORECA
 _ONLY_SO = lazy_regex(rf"{_CONDITIONAL.pattern}|\b(?:with|under|require[sd]?|needs?|must|subject)\b", re.IGNORECASE)
 _LIMITS = ((_CONDITION, _CONDITIONAL), (_EXCEPTION, _EXCEPTED), (_ONLY, _ONLY_SO))
 _IN_PART = lazy_regex(
-    r"(?<!the )\b(?P<part>some|most|half(?= of)|part(?= of)|majority|a few|certain|not all|not every)\b(?: of)?"
-    r"(?: (?:the|its|their|these|those|our|all))? (?P<of>(?:[^\W\d_][\w-]*\s?){1,2})",
+    r"(?:(?P<before>[^\W\d_]+) )?\b(?P<part>some|most|half(?= of)|part(?= of)|majority|a few|certain|not all"
+    r"|not every)\b(?P<all> of)?(?: (?:the|its|their|these|those|our|all))?"
+    r" (?P<of>(?:[^\W\d_][\w-]*\s?){1,2})",
     re.IGNORECASE,
 )
+# Behind other words, "most" and "part of" tell no part: "its most visited museum", "as part of the reform".
+_BEFORE_PART = frozenset({"and", "but", "that", "for", "by", "in", "of", "on", "to", "with", "while", "from", "when"})
 _PART = lazy_regex(
     r"\b(?:some|most|mostly|mainly|half|part|parts|partly|majority|few|several|many|certain|number of|among"
-    r"|not (?:all|every))\b",
+    r"|not (?:all|every)|(?:a|one|two) thirds?|quarters?|\d(?: out)? of (?:the )?\d|per ?cent of)\b"
+    r"|\d ?% of\b|\(\d[\d.,]* ?%\)",
     re.IGNORECASE,
 )
+"""What may say of which part, or share, a sentence speaks."""
 _MANY = lazy_regex(
     r"\b(?:many|several|various|numerous|often|usually|generally|typically|mostly|mainly)\b", re.IGNORECASE
 )
@@ -69,7 +84,8 @@ _GIVES_CAUSE = lazy_regex(r"\b(?:because|due to|owing to|thanks to|as a result o
 _CAUSE = lazy_regex(
     rf"{_GIVES_CAUSE.pattern}|\b(?:caus\w+|results?|result(?:ed|ing)|lead(?:s|ing)?|led|driven?|drove|driv(?:es|ing)"
     r"|attribut\w+|reasons?|since|so that|therefore|thus|hence|consequen\w+|why|reflect\w*|owed|thanks|effects?"
-    r"|explain\w*|influenc\w+|contribut\w+|argu\w+|given|following)\b",
+    r"|explain\w*|influenc\w+|contribut\w+|argu\w+|given|following|due|push\w*|forc\w+|prompt\w*|trigger\w*"
+    r"|on the back of)\b",
     re.IGNORECASE,
 )
 _DENIES = "Either it or what it cites denies something, and the other does not."
@@ -92,8 +108,7 @@ def find_denial(statement: str, evidence: CitedEvidence) -> str | None:
 def _is_denied_elsewhere(statement: str, evidence: CitedEvidence) -> bool:
     """Whether words that a statement adds to its closest sentence are denied elsewhere: "It does not cover tyres"."""
     content_words = content_words_of(statement)
-    closest = evidence.closest_sentences(content_words)
-    added = [content_words - content_words_of(one) for one in closest]
+    added = [content_words - content_words_of(one) for one in closest_sentences(statement, evidence)]
     return bool(added) and all(_is_denied(one, evidence.closest_sentences(one)) for one in added)
 
 
@@ -110,12 +125,27 @@ def _find_dropped_limit(clause: str, statement: str, cited: str) -> str | None:
     A condition or exception counts wherever it stands in the statement.
     """
     doubt = _DOUBT.search(cited)
-    if doubt and not (_DOUBT.search(clause) or _CONDITION.search(clause) or _is_allowed(doubt[0], clause)):
+    if doubt and not (_UNSURE.search(clause) or _is_allowed(doubt[0], clause) or _is_said(doubt[0], statement)):
         return doubt[0]
     for limit, answer in _LIMITS:
-        if (found := limit.search(cited)) and not answer.search(statement):
+        found = limit.search(cited)
+        if found and not (answer.search(statement) or (limit is _CONDITION and _has_condition(statement, found))):
             return found[0]
     return _find_part(clause, statement, cited)
+
+
+def _has_condition(statement: str, limit: re.Match[str]) -> bool:
+    """Whether a statement has most words of a condition: "guests who stay overnight" for "if they stay overnight"."""
+    condition = content_words_of(CLAUSES.split(limit.string[limit.end() :])[0])
+    held = condition & content_words_of(statement)
+    return limit[0].casefold() != "unless" and len(held) * 2 > len(condition)
+
+
+def _is_said(doubt: str, statement: str) -> bool:
+    """Whether a doubt stands in another clause: "Sometimes, it stops". Of what is possible, each clause says it."""
+    if doubt in _POSSIBLE:
+        return False
+    return any(stem_of(one[0].casefold()) == stem_of(doubt.casefold()) for one in _DOUBT.finditer(statement))
 
 
 def _is_allowed(doubt: str, clause: str) -> bool:
@@ -123,12 +153,21 @@ def _is_allowed(doubt: str, clause: str) -> bool:
     return doubt in _POSSIBLE and _ALLOWS.search(clause) is not None
 
 
+def _is_part(found: re.Match[str]) -> bool:
+    """Whether a word that may tell a part of something does so where it stands."""
+    before = (found["before"] or "").casefold()
+    if not before or before in _BEFORE_PART:
+        return True
+    part = found["part"].casefold()
+    return before != "the" and part != "part" and (part != "most" or found["all"] is not None)
+
+
 def _find_part(clause: str, statement: str, cited: str) -> str | None:
     """A word such as "most" by which what is cited holds for a part of something, if the clause lacks such a limit."""
     if _PART.search(statement) is None:
         said = content_words_of(clause)
         for found in _IN_PART.finditer(cited):
-            if not said.isdisjoint(words(found["of"])):
+            if _is_part(found) and not said.isdisjoint(words(found["of"])):
                 return found["part"]
     many = _MANY.search(cited)
     return many[0] if many and _ALL.search(clause) and not (_MANY.search(clause) or _ALL.search(cited)) else None

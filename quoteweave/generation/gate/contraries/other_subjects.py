@@ -8,6 +8,7 @@ among equal ones, the most of its other words. It has another subject if
   mill", "Birch mill"), or shares a word with it ("Group A", "Group B");
 - it opens with a pronoun, and the sentence before it has none of the words that the sentence adds to it, one of which
   opens the sentence: "*The lake* holds 210 tonnes" for "The reservoir was built in 1972. *It* holds 210 tonnes".
+  This is not so if the reservoir is first named there, because it may be the lake.
 
 Names are words with a capital. If the name of the sentence stands only in a title, nothing is found.
 """
@@ -28,9 +29,10 @@ MAX_SENTENCES = 200
 
 _TOKEN = lazy_regex(r"[^\W_]+(?:[.,:]\d+)*")
 _PARTS = lazy_regex(r"[;:]\s|,\s(?:and|but|while|whereas|which|who)\s|\s(?:while|whereas|but)\s")
-_SUBJECT = lazy_regex(r"\W*(?:(?:the|an?)\s+)?([^\W\d_][\w-]*)(?!,)\s", re.IGNORECASE)
+_SUBJECT = lazy_regex(r"\W*(?:(?:the|an?)\s+)?([^\W\d_][\w-]*)(?!,)\s+([^\W\d_][\w-]*)?", re.IGNORECASE)
 _POSSESSIVE = r"\W*(?:his|her|its|their)\b"
 _PRONOUN = lazy_regex(rf"\W*(?:he|she|it|they)\b|{_POSSESSIVE}", re.IGNORECASE)
+_DEFINITE = lazy_regex(r"\W*The\s+([^\W\d_]+)\s(?:[a-z]+s|[a-z]+ed|are|were|had|have|will|can|may|must)\b")
 _POSSESSIVES = lazy_regex(_POSSESSIVE, re.IGNORECASE)
 _NO_NAMES = STOP_WORDS | CALENDAR_WORDS
 _CELLS = "|"
@@ -147,17 +149,26 @@ def _other_name(names: Sequence[_Name], cited: _Sentence, said: _Sentence, capit
     return None
 
 
+def _is_of_one_before(whole: Sequence[_Sentence], at: int) -> bool:
+    """Whether a sentence may speak of what one before it names otherwise: "Rome is large. *The city* is old"."""
+    found = _DEFINITE.match(whole[at].text)
+    return found is not None and not any(stem_of(found[1].casefold()) in one.stems for one in whole[:at])
+
+
 def _other_antecedent(said: _Sentence, whole: Sequence[_Sentence], at: int) -> OtherSubject | None:
     """The subject of a statement, if the sentence there has a pronoun that stands for something else before it."""
     start, subject = at, _SUBJECT.match(said.text)
     if subject is None or _PRONOUN.match(whole[at].text) is None:
         return None
-    while (
-        start > 0 and _PRONOUN.match(whole[start].text) and (start == at or not _POSSESSIVES.match(whole[start].text))
+    while start > 0 and (
+        (_PRONOUN.match(whole[start].text) and (start == at or not _POSSESSIVES.match(whole[start].text)))
+        or _is_of_one_before(whole, start)
     ):
         start -= 1
     meant = frozenset[str]().union(*(one.stems for one in whole[start : at + 1]))
     added = said.telling - meant
+    if subject[1].istitle() and (subject[2] or "").istitle() and stem_of(subject[2]) in meant:
+        return None  # "Maria Holt" is meant by "Holt".
     known = frozenset[str]().union(*(one.stems for one in whole))
     if start == at or stem_of(subject[1]) not in added or not added <= known:
         return None

@@ -6,6 +6,7 @@ each other, and do not count as bounds if the other text has the number alone.
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -183,18 +184,28 @@ def shown_directions(statement: str, sentences: Sequence[str]) -> frozenset[str]
     return shown
 
 
-def has_false_direction(statement: str) -> bool:
-    """Whether a statement contradicts the direction that its numbers show: "rose from 98 to 95"."""
-    text = normalize_notation(statement)
+def has_false_direction(statement: str, sentences: Sequence[str]) -> bool:
+    """Whether a statement contradicts the direction that its numbers show: "rose from 98 to 95".
+
+    Not where one of these sentences says the same of the same numbers: "growth slowed from 12 % to 8 %".
+    """
+    span = _span_against_direction(statement)
+    return span is not None and span not in map(_span_against_direction, sentences)
+
+
+def _span_against_direction(sentence: str) -> tuple[Decimal, Decimal] | None:
+    """The numbers "from" and "to" which a sentence says something changes, if a word before them says the reverse."""
+    text = normalize_notation(sentence)
     span = _FROM_TO.search(text)
     if span is None or _MAY_BE_SIGN.search(text):
-        return False
+        return None
     amounts = [one for one in read_amounts(text[span.start() :]) if not (one.year or one.ordinal)][:2]
     said = frozenset(words(text[: span.start()].rpartition(",")[2], keep_stop_words=True))
     rises, falls = (not side.isdisjoint(said) for side in DIRECTIONS)
     if len(amounts) < 2 or amounts[0].unit not in (None, amounts[1].unit) or rises == falls:
-        return False
-    return amounts[0].value != amounts[1].value and (amounts[0].value < amounts[1].value) != rises
+        return None
+    first, last = amounts[0].value, amounts[1].value
+    return (first, last) if first != last and (first < last) != rises else None
 
 
 class _Signed(NamedTuple):
