@@ -195,6 +195,12 @@ def test_a_sentence_without_numbers_is_judged_by_its_words() -> None:
     assert verdict("The inn.", quote) == "unchecked"
 
 
+@pytest.mark.parametrize("repeated", ["5 % ", "from 9 to 12 in 2020, ", "the port handled more cargo and "])
+def test_a_sentence_without_end_is_not_compared(repeated: str) -> None:
+    told = "The port handled 5 % more cargo and rose from 9 to 12 in 2020."
+    assert verdict(f"The port: {repeated * 1000}[1].", told) == "unchecked"
+
+
 def test_names_and_denials_that_quotes_lack_are_unchecked() -> None:
     assert verdict("In all, Tarn Haven received 1,058 vessel calls, against 1,020.", CALLS) == "unchecked"
     assert verdict("The port never received 1,058 vessel calls.", CALLS) == "unchecked"

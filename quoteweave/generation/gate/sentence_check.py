@@ -68,6 +68,8 @@ MIN_OVERLAP_ALONE = 0.9
 """Least share of such a sentence's words that must occur in its quotes, without synonyms."""
 MIN_OVERLAP = 0.4
 """Least share of the words of a sentence whose numbers all occur."""
+MAX_COMPARED, MAX_COMPARED_NUMBERS = 4000, 100
+"""Characters and numbers of a sentence above which its words are not compared, as the time grows with their square."""
 SMALL_COUNT = 12
 """A number in words up to this may be the answer's own count of things."""
 
@@ -184,6 +186,8 @@ def _gravest_finding(statement: str, facts: Facts, facts_of_question: Facts, evi
         return first
     if any(_missing_facts(statement, facts, evidence)):
         return _Finding("unchecked", "What it repeats from the question does not occur in what it cites.")
+    if len(statement) > MAX_COMPARED or len(facts.amounts) > MAX_COMPARED_NUMBERS:
+        return _Finding("unchecked", "It is too long to be compared with what it cites.")
     return _by_words(statement, facts, evidence)
 
 
