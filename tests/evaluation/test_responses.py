@@ -14,7 +14,7 @@ def test_the_published_grammar_reads_single_numbers_and_image_names_wherever_the
 
 
 def test_our_grammar_reads_lists_ranges_and_bare_images_and_leaves_code_and_links() -> None:
-    assert citations(MIXED, "own") == CitedNumbers(text=(3, 1, 2, 4, 5, 6), image=(2, 5, 7))
+    assert citations(MIXED, "own") == CitedNumbers(text=(3, 1, 2, 4, 5, 6), image=(2, 5, 7, 8))
 
 
 @pytest.mark.parametrize("marks", ["published", "own"])

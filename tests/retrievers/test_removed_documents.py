@@ -131,7 +131,7 @@ def first_stages_of_few_items() -> Iterator[list[str]]:
         return lists(quantizer, dimension, number, parts, min(bits, 2), metric)  # which four vectors can train
 
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SPARE": 0, "EFFORT": 1, "COMPARED": 0, "PROBES": 1}.items():
+        for name, value in {"SPARE": 0, "EF_SEARCH": 1, "COST_PER_CANDIDATE": 0, "PROBES": 1}.items():
             patch.setattr(faiss_search, name, value)
         for name, value in {"ENOUGH_TO_TRAIN": 4, "VECTORS_FOR_A_CENTROID": 1}.items():
             patch.setattr(faiss_kinds, name, value)

@@ -93,6 +93,7 @@ def test_a_table_of_a_document_without_pages_is_cited_by_its_words_and_no_pictur
     assert "Ossel | 7.5" in seen.page.locator("#card").inner_text()
     chip.click()
     rows = seen.page.locator(".written .cited-quote tr")
+    rows.first.wait_for()
     cells = [rows.nth(at).locator("td").all_inner_texts() for at in range(rows.count())]
     assert cells == [["berth", "depth in metres"], ["Ossel", "7.5"], ["Skarn", "11.2"]]
     assert "7.5" in seen.page.locator(".written mark").all_inner_texts()
