@@ -15,9 +15,9 @@ demo: $(VENV)/.base
 test: $(VENV)/.dev
 	$(PYTEST)
 
-# For the inner loop: a third of the tests, 5,611 (4,424 took 58 to 61 s on two idle cores, 2026-11-28; in slow hours half
-# as long again). Leaves out the files of tests/slow_files.py: OCR, torch, FAISS, Milvus, kills and restarts, the
-# browser, the examples of the documentation. `make test` alone says that all is well.
+# For the inner loop: a third of the tests, 5,700 in 51 s on two idle cores (2026-11-30; in slow hours half as long
+# again). Leaves out the files of tests/slow_files.py: OCR, torch, FAISS, Milvus, kills and restarts, the browser, the
+# examples of the documentation. `make test` alone says that all is well.
 test-fast: $(VENV)/.dev
 	$(PYTEST) -m "not slow"
 
