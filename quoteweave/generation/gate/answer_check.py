@@ -17,7 +17,7 @@ MAX_WARNINGS = 10
 SHOWN_CHARACTERS = 120
 """Most characters that a warning quotes of a sentence."""
 
-_RULES = lazy_regex(r" ?\|[\s|:-]*")  # one space suffices, as a sentence has no two in a row
+_CELL_BORDERS = lazy_regex(r" ?\|[\s|:-]*")  # one space suffices, as a sentence has no two in a row
 
 
 def check_citations(answer: Answer, context: Context) -> Answer:
@@ -38,7 +38,7 @@ def check_citations(answer: Answer, context: Context) -> Answer:
 
 def _without_rules(sentence: str) -> str:
     """The words of a sentence, without the lines between the cells of a Markdown table."""
-    return _RULES.sub(" ", sentence).strip() if sentence.startswith("|") else sentence
+    return _CELL_BORDERS.sub(" ", sentence).strip() if sentence.startswith("|") else sentence
 
 
 async def check_with_model(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:

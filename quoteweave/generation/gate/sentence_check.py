@@ -36,7 +36,7 @@ from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.clauses import CLAUSES, closest_part, content_words_of
 from quoteweave.generation.gate.contraries.amounts_of_years import find_other_year
 from quoteweave.generation.gate.contraries.changed_roles import find_changed_role
-from quoteweave.generation.gate.contraries.dropped_limits import find_denial
+from quoteweave.generation.gate.contraries.dropped_limits import find_denial_or_limit
 from quoteweave.generation.gate.contraries.exchanged_words import Exchange, find_exchange
 from quoteweave.generation.gate.contraries.mixed_parts import find_crossed_numbers, find_mixed_parts
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, find_contrary
@@ -281,7 +281,7 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     contrary = find_contrary(statement, evidence.sentences, dict.fromkeys(words(statement), 1.0))
     if contrary or has_false_direction(statement, evidence.sentences):
         return _Finding("unchecked", CONTRARY_REASONS[contrary or "direction"])
-    denial = find_denial(statement, evidence)
+    denial = find_denial_or_limit(statement, evidence)
     return None if denial is None else _Finding("unchecked", denial)
 
 

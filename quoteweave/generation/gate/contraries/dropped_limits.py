@@ -91,7 +91,7 @@ _CAUSE = lazy_regex(
 _DENIES = "Either it or what it cites denies something, and the other does not."
 
 
-def find_denial(statement: str, evidence: CitedEvidence) -> str | None:
+def find_denial_or_limit(statement: str, evidence: CitedEvidence) -> str | None:
     """Return why a statement differs from what it cites: only one of them denies something, or a limit is left out."""
     for clause, cited in compared_clauses(statement, evidence):
         if (_NEGATION.search(clause) is None) != (_NEGATION.search(cited) is None):
@@ -125,7 +125,7 @@ def _find_dropped_limit(clause: str, statement: str, cited: str) -> str | None:
     A condition or exception counts wherever it stands in the statement.
     """
     doubt = _DOUBT.search(cited)
-    if doubt and not (_UNSURE.search(clause) or _is_allowed(doubt[0], clause) or _is_said(doubt[0], statement)):
+    if doubt and not (_UNSURE.search(clause) or _is_permission(doubt[0], clause) or _is_said(doubt[0], statement)):
         return doubt[0]
     for limit, answer in _LIMITS:
         found = limit.search(cited)
@@ -148,7 +148,7 @@ def _is_said(doubt: str, statement: str) -> bool:
     return any(stem_of(one[0].casefold()) == stem_of(doubt.casefold()) for one in _DOUBT.finditer(statement))
 
 
-def _is_allowed(doubt: str, clause: str) -> bool:
+def _is_permission(doubt: str, clause: str) -> bool:
     """Whether a doubt such as "may" is a permission, and the clause says that too, with a word such as "can"."""
     return doubt in _POSSIBLE and _ALLOWS.search(clause) is not None
 

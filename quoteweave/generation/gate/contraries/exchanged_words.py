@@ -156,7 +156,7 @@ class _Comparison:
             for other in dict.fromkeys(others):
                 first, second = self._own[one], self._own[other]
                 apart = first.end <= second.start and not set(one) & set(other)
-                if apart and not _listed(self._said, first, second):
+                if apart and not _in_one_list(self._said, first, second):
                     yield self._pair(one, other)
 
     def _opposites(self) -> Iterator[tuple["_Place", "_Place"]]:
@@ -330,7 +330,7 @@ def _is_number(part: _Words) -> bool:
     return len(part) == 1 and part[0][0].isdigit()
 
 
-def _listed(text: _Text, first: _Part, second: _Part) -> bool:
+def _in_one_list(text: _Text, first: _Part, second: _Part) -> bool:
     """Whether two parts are items of one list, whose order does not matter."""
     if _RESPECTIVELY in text.counts:
         return False

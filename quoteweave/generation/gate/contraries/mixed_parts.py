@@ -83,7 +83,7 @@ class _Sentence:
         self.written_numbers = frozenset(self.words[at].stem for at in self.numbers)
 
     @cached_property
-    def partings(self) -> list[list[_Part]]:
+    def cuts_at_numbers(self) -> list[list[_Part]]:
         """The sentence cut into parts by its numbers, in each of the possible ways that give more than one part."""
         if any(word.written == _RESPECTIVELY for word in self.words):
             found = [self._items()]
@@ -113,7 +113,7 @@ class _Sentence:
         """The first word of a part that tells something."""
         return next(iter(self.telling(part.start, part.end)), None)
 
-    def only_here(self, places: Sequence[int]) -> list[int]:
+    def unique_places(self, places: Sequence[int]) -> list[int]:
         """Those of these places whose words do not occur at any other place."""
         elsewhere = {word.stem for at, word in enumerate(self.words) if at not in places}
         return [at for at in places if self.words[at].stem not in elsewhere]
@@ -214,7 +214,7 @@ def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
     if max(len(said.words), len(cited.words)) > MAX_WORDS or not SENTENCE_END.search(evidence) or _CELLS in cited.stems:
         return None
     comparison = _Comparison(said, cited)
-    if cited.partings and said.written_numbers & cited.written_numbers:
+    if cited.cuts_at_numbers and said.written_numbers & cited.written_numbers:
         return comparison.of_numbers()
     return comparison.of_clauses() if comparison.has_all_words else None
 
@@ -269,7 +269,7 @@ class _Comparison:
 
     def of_numbers(self) -> Mixed | None:
         """The first mixed word beside a number, if there is one in each way of cutting the evidence."""
-        found = [self._mixed_number(parts) for parts in self._cited.partings]
+        found = [self._mixed_number(parts) for parts in self._cited.cuts_at_numbers]
         return found[0] if all(found) else None
 
     def of_clauses(self) -> Mixed | None:
@@ -300,7 +300,7 @@ class _Comparison:
                 continue
             is_later = other.start > part.start
             for here, there in zip(self._sides(part, at), self._sides(other, alike[0]), strict=True):
-                own, its = self._cited.only_here(here), self._taken(there)
+                own, its = self._cited.unique_places(here), self._taken(there)
                 missing = self._lacked(part, here)
                 takes_head = is_later and (self._cited.head(other) in its or len(its) > len(own) - len(missing))
                 yield from self._instead(missing, its, certain=takes_head or self._lacks_head(part, missing))
@@ -321,7 +321,7 @@ class _Comparison:
             if other is part or self._has_number(other.numbers) or not self._lacked(other, there, its_head=True):
                 continue
             is_later = other.start > part.start and cited.is_coordinate(other)
-            takes_head = is_later and its == [cited.head(other)] and len(cited.only_here(there)) > 1
+            takes_head = is_later and its == [cited.head(other)] and len(cited.unique_places(there)) > 1
             pairs = [(one, lacked) for one in its for lacked in missing]
             alike = [pair for pair in pairs if cited.word_before(pair[0]) == cited.word_before(pair[1]) != ""]
             if pairs and (alike or takes_head or lacks_head):
@@ -344,12 +344,12 @@ class _Comparison:
 
     def _taken(self, there: Sequence[int]) -> list[int]:
         """Those of these places whose words do not occur elsewhere and are in the statement."""
-        return [at for at in self._cited.only_here(there) if self._cited.words[at].stem in self._said.stems]
+        return [at for at in self._cited.unique_places(there) if self._cited.words[at].stem in self._said.stems]
 
     def _lacked(self, part: _Part, places: Sequence[int], *, its_head: bool = False) -> list[int]:
         """Those of these places whose words do not occur elsewhere, or open the part, and that the statement lacks."""
         head = self._cited.head(part) if part.start > 0 or its_head else None
-        lacked = [at for at in self._cited.only_here(places) if not self._has(at)]
+        lacked = [at for at in self._cited.unique_places(places) if not self._has(at)]
         return lacked if head is None or head in lacked or head not in places or self._has(head) else [head, *lacked]
 
     def _lacks_head(self, part: _Part, missing: Sequence[int]) -> bool:

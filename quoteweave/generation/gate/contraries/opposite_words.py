@@ -237,21 +237,21 @@ def find_contrary(claim: str, sentences: Sequence[str], weights: Mapping[str, fl
     same as the claim.
     """
     claim, sentences = _plain(claim), [_plain(one) for one in sentences]
-    own, rising = _said(claim), _PAIRS[0]
-    near = _near(_without(weights, rising), sentences)
-    in_near = [_opposed(own, _said(one), rising) for one in near]
+    own, rising = _words_without_bounds(claim), _PAIRS[0]
+    near = _covering(_without(weights, rising), sentences)
+    in_near = [_opposed(own, _words_without_bounds(one), rising) for one in near]
     if _is_contrary(in_near) or _is_contrary(_directions_of_amounts(claim, sentences)):
         return "direction"
     for pair in _PAIRS[1:]:
         if any(side & own for side in pair):
             rest, compare = _without(weights, pair), partial(_says_opposite, pair=pair)
-            if _is_contrary([_by_clauses(claim, one, rest, compare) for one in _near(rest, sentences)]):
+            if _is_contrary([_by_clauses(claim, one, rest, compare) for one in _covering(rest, sentences)]):
                 return "opposite_word"
-    near = _near(weights, sentences)
+    near = _covering(weights, sentences)
     return "denial" if _is_contrary([_by_clauses(claim, one, weights, _differ) for one in near]) else None
 
 
-def says_less(text: str) -> bool:
+def says_negative(text: str) -> bool:
     """Whether a text says in words that something falls, is lost or is below zero, as a minus sign would."""
     said = frozenset(words(_plain(text), keep_stop_words=True))
     return not said.isdisjoint(_PAIRS[0][1] | _BELOW_NOUGHT)
@@ -295,7 +295,7 @@ def _is_contrary(found: Sequence[bool | None]) -> bool:
     return True in found and False not in found
 
 
-def _near(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
+def _covering(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
     """The sentences that have at least `MIN_COVERAGE` of the weight of these words."""
     least = MIN_COVERAGE * math.fsum(weights.values())
     return [one for one in sentences if coverage(weights, _words_of(one)) >= least > 0]
@@ -306,7 +306,7 @@ def _words_of(sentence: str) -> tuple[str, ...]:
     return tuple(words(sentence))
 
 
-def _said(sentence: str) -> frozenset[str]:
+def _words_without_bounds(sentence: str) -> frozenset[str]:
     """The words of a sentence, with stop words, but without the bounds of numbers."""
     return frozenset(words(_BOUND.sub("", sentence), keep_stop_words=True))
 
@@ -336,13 +336,13 @@ def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | 
         shared = words_of_claim & frozenset(word for word in words(sentence) if not word[0].isdigit())
         its = _changed_by(sentence) if len(shared) >= MIN_SHARED else []
         if any(one.may_be(another) for one in own for another in its):
-            found.append(_opposed(_said(claim), _said(sentence), _PAIRS[0]))
+            found.append(_opposed(_words_without_bounds(claim), _words_without_bounds(sentence), _PAIRS[0]))
     return found
 
 
 def _changed_by(sentence: str) -> list[Amount]:
     """The percentages and decimals by which something changes; none where the sentence has both directions."""
-    said = _said(sentence)
+    said = _words_without_bounds(sentence)
     if all(side & said for side in _PAIRS[0]):
         return []
     written = " ".join(match[0] for match in _CHANGED_BY.finditer(sentence))

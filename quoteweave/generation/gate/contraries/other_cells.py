@@ -132,7 +132,7 @@ class _Claim:
         """
         text = _COMPARED.sub(partial(_unless_within, name.casefold()), self._text)
         places = list(re.finditer(rf"(?<!\w){re.escape(said)}(?!\w)", text, re.IGNORECASE))
-        return [_said_at(text, *place.span()) for place in places] or [(_names(text), frozenset())]
+        return [_names_at(text, *place.span()) for place in places] or [(_names(text), frozenset())]
 
 
 class _Row(NamedTuple):
@@ -209,7 +209,7 @@ def _unless_within(name: str, found: re.Match[str]) -> str:
     return found[0] if found[0].casefold() in name else " "
 
 
-def _said_at(text: str, start: int, end: int) -> tuple[frozenset[str], frozenset[str]]:
+def _names_at(text: str, start: int, end: int) -> tuple[frozenset[str], frozenset[str]]:
     """The names that belong to the number or words at that place, and the words right behind, which it may count."""
     before = _FRONTED.sub(" ", _CLAUSE_END.split(text[:start])[-1])
     behind = _PAUSE.split(text[end:])[0]

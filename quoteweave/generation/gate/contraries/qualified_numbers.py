@@ -15,7 +15,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount, read_amounts, value_of
-from quoteweave.generation.gate.contraries.opposite_words import DIRECTIONS, says_less
+from quoteweave.generation.gate.contraries.opposite_words import DIRECTIONS, says_negative
 from quoteweave.generation.gate.facts import normalize_notation
 
 MAX_BOUND = 40
@@ -156,7 +156,8 @@ def find_other_sign(statement: str, sentences: Sequence[str]) -> OtherNumber | N
     for said in _signed(statement):
         found = [(one, text) for text in sentences for one in _signed(text) if said.amount.same(one.amount)]
         agree = (
-            (one.sign < 0) == (said.sign < 0) or says_less(statement if one.sign < 0 else text) for one, text in found
+            (one.sign < 0) == (said.sign < 0) or says_negative(statement if one.sign < 0 else text)
+            for one, text in found
         )
         if found and not any(agree):
             return OtherNumber(said.written, found[0][0].written)

@@ -34,7 +34,7 @@ _OF_AMOUNT = lazy_regex(
     re.I,
 )
 # Words about the source, or about how exact a number is, which the evidence need not have.
-_FRAME = frozenset(
+_SOURCE_WORDS = frozenset(
     words(
         "according source sources document documents report reports reported text quote quotes passage page figure"
         " table chart section article paper author authors state states stated say says said mention mentions mentioned"
@@ -74,17 +74,17 @@ def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> st
     if superlative and not any(_SAYS_SUPERLATIVE.search(text) for text in texts):
         return superlative[1]
     more: frozenset[str] | None = None
-    for before, written, behind in _in_threes(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
+    for before, written, behind in _with_neighbours(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
         tells = _tells(written) or (_is_period(written) and not any(map(_is_number, (before, behind))))
         if not tells or all(stem in held or is_said_alike(stem, held) for stem in words(written)):
             continue
-        more = _more_words(texts) if more is None else more
+        more = _words_rejoined(texts) if more is None else more
         if not more.issuperset(words(written)) and _negations().isdisjoint(words(written)):
             return written
     return None
 
 
-def _in_threes(text: str) -> Iterator[tuple[str, str, str]]:
+def _with_neighbours(text: str) -> Iterator[tuple[str, str, str]]:
     """The words of a text, each between the word before and the one behind it; "" stands for none."""
     written = _WORD.findall(text)
     return zip(["", *written], written, [*written[1:], ""], strict=False)
@@ -100,7 +100,7 @@ def _is_number(word: str) -> bool:
     return word[:1].isdigit() or _NUMBERS.fullmatch(word) is not None
 
 
-def _more_words(texts: Sequence[str]) -> frozenset[str]:
+def _words_rejoined(texts: Sequence[str]) -> frozenset[str]:
     """The words of texts, with stop words, and with words joined that were hyphenated at the end of a line."""
     joined = [_HYPHENATED.sub("", text) for text in texts]
     return frozenset(word for text in joined for word in words(text, keep_stop_words=True))
@@ -161,7 +161,7 @@ def _tells(word: str) -> bool:
         or find_unit(word) is not None
         or _NUMBERS.fullmatch(folded)
         or folded.removesuffix(".") in _MONTHS
-        or not _FRAME.isdisjoint(words(word))
+        or not _SOURCE_WORDS.isdisjoint(words(word))
     )
 
 
