@@ -24,7 +24,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.question_words import denials
 from quoteweave.core.text.references.mentions import number_words
-from quoteweave.core.text.tokens import FoldedToken, folded_tokens, words
+from quoteweave.core.text.tokens import FoldedToken, folded_tokens, has_digit, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.tables.stated_cells import stated_cells
@@ -184,7 +184,7 @@ def _runs(claimed: Sequence[FoldedToken], there: Sequence[FoldedToken]) -> list[
 
 
 def _is_number_at(tokens: Sequence[FoldedToken], at: int) -> bool:
-    return at < len(tokens) and _has_digit(tokens[at][0])
+    return at < len(tokens) and has_digit(tokens[at][0])
 
 
 def _has_content_words(run: Sequence[FoldedToken]) -> bool:
@@ -193,7 +193,7 @@ def _has_content_words(run: Sequence[FoldedToken]) -> bool:
 
 def _lacks_numbers(claim: str, text: str) -> bool:
     """Whether a claim has numbers, and the text none of them."""
-    numbers = set(filter(_has_digit, words(claim)))
+    numbers = set(filter(has_digit, words(claim)))
     return bool(numbers) and numbers.isdisjoint(words(text))
 
 
@@ -217,7 +217,7 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
     parts = _lines(text) if pictured else [(one.start, one.end) for one in split_sentences(text)]
     held = [weights.keys() & set(words(_at(text, part))) for part in parts]
     # A number alone, in a sentence that shares nothing else with the claim, is about something else.
-    wanted = {word for one in held if len(one) > 1 for word in one if _has_digit(word)}
+    wanted = {word for one in held if len(one) > 1 for word in one if has_digit(word)}
     taken: list[tuple[int, set[str]]] = []
     covered: set[str] = set()
     for _ in range(MAX_SENTENCES):
@@ -228,7 +228,7 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
         taken.append((best, held[best] - covered))
         covered |= held[best]
     first = sum(weights[word] for word in sorted(taken[0][1])) if taken else 0.0
-    numbers = set(filter(_has_digit, weights))
+    numbers = set(filter(has_digit, weights))
     total = sum(weights.values())
     sure = first >= max(MIN_SHARED * total, min(MIN_WEIGHT, total)) and wanted <= covered
     if not taken or not sure or (numbers and not numbers & covered):
@@ -248,7 +248,7 @@ def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: b
     their needed words occur again.
     """
     phrases = _phrases(text, sentence, needed)
-    numbers = set(filter(_has_digit, needed))
+    numbers = set(filter(has_digit, needed))
     best, least = phrases, float("inf")
     for first, opening in enumerate(phrases):
         held, size = set[str](), 0
@@ -329,11 +329,7 @@ def _lines(text: str) -> list[Range]:
 
 
 def _weights(claim: str) -> dict[str, float]:
-    return {word: NUMBER_WEIGHT if _has_digit(word) else 1.0 for word in dict.fromkeys(words(claim))}
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
+    return {word: NUMBER_WEIGHT if has_digit(word) else 1.0 for word in dict.fromkeys(words(claim))}
 
 
 def _joined(found: Iterable[Range], text: str, *, apart: bool) -> list[Range]:

@@ -303,6 +303,11 @@ def folded_tokens(text: str) -> list[FoldedToken]:
     return [(normalize_text(found[0]).replace(",", ""), *found.span()) for found in _WORD_OR_NUMBER.finditer(text)]
 
 
+def has_digit(text: str) -> bool:
+    """Whether a text has a digit, in any script."""
+    return any(map(str.isdigit, text))
+
+
 def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:
     """The words of a question that can be spelled otherwise, except names, each with the words of the other spelling.
 

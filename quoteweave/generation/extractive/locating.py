@@ -15,7 +15,7 @@ from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record, copy_key
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import CONTACT, interrogative_words
 from quoteweave.core.text.references.mentions import heading_names, labels_in
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 from quoteweave.generation.extractive.selection import SentenceKey
 from quoteweave.generation.extractive.statements import (
@@ -280,7 +280,7 @@ def _score_in_page(
     fit += INTRODUCED_BONUS if analysis.asks == "steps" and quote.id in context.introduced else 0.0
     fit += _headed(quote, weights, title_words(context, quote.document))
     if analysis.wants_number and not quote.has_pages:  # with pages, nearly every quote has some number
-        numbered = filter(_has_digit, _parts(quote, ""))
+        numbered = filter(has_digit, _parts(quote, ""))
         fit += NUMBER_BONUS * max((_worth(part, question, weights) for part in numbered), default=0.0)
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.picture_types) else set()
     if quote.layout in shown.union(analysis.picture_types):
@@ -295,10 +295,6 @@ def _score_in_page(
 def _worth(text: str, question: QuestionTerms, weights: Mapping[str, float]) -> float:
     """The share of the question's weight that a text has, in whatever words."""
     return coverage(weights, with_other_words(frozenset(words(text)), question, text))
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
 
 
 def _headed(quote: Quote, weights: Mapping[str, float], title: frozenset[str]) -> float:
@@ -335,7 +331,7 @@ def _excerpt(
         return ""
     worth = [_worth(part, question, weights) for part in parts]
     if question.analysis.wants_number:
-        worth = [value + NUMBER_BONUS * _has_digit(part) for value, part in zip(worth, parts, strict=True)]
+        worth = [value + NUMBER_BONUS * has_digit(part) for value, part in zip(worth, parts, strict=True)]
     if quote.kind == "text":
         worth = [value + sentence_scores.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))

@@ -103,14 +103,19 @@ def _decimal(match: re.Match[str]) -> str:
     value = unicodedata.numeric(match["sign"])
     if match["share"] is not None and match["whole"] is None:  # as "a third of the grain" is read
         return f"{100 * value:.2f}%"
-    return (match["whole"] or "0") + f"{value:.3f}".strip("0")
+    return _in_decimals(match["whole"], value)
 
 
 def _divided(match: re.Match[str]) -> str:
     value = int(match["over"]) / int(match["under"])
     if value >= 1 or find_unit(match["unit"]) is None:
         return match[0]
-    return (match["whole"] or "0") + f"{value:.3f}".strip("0")
+    return _in_decimals(match["whole"], value)
+
+
+def _in_decimals(whole: str | None, fraction: float) -> str:
+    """A whole number, if there is one, and a fraction below 1: "1.333"."""
+    return (whole or "0") + f"{fraction:.3f}".strip("0")
 
 
 def _power(match: re.Match[str], *, may_be_note: bool) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from quoteweave.core.text.tokens import folded_tokens, words
+from quoteweave.core.text.tokens import folded_tokens, has_digit, words
 from quoteweave.generation.extractive.tables.heads import rows_below_heads
 from quoteweave.generation.extractive.tables.table_claims import claim_on_cells
 
@@ -28,7 +28,7 @@ def stated_cells(claim: str, text: str, above: set[str]) -> list[Range]:
     """
     claim = claim_on_cells(claim, above)
     own = set(words(claim))
-    if not {word for word in own if any(map(str.isdigit, word))} <= above.union(words(text)):
+    if not set(filter(has_digit, own)) <= above.union(words(text)):
         return []
     rows = _named_rows(text)
     # Semicolons separate what is said about several rows, if each is named: the "8 %" of one is not that of another.
