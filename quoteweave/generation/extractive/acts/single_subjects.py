@@ -122,9 +122,11 @@ def announces_occasion(statement: Statement, question: QuestionTerms, subject: S
     the name of the document or a heading has that noun.
     """
     label, asks = ASKING_LABEL.match(statement.text), question.analysis.asks
+    if label is None or label.lastgroup != asks:
+        return False
     occasions = frozenset(words(" ".join(listed_words("occasions"))))
     nouns = subject & occasions
-    if label is None or label.lastgroup != asks or subject - HAPPENS - nouns:
+    if subject - HAPPENS - nouns:
         return False
     if not nouns and not _ASKS_OF_IT.search(question.analysis.text):
         return False
