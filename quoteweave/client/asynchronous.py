@@ -185,10 +185,15 @@ class AsyncClient:
         *,
         quote_id: str | None = None,
         form: Literal["png", "jpeg"] = "png",
+        width: int | None = None,
         collection: str | None = None,
     ) -> bytes:
-        """Return a page as people see it, with a quote's box drawn if asked. A page with a box is always PNG."""
-        params = {"format": form} | ({} if quote_id is None else {"quote": quote_id})
+        """Return a page as people see it, with a quote's box drawn if asked. A page with a box is always PNG.
+
+        A picture of more than `width` pixels across is reduced to that width.
+        """
+        asked = {"format": form, "quote": quote_id, "width": width}
+        params = {name: str(value) for name, value in asked.items() if value is not None}
         return await self._connection.fetch(await self._get(collection, *_page(document, page), "image", params=params))
 
     async def page_words(

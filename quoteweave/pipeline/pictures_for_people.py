@@ -72,10 +72,11 @@ def marked_page(
     None where its document has no pictures of pages.
     """
     picture = page_picture(collection, quote.document, quote.page, password=password)
-    return None if picture is None else encode_image(_outlined(picture, quote.bbox, words).pixels)
+    return None if picture is None else encode_image(outlined(picture, quote.bbox, words).pixels)
 
 
-def _outlined(picture: Raster, box: Box, words: Sequence[Box]) -> Raster:
+def outlined(picture: Raster, box: Box, words: Sequence[Box] = ()) -> Raster:
+    """Return the picture of a page with a box drawn, and the boxes of `words` filled."""
     from PIL import Image, ImageChops, ImageDraw
 
     image = Image.fromarray(picture.pixels)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
 from quoteweave.documents.layout.page import encode_image
-from quoteweave.pipeline.pictures_for_people import crop, marked_page, page_picture
+from quoteweave.pipeline.pictures_for_people import crop, outlined, page_picture
 from quoteweave.server.problems import ProblemError
 
 MAX_KEPT = 64 * 2**20
@@ -34,13 +34,21 @@ class Pictures:
         self._drawing = anyio.CapacityLimiter(1)
 
     async def page(
-        self, collection: Collection, place: tuple[str, int], request: Request, *, quote: Quote | None, lossy: bool
+        self,
+        collection: Collection,
+        place: tuple[str, int],
+        request: Request,
+        *,
+        quote: Quote | None,
+        lossy: bool,
+        width: int | None = None,
     ) -> Response:
         """Return the picture of a document's page (from 0), with a quote's box drawn if one is given.
 
-        PNG, or JPEG if it may be lossy. Raises ProblemError for documents without pages, and DocumentError.
+        PNG, or JPEG if it may be lossy, and at most `width` pixels wide. Raises ProblemError for documents without
+        pages, and DocumentError.
         """
-        key, draw = await run_in_threadpool(_page, collection, place, quote, lossy=lossy)
+        key, draw = await run_in_threadpool(_page, collection, place, quote, lossy=lossy, width=width)
         return await self._respond(key, draw, request)
 
     async def quote(self, collection: Collection, quote: Quote, request: Request) -> Response:
@@ -84,20 +92,23 @@ class Pictures:
             self._bytes -= len(self._kept.popitem(last=False)[1])
 
 
-def _page(collection: Collection, place: tuple[str, int], quote: Quote | None, *, lossy: bool) -> tuple[Key, Draw]:
+def _page(
+    collection: Collection, place: tuple[str, int], quote: Quote | None, *, lossy: bool, width: int | None = None
+) -> tuple[Key, Draw]:
     """Return the cache key of a page's picture, and the function that draws it."""
     document, number = place
     found = collection.document(document)
 
     def draw() -> bytes | None:
-        if quote is not None:
-            return marked_page(collection, quote)
         picture = page_picture(collection, document, number)
-        return None if picture is None else encode_image(picture.pixels, lossy=lossy)
+        if picture is None:
+            return None
+        shown = picture if quote is None else outlined(picture, quote.bbox)
+        return encode_image(shown.pixels, lossy=lossy, width=width)
 
     # The document's id changes with its content; a quote's box may also change when the same file is read again.
     drawn = () if quote is None else (quote.id, repr(quote.bbox))
-    key = (str(collection.root), found.id, str(number), "jpeg" if lossy else "png", *drawn)
+    key = (str(collection.root), found.id, str(number), "jpeg" if lossy else "png", str(width), *drawn)
     return key, draw
 
 

@@ -110,6 +110,7 @@ def test_a_hit_leads_to_its_quote_its_page_and_its_picture(client: Client) -> No
     assert found.quote in page.quotes
     plain = client.page_image(hit.document, hit.page)
     assert plain != client.page_image(hit.document, hit.page, quote_id=hit.quote_id)
+    assert len(client.page_image(hit.document, hit.page, form="jpeg", width=100)) < len(plain) / 10
     words = client.page_words(hit.document, hit.page)
     assert words is not None
     assert {word.text for word in words} & set(hit.text.split())

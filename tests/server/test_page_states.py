@@ -66,7 +66,7 @@ def test_a_document_without_pages_is_shown_as_text_with_the_words_marked_and_not
 ) -> None:
     seen = visit(foreign.url).open()
     seen.page.locator(".volume .kind").first.wait_for()
-    assert [url for url in seen.requests if url.endswith("/image")] == seen.complaints == []  # there is no picture
+    assert [url for url in seen.requests if "/image" in url] == seen.complaints == []  # there is no picture
     turn = seen.ask("How many containers did the crane lift in June?")
     turn.locator(".prose .chip").first.hover()
     assert ATTACK in seen.page.locator("#card").inner_text()
@@ -99,7 +99,7 @@ def test_a_table_of_a_document_without_pages_is_cited_by_its_words_and_no_pictur
     assert "7.5" in seen.page.locator(".written mark").all_inner_texts()
     turn.locator(".sources summary").click()
     turn.locator(".source").first.wait_for()
-    assert [url for url in seen.requests if url.endswith("/image")] == seen.complaints == []
+    assert [url for url in seen.requests if "/image" in url] == seen.complaints == []
 
 
 def test_the_stop_behind_a_mark_stands_on_its_line(live: LiveServer, visit: Visit) -> None:

@@ -1,5 +1,6 @@
 """The server's own API: search, answers whole and streamed, quotes, pages and pictures, over real HTTP."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from live_server import LiveServer, Serve
+from PIL import Image
 from starlette.types import Message, Receive, Scope, Send
 
 from quoteweave.collection.collection import Collection
@@ -119,6 +121,12 @@ def test_a_page_is_shown_with_its_quotes_its_words_and_its_picture(live: LiveSer
     marked = live.client.get(f"{at}/image", params={"quote": page["quotes"][3]["id"]})
     assert plain.content.startswith(b"\x89PNG")
     assert marked.content != plain.content
+    small = [Image.open(io.BytesIO(live.client.get(f"{at}/image?format=jpeg&width={w}").content)) for w in (60, 9999)]
+    full = Image.open(io.BytesIO(plain.content))
+    assert [(image.format, image.size) for image in small] == [
+        ("JPEG", (60, round(60 * full.height / full.width))),
+        ("JPEG", full.size),
+    ]
     again = live.client.get(f"{at}/image", headers={"if-none-match": plain.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 

@@ -340,8 +340,14 @@ def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
     return next(clear, near)
 
 
-def encode_image(pixels: Pixels, *, lossy: bool = False) -> bytes:
-    """Encode pixels as PNG, or as JPEG, which needs a tenth of the space for a scanned page."""
+def encode_image(pixels: Pixels, *, lossy: bool = False, width: int | None = None) -> bytes:
+    """Encode pixels as PNG, or as JPEG, which needs a tenth of the space for a scanned page.
+
+    A picture of more than `width` columns is reduced to that many.
+    """
     from PIL import Image
 
-    return encoded(Image.fromarray(pixels), "JPEG" if lossy else "PNG", compress_level=1)
+    image = Image.fromarray(pixels)
+    if width is not None and width < image.width:
+        image = image.resize((width, max(1, round(image.height * width / image.width))), reducing_gap=2.0)
+    return encoded(image, "JPEG" if lossy else "PNG", compress_level=1)

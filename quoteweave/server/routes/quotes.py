@@ -106,6 +106,7 @@ async def page_image(
     request: Request,
     quote: Annotated[str | None, Query(max_length=200, description="draw the box of this quote")] = None,
     format: Annotated[Literal["png", "jpeg"], Query(description="jpeg is smaller, and loses a little")] = "png",
+    width: Annotated[int | None, Query(ge=1, le=10_000, description="reduce it to so many pixels across")] = None,
 ) -> Response:
     """Return a page as people see it, with a quote's box drawn if asked."""
     found = await run_in_threadpool(find_page, collection.collection, document, page)
@@ -113,7 +114,7 @@ async def page_image(
     if marked is not None and (marked.document, marked.page) != (document, page):
         raise UsageError(f"the quote {marked.id} is on page {marked.page} of {marked.document!r}, not on this one")
     place, lossy = (document, found.number), format == "jpeg" and marked is None
-    return await served.pictures.page(collection.collection, place, request, quote=marked, lossy=lossy)
+    return await served.pictures.page(collection.collection, place, request, quote=marked, lossy=lossy, width=width)
 
 
 @router.get("/v1/collections/{collection}/pages/{document:path}/{page}", summary="A page")

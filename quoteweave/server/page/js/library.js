@@ -8,6 +8,7 @@ import { documentsChanged, onDocuments, open } from "./state.js";
 
 const FILTER_FROM = 9; // with so many documents or more, there is a field to find one by its name
 const AT_ONCE = 60; // covers that are made at a time
+const COVER = 400; // pixels across: a cover is drawn about 150 wide, and some screens have three for each of them
 const WITHOUT_PAGES = new Set(["csv", "html", "markdown", "restructuredtext", "text"]); // these formats have no pages to draw
 
 /** @typedef {import("./records.js").DocumentRecord} DocumentRecord */
@@ -141,7 +142,7 @@ function cover(document, show) {
     button.append(kind);
     return button;
   }
-  const image = h("img", { src: `${pageUrl(open.collection, document.name, 0)}/image`, alt: "", loading: "lazy", decoding: "async", fetchpriority: "low" });
+  const image = h("img", { src: `${pageUrl(open.collection, document.name, 0)}/image?format=jpeg&width=${COVER}`, alt: "", loading: "lazy", decoding: "async", fetchpriority: "low" });
   image.addEventListener("error", () => image.replaceWith(kind));
   button.append(image);
   return button;
