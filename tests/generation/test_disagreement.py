@@ -25,6 +25,7 @@ def warnings(question: str, one: str, other: str) -> tuple[str, ...]:
         (BUILT, "Skarn Quay was built in 1901.", "Skarn Quay was built in 1911.", "dates"),
         (BUILT, "Skarn Quay was built on 3 May 1901.", "Skarn Quay was built in June 1901.", "dates"),
         (WROTE, "Skarn Quay was designed by Anna Holm.", "Skarn Quay was designed by Bert West in May.", "names"),
+        ("What is the rent?", "The rent is 900 euros a month.", "The rent is 1,150 euros a month.", "numbers"),
     ],
 )
 def test_documents_that_disagree_are_cited_side_by_side(question: str, one: str, other: str, what: str) -> None:
@@ -38,6 +39,7 @@ def test_documents_that_disagree_are_cited_side_by_side(question: str, one: str,
         (BUILT, "Skarn Quay was built in 1901.", "Skarn Quay was built in 1901 and widened in 1950."),
         (BUILT, "Skarn Quay was built in 1901.", "Skarn Mole was built in 1950."),
         (BUILT, "Skarn Quay was built in May 1901.", "Skarn Quay was built in 1901."),
+        ("What is the rent?", "The rent is 900 euros a month.", "The rent is 900 euros, due on the 3rd of a month."),
         ("When was the meeting held?", "The meeting was held in May 2021.", "The meeting was held in June 2022."),
         ("When does Skarn Quay open?", "Skarn Quay opens on 3 May.", "Skarn Quay opens on 4 June."),
         (WROTE, "Skarn Quay was designed by Anna Holm.", "Skarn Quay was designed by Mrs. Holm."),

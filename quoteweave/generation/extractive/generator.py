@@ -278,7 +278,7 @@ class ExtractiveGenerator:
         else:
             scores = [part.scores.of.get(sentence_key(statement), 0.0) for statement in answering]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
-        chosen = choose_statements(answering, scores, limits=limits, keep=self.keep)
+        chosen = choose_statements(answering, scores, part.terms, limits=limits, keep=self.keep)
         otherwise = [one for one in answering if states_otherwise(chosen[0], one, part.terms)] if chosen else []
         return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], differing
 

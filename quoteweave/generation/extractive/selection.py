@@ -86,14 +86,14 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     """
     own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in own]
-    numbers_of_each = [numbers for one in own if (numbers := new_numbers(one, question))]
+    numbered = [one for one in own if new_numbers(one, question)][:1]
     if question.analysis.asks == "count" and any(_counts_differ(own[0], one, question) for one in own[1:]):
         return [], False
     differing = [
         one
         for one in others
         if states_otherwise(own[0], one, question)
-        or (numbers_of_each and (new := new_numbers(one, question)) and new.isdisjoint(numbers_of_each[0]))
+        or any(_gives_other_numbers(first, one, question) for first in numbered)
     ]
     return [*own, *differing], bool(differing)
 
@@ -119,6 +119,14 @@ def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) 
         return all(len(found) == 1 for found in dates) and _dates_differ(dates[0][0], dates[1][0])
     names = [new_names(each, question) for each in (one, other)]
     return all(len(found) == 1 for found in names) and set(names[0][0]).isdisjoint(names[1][0])
+
+
+def _gives_other_numbers(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+    """Whether statements of two documents give numbers that are not in the question, and none that both give."""
+    if one.quote.document == other.quote.document:
+        return False
+    numbers, others = new_numbers(one, question), new_numbers(other, question)
+    return bool(numbers and others) and numbers.isdisjoint(others)
 
 
 def _clocks_differ(one: Statement, other: Statement, subject: Sequence[str]) -> bool:
@@ -160,9 +168,16 @@ def _counts_differ(one: Statement, other: Statement, question: QuestionTerms) ->
 
 
 def choose_statements(
-    statements: Sequence[Statement], scores: Sequence[float], *, limits: Mapping[Kind, int], keep: float
+    statements: Sequence[Statement],
+    scores: Sequence[float],
+    question: QuestionTerms,
+    *,
+    limits: Mapping[Kind, int],
+    keep: float,
 ) -> list[Statement]:
     """Choose the best statements, best first, without repetition.
+
+    The same words in another document with other numbers ("The rent is 1,150 euros") are no repetition.
 
     The choice is greedy: a statement's value is its score, reduced by its word overlap with the most similar statement
     chosen before (a multiplicative form of maximal marginal relevance, Carbonell and Goldstein 1998). It ends where the
@@ -180,8 +195,9 @@ def choose_statements(
         left[statement.quote.kind] -= 1
         chosen.append(statement)
         for position, value in worth.items():
-            common = overlap(statements[position].words, statement.words)
-            worth[position] = min(value, scores[position] * (1 - common))
+            if not _gives_other_numbers(statement, statements[position], question):
+                common = overlap(statements[position].words, statement.words)
+                worth[position] = min(value, scores[position] * (1 - common))
     return chosen
 
 
