@@ -10,6 +10,7 @@ import pytest
 from live_server import LiveServer
 from made_collections import make_collection
 from page_visits import PHONE, PageVisit, Visit, sent_json
+from pypdfium2 import PdfDocument
 
 from quoteweave.core.records import place_of
 from quoteweave.pipeline.settings import AnswerSettings
@@ -115,6 +116,9 @@ def test_the_answer_is_watched_while_it_is_written_and_can_be_stopped(written: L
     seen.page.get_by_role("button", name="Stop").click()
     turn.get_by_text("You stopped this answer").wait_for()
     assert seen.page.locator("#send").get_attribute("aria-label") == "Ask"
+    seen.page.reload()
+    seen.page.wait_for_load_state("networkidle")
+    assert question_of(seen) == "stall, please"
 
 
 def test_an_answer_that_breaks_off_stays_and_says_so(written: LiveServer, visit: Visit) -> None:
@@ -328,6 +332,8 @@ def test_an_answer_is_copied_and_saved_with_its_sources(written: LiveServer, vis
         turn.get_by_role("button", name="JSON").click()
     assert saved.value.suggested_filename == "How-many-vessel-calls-did-the-port-receive.json"
     assert json.loads(saved.value.path().read_text("utf-8"))["question"] == QUESTION
+    printed = PdfDocument(seen.page.pdf())
+    assert "harbour-report.pdf" in "".join(side.get_textpage().get_text_bounded() for side in printed)
 
 
 def test_on_a_phone_the_pages_are_a_sheet_over_the_answer(written: LiveServer, visit: Visit) -> None:

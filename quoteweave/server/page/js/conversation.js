@@ -45,11 +45,14 @@ export class Conversation {
     this.#address();
   }
 
-  /** Writes into the page's address what is open, so that it can be shared and opened again. */
-  #address() {
+  /**
+   * Writes into the page's address what is open, so that it can be shared and opened again.
+   * @param {string | null} asked a question without an answer, which a reload puts into the field again
+   */
+  #address(asked = null) {
     const query = new URLSearchParams({ collection: open.collection });
     if (this.id) query.set("conversation", this.id);
-    history.replaceState(null, "", `/?${query}`);
+    history.replaceState({ asked }, "", `/?${query}`);
   }
 
   /**
@@ -64,12 +67,13 @@ export class Conversation {
     const asking = (this.asking = new AbortController());
     const turn = this.#add(question);
     this.onBusy(true);
+    this.#address(question);
     await turn.ask(this.#request(question, model), asking.signal);
     if (this.asking === asking) {
       this.asking = null;
       this.onBusy(false);
     }
-    if (this.turns.includes(turn)) this.#address();
+    if (this.turns[this.turns.length - 1] === turn) this.#address(turn.answer ? null : question);
   }
 
   /** Stops the answer that is being written. */

@@ -10,6 +10,7 @@ import { openHistory } from "./history.js";
 import { Library } from "./library.js";
 import { problemNotice } from "./notices.js";
 import { listenForKeys } from "./keys.js";
+import { openSources } from "./sources.js";
 import { applyTheme, change, forgetDocuments, onDocuments, open, settings } from "./state.js";
 import { Uploads } from "./uploads.js";
 import { Viewer } from "./viewer.js";
@@ -74,7 +75,7 @@ function addressed() {
   const query = new URLSearchParams(location.search);
   return quote
     ? { collection: decodeURIComponent(quote[1]), quote: decodeURIComponent(quote[2]), conversation: null, question: null }
-    : { collection: query.get("collection"), quote: null, conversation: query.get("conversation"), question: query.get("q") };
+    : { collection: query.get("collection"), quote: null, conversation: query.get("conversation"), question: query.get("q") ?? history.state?.asked ?? null };
 }
 
 /** What the current key may do. */
@@ -119,9 +120,12 @@ async function start() {
   if (wanted.quote) {
     history.replaceState(null, "", path);
     await viewer.openQuote(name, wanted.quote);
-  } else if (wanted.conversation && !conversation.turns.length) await conversation.open(wanted.conversation);
-  else if (wanted.question && !conversation.turns.length && !byId("question").value) composer.write(wanted.question);
-  else if (!narrow()) byId("question").focus({ preventScroll: true });
+    return;
+  }
+  if (conversation.turns.length) return; // something was asked meanwhile
+  if (wanted.conversation) await conversation.open(wanted.conversation);
+  if (wanted.question && !byId("question").value) composer.write(wanted.question);
+  else if (!wanted.conversation && !narrow()) byId("question").focus({ preventScroll: true });
 }
 
 /** @param {unknown} error */
@@ -135,5 +139,6 @@ function failed(error) {
 }
 
 byId("collection").addEventListener("change", () => openCollection(byId("collection").value).catch(failed));
+addEventListener("beforeprint", openSources);
 onDocuments(() => byId("open-documents").classList.toggle("narrowed", open.chosen.size > 0));
 start().catch(failed);

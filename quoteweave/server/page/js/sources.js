@@ -20,6 +20,14 @@ export function makeSources(turn) {
   return details;
 }
 
+/** Opens the sources of all answers, as paper shows none that are closed. */
+export function openSources() {
+  for (const details of document.querySelectorAll(".turn:not(.abstained) .sources")) {
+    details.setAttribute("open", "");
+    details.dispatchEvent(new Event("toggle")); // the browser's own comes after the page is printed
+  }
+}
+
 /** @param {import("./turn.js").Turn} turn @param {{hit: import("./records.js").Hit, number: number}} each @param {Set<string>} cited */
 function entry(turn, { hit, number }, cited) {
   const { quote } = hit;
