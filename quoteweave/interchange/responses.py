@@ -215,7 +215,7 @@ class CollectionList(Record):
 class OpeningQuestions(Record):
     """Questions to begin with."""
 
-    questions: tuple[str, ...] = Field(examples=[("What is the figure for Grain in 2023?",)])
+    questions: tuple[str, ...] = Field(examples=[("What is the figure for “Grain” in 2023?",)])
 
 
 class DeletedCollection(Record):

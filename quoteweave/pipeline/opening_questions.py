@@ -16,6 +16,8 @@ candidates of one kind from one document."""
 _DEFINITION = lazy_regex(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
 _HOW_TO = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
 _QUESTION = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why|Which) [\w ,’'-]{3,60}\?)")
+_WITHIN = lazy_regex(r"(?<=[^\W\d_] )[\w’'-]+|(?<=, )[\w’'-]+")
+"""A word that does not begin a sentence."""
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
 _ROW = lazy_regex(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
 
@@ -45,22 +47,23 @@ def _answers(answer: Answer, quote: Quote) -> bool:
 
 def _candidates(quotes: Sequence[Quote]) -> Iterator[tuple[str, Quote]]:
     """Yield questions, each with the quote that answers it, of each kind in turn."""
-    known = {word for quote in quotes for word in quote.text.split()}
-    defined = (found for quote in quotes if (found := _of_definition(quote, known)))
+    within = {word for quote in quotes if quote.layout == "paragraph" for word in _WITHIN.findall(quote.text)}
+    defined = (found for quote in quotes if (found := _of_definition(quote, within)))
     titled = (found for quote in quotes if (found := _of_heading(quote)))
     counted = (found for quote in quotes if (found := _of_table(quote)))
     kinds = (islice(kind, MAX_OF_A_KIND) for kind in (counted, defined, titled))
     yield from dict.fromkeys(each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None)
 
 
-def _of_definition(quote: Quote, known: AbstractSet[str]) -> tuple[str, Quote] | None:
+def _of_definition(quote: Quote, within: AbstractSet[str]) -> tuple[str, Quote] | None:
     match = _DEFINITION.match(quote.text) if quote.layout == "paragraph" else None
     # "There is a" and "This is a" do not name what they define.
     if match is None or set(match[2].casefold().split()) & STOP_WORDS:
         return None
     first, space, rest = match[2].partition(" ")
-    # The first word becomes lower case if the document also has it so, as it is no name then.
-    term = f"{first.lower() if first.lower() in known else first}{space}{rest}"
+    # The first word becomes lower case if it is so within sentences, and only so: "Python" is a name beside `python`.
+    is_name = first.lower() not in within or first in within
+    term = f"{first if is_name else first.lower()}{space}{rest}"
     return f"What {match[3]} {(match[1] or '').lower()}{term}?", quote
 
 
@@ -79,4 +82,4 @@ def _of_table(quote: Quote) -> tuple[str, Quote] | None:
     if len(rows) < 2 or len(rows[0]) != len(rows[1]) or not _ROW.fullmatch(rows[1][0]):
         return None
     years = [name for name, cell in zip(*rows, strict=True) if _YEAR.fullmatch(name) and cell.strip()]
-    return (f"What is the figure for {rows[1][0]} in {years[-1]}?", quote) if years else None
+    return (f"What is the figure for “{rows[1][0]}” in {years[-1]}?", quote) if years else None

@@ -21,6 +21,7 @@ def test_definitions_tables_and_headings_are_asked_about(tmp_path: Path) -> None
             made_quote("The Harbour Board is a public body with seven members."),
             made_quote("There is a crane on the quay."),
             made_quote("Dredging is a service of the Board. The dredging takes a week."),
+            made_quote("PortCall is a program of the Board; start portcall, and PortCall lists all ships."),
             made_quote("Cargo | 2021 | 2022\nGrain | 486 | 512", layout="table"),
             made_quote("3 Cargo", layout="title"),
         ],
@@ -29,8 +30,9 @@ def test_definitions_tables_and_headings_are_asked_about(tmp_path: Path) -> None
             made_quote("Tie the green tag to the handlebar, then load the bicycle yourself."),
         ],
     }
-    found = questions(tmp_path, documents)
-    assert {"What is the figure for Grain in 2022?", "What is the Harbour Board?", "What is dredging?"} <= set(found)
+    found = questions(tmp_path, documents, most=5)
+    named = {"What is the Harbour Board?", "What is dredging?", "What is PortCall?"}
+    assert {"What is the figure for “Grain” in 2022?", *named} <= set(found)
     assert not [question for question in found if "crane" in question or "Cargo" in question]
 
 
