@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for annotations alone, so that `--help` need not import the
 
 MAX_CLAUSE = 80  # characters of a clause that are printed, at most
 MAX_FAILURES_SHOWN = 5  # failures whose reasons are printed, at most
+MAX_NOTES_SHOWN = 5  # notes on several questions that are printed, at most
 # The last two ranges change the direction of text, and so can make it look different from what it is.
 _CONTROLS = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -51,6 +52,14 @@ def print_notes(notes: Iterable[str]) -> None:
     """Print each note as a line on stderr."""
     for note in notes:
         typer.echo(printable(f"note: {note}"), err=True)
+
+
+def print_frequent_notes(notes: Mapping[str, int]) -> None:
+    """Print on stderr the first of these notes, each with the number of questions that have it."""
+    for note, count in list(notes.items())[:MAX_NOTES_SHOWN]:
+        print_message(f"note, for {pluralize(count, 'question')}: {note}")
+    if len(notes) > MAX_NOTES_SHOWN:
+        print_message(f"and {pluralize(len(notes) - MAX_NOTES_SHOWN, 'other note')}")
 
 
 def print_failures(errors: Mapping[str, str], what: str = "question", *, again: bool = True) -> None:

@@ -287,7 +287,7 @@ def test_a_chat_model_of_the_environment_is_recorded(evaluate: Evaluate, monkeyp
 def test_notes_of_searches_are_told_once_with_their_number(evaluate: Evaluate, notes: Counter[str]) -> None:
     notes.update(["the model is away", "the model is away", *"abcdef"])
     told = evaluate("--json").stderr
-    assert "note, in 2 searches: the model is away" in told
+    assert "note, for 2 questions: the model is away" in told
     assert "and 2 other notes" in told
 
 

@@ -9,7 +9,7 @@ import typer
 from quoteweave.attribution.agent.run_settings import PaperRunFile
 from quoteweave.attribution.agent.runs import PAPER_DATASETS, answer_excerpts
 from quoteweave.attribution.drafts.post_hoc_runs import SAVED_ANSWERS_MODEL, PostHocRunFile, cite_answers
-from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
+from quoteweave.cli.console import on_terminal, print_failures, print_frequent_notes, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
 from quoteweave.cli.options.settings import ImageFolderOption, PresetOption
@@ -33,7 +33,7 @@ left_out: questions whose pictures are not all there, with --partial;
 
 cut_quotes: quotes cut to what the model can read;
 
-searched_otherwise: questions for which a step of retrieval failed, or whose documents were cut;
+notes: what was missing or skipped in searches, or cut of documents, to how many questions have it;
 
 asked: questions that were asked now; calls, estimated_calls (whose tokens the endpoint did not count), tokens (input,
 output), price_usd (null where not known): of all calls for these, expansion and checks included; seconds."""
@@ -174,9 +174,7 @@ def _show(outcomes: Sequence[RunOutcome], *, names_papers: bool, as_json: bool) 
         typer.echo(f"  {_spending(outcome.spent)}", err=True)
         if outcome.left_out:
             typer.echo(f"  {pluralize(outcome.left_out, 'question')} left out: pictures are not there", err=True)
-        if outcome.searched_otherwise:
-            otherwise = f"{outcome.searched_otherwise} searched or shown otherwise than asked"
-            typer.echo(f"  {otherwise}: see their notes", err=True)
+        print_frequent_notes(outcome.notes)
         print_failures(outcome.errors, again=not names_papers)
         if names_papers and outcome.errors:
             typer.echo("the same command goes on where the endpoint or the source failed; others are kept", err=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from quoteweave.cli.console import console, plain, print_failures, print_json, print_message
+from quoteweave.cli.console import console, plain, print_failures, print_frequent_notes, print_json, print_message
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.options.settings import RANKING, RESOURCES, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
@@ -31,7 +31,7 @@ from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.pipeline.composition.make_search import name_chat_model
-from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
+from quoteweave.pipeline.runs.retrieval import Questions, retriever_shown, search_dataset
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object; figures are fractions, null where undefined:
@@ -57,7 +57,6 @@ interval_95: in_document, collection: figure to its low and high bound;
 notes: sentences, such as that documents are few."""
 
 
-MAX_NOTES = 5  # notes that are shown, at most
 PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
 PAGES_BY_DOMAIN = tuple(f"{name}{DOMAIN_MEAN}" for name in PAGES)
 BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
@@ -138,7 +137,7 @@ def retrieval(
     found = search_dataset(questions, collection, settings, run=run, progress=TerminalProgress(quiet=as_json))
     scores = score_retrieval(examples, found.predictions, dataset=dataset.value, quote_boxes=found.quote_boxes)
     errors = search_errors(scores)
-    _print_frequent_notes(found)
+    print_frequent_notes(found.notes)
     if only_whole_pages(found.predictions):
         print_message(WHOLE_PAGES)
     if any(example.reference.layouts for example in examples) and QUOTES[0] not in scores["document"].figures:
@@ -169,14 +168,6 @@ def _files(dataset: DatasetName, references: Path) -> tuple[Path, Path | None]:
     documents = references / DOCUMENTS
     file = annotations_file(references) if dataset == DatasetName.MMDOCIR else references / SAMPLES
     return file, documents if documents.is_dir() else None
-
-
-def _print_frequent_notes(found: RetrievalRun) -> None:
-    """Print the most frequent notes of searches."""
-    for note, count in [*found.notes.items()][:MAX_NOTES]:
-        print_message(f"note, in {count} searches: {note}")
-    if len(found.notes) > MAX_NOTES:
-        print_message(f"and {len(found.notes) - MAX_NOTES} other notes")
 
 
 def _in_words(how: object) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -68,7 +69,7 @@ class RunOutcome(Record):
     )
     failed: int = Field(default=0, description="questions whose errors are in `errors`")
     cut_quotes: int = Field(default=0, description="quotes cut to what the model can read")
-    searched_otherwise: int = Field(default=0, description="questions searched or shown otherwise than asked")
+    notes: Mapping[str, int] = Field(default_factory=dict, description="notes on searches, to how many questions")
     left_out: int = Field(default=0, description="questions whose pictures are not all there")
     asked: int = Field(default=0, description="questions asked now")
     spent: Spending = Field(default=Spending(), description="tokens, calls and price of this command")
@@ -361,7 +362,7 @@ def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
         "abstained": abstained,
         "failed": len(errors),
         "cut_quotes": sum(one.cut_quotes for one in found),
-        "searched_otherwise": sum(bool(one.notes) for one in found),
+        "notes": dict(Counter(note for one in found for note in one.notes).most_common()),
         "errors": errors,
     }
 
