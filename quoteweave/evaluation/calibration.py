@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from quoteweave.core.answers import Citation
 from quoteweave.core.confidence import (
     ALL_SIGNALS,
     RETRIEVAL_SIGNALS,
@@ -36,6 +35,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
+from quoteweave.evaluation.metrics.citations.cited_pages import on_gold_page
 from quoteweave.evaluation.metrics.gold import gold_of
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def cites_gold(prediction: Prediction, example: Example) -> bool | None:
     if gold is not None and gold.kinds:
         return any(gold.item(one.kind, one.number) in gold.kinds for one in cited)
     if example.reference.pages and example.document is not None:
-        return any(_on_gold_page(one, example) for one in cited)
+        return any(on_gold_page(one, example) for one in cited)
     return None
 
 
@@ -159,12 +159,6 @@ def judged_correct(prediction: Prediction, example: Example, verdicts: Mapping[s
 
 def _answers(prediction: Prediction) -> bool:
     return prediction.answer is not None and prediction.answer.status == "answered"
-
-
-def _on_gold_page(citation: Citation, example: Example) -> bool:
-    """Whether a citation is on a gold page; documents match with or without the file's suffix."""
-    names = {citation.document, citation.document.rpartition(".")[0]}
-    return citation.page in example.reference.pages and example.document in names
 
 
 STEPS = 100

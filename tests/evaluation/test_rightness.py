@@ -1,13 +1,18 @@
 """Which answers are right: by gold quotes, by layout elements, by pages, by a judge."""
 
+from pathlib import Path
+
 import pytest
 
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.protocols import Grade
 from quoteweave.core.records import Hit, Query, Quote
+from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.calibration import answerable, cites_gold, judged_correct
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
+from quoteweave.evaluation.metrics.citations.cited_pages import CitedPages
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, compare, score
 
 QUOTES = tuple(
     Quote(
@@ -67,6 +72,27 @@ def test_an_answer_is_right_where_it_cites_gold(gold: Example) -> None:
     assert cites_gold(said(1), gold) is False
     assert cites_gold(said(3), gold) is False
     assert cites_gold(said(), gold) is False
+
+
+@pytest.mark.parametrize(
+    ("prediction", "hit", "precision"),
+    [(said(2), 1, 1), (said(1, 2, 2), 1, 1 / 2), (said(3), 0, 0), (said(status="abstained"), 0, None)],
+)
+def test_pages_that_are_cited_are_counted(prediction: Prediction, hit: float, precision: float | None) -> None:
+    assert CitedPages().row(prediction, BY_PAGE) == {"cited_pages.hit": hit, "cited_pages.precision": precision}
+    assert CitedPages().row(prediction, UNKNOWN) == CitedPages().row(Prediction(example="q"), BY_PAGE) == {}
+
+
+def test_runs_over_questions_of_one_s_own_are_compared_by_what_is_defined(tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text('{"id": "q", "question": "?", "document": "report", "pages": [2]}')
+    runs = []
+    for number in (1, 2):
+        with open_run(tmp_path / str(number), RunRecord(configuration={})) as run:
+            run.append(said(number))
+        request = ScoringRequest(run=tmp_path / str(number), dataset="questions", references=tmp_path / "own.jsonl")
+        runs.append(score(request, intervals=None))
+    (found,) = compare(runs)
+    assert (found.figure, found.first_value, found.second_value) == ("cited_pages.hit", 0, 1)
 
 
 def test_a_page_is_of_its_document() -> None:

@@ -20,6 +20,7 @@ from quoteweave.evaluation.metrics.answers.source_identification import AnswerCh
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
 from quoteweave.evaluation.metrics.box_recall import BoxCoverage, Boxes, GoldBoxRecall, LayoutRecall
 from quoteweave.evaluation.metrics.citations.citation_quality import AnswerAccuracy, CitationQuality, read_as_published
+from quoteweave.evaluation.metrics.citations.cited_pages import CitedPages
 from quoteweave.evaluation.metrics.citations.citevqa import CiteVqa
 from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
 from quoteweave.evaluation.metrics.citations.source_selection import SourceSelection
@@ -57,6 +58,7 @@ METRICS: Mapping[str, Callable[[MetricOptions], Metric]] = {
     "context_recall": lambda _: ContextRecall(),
     "quote_selection": lambda options: QuoteSelection(options.marks, options.convention),
     "source_selection": lambda options: SourceSelection(options.marks, options.convention),
+    "cited_pages": lambda _: CitedPages(),
     "citevqa": lambda options: CiteVqa(options.convention),
     "source_identification": lambda _: SourceIdentification(),
     "answer_choice": lambda _: AnswerChoice(),

@@ -78,12 +78,13 @@ BOTH_CONVENTIONS = tuple(
 """Names of the metrics with such figures, besides those of judges."""
 COMPARED = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
+    "cited_pages.hit",
     *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
     *("mmlongbench.accuracy", "mmlongbench.f1.pooled", "citevqa.recall", "citevqa.f1", "citevqa.saa", "title_match"),
     *("str_em", "rouge_lsum"),
     *("source_identification", "answer_choice", "page_recall@1", "page_recall@5", "ndcg@10", "recall@10"),
 )
-"""The figures by which runs are compared by default: the first `MAX_COMPARED` that all runs have."""
+"""The figures by which runs are compared by default: the first that all runs have, if any run defines them."""
 MAX_COMPARED = 6
 
 
@@ -182,7 +183,7 @@ def score(
 
 
 def compare(runs: Sequence[ScoredRun], figures: Sequence[str] | None = None) -> tuple[Comparison, ...]:
-    """Compare every pair of runs by the named figures, else by the first `MAX_COMPARED` of `COMPARED` that all have.
+    """Compare every pair of runs by the named figures, else by the first of `COMPARED` that all have.
 
     Returns nothing for fewer than two runs.
 
@@ -202,7 +203,8 @@ def compare(runs: Sequence[ScoredRun], figures: Sequence[str] | None = None) -> 
     for name in figures or ():
         if name not in known:
             raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
-    shared = [name for name in COMPARED if all(name in run.figures for run in runs)][:MAX_COMPARED]
+    shared = [name for name in COMPARED if all(name in run.figures for run in runs)]
+    shared = [name for name in shared if any(run.figures[name].value is not None for run in runs)][:MAX_COMPARED]
     aggregates = [known[name] for name in figures or shared]
     return compare_scores([run.scores for run in runs], aggregates)
 
