@@ -280,7 +280,7 @@ class ServerConnection:
             raise self.bad_response(f"it sent {error}, which is more than is read of a response") from None
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             reason = self._clean(str(error)) or type(error).__name__
-            raise ServerUnreachable(f"No answer from {self.address.shown}: {reason}. {_CHECK}") from None
+            raise ServerUnreachable(f"No answer from {self.address.shown}: {reason.rstrip('.')}. {_CHECK}") from None
 
     def _error(self, response: "Response") -> QuoteweaveError:
         """Return the error that a response describes."""

@@ -168,6 +168,7 @@ def test_an_abstention_and_places_to_look_at_are_explained(live: LiveServer, vis
     located = seen.ask("Show the chart of vessel calls by quarter.")
     assert located.locator(".status").inner_text() == "Places to look at"
     assert "not an answer" in located.inner_text()
+    assert located.locator("li figure .chip").count() >= 1  # below what is said of it, not below the list
     seen.cite(seen.ask("How is timber stored at the port?").locator(".prose .chip").first)
     note = seen.page.locator(".evidence .note").inner_text()
     assert "marked" in note

@@ -95,12 +95,12 @@ export function makeBlock(block, make) {
   const after = [];
   /** @param {string} text */
   const write = (text) => inline(text, make, after);
-  const element = makers[block.kind](block.lines, write);
+  const element = makers[block.kind](block.lines, write, () => after.splice(0));
   const empty = block.kind === "paragraph" && !element.textContent?.trim() && !element.querySelector("button");
   return empty ? after : [element, ...after];
 }
 
-/** @type {Record<string, (lines: string[], write: (text: string) => Node[]) => HTMLElement>} */
+/** @type {Record<string, (lines: string[], write: (text: string) => Node[], shown: () => HTMLElement[]) => HTMLElement>} */
 const makers = {
   code: (lines) => h("pre", { tabindex: "0", dir: "ltr" }, h("code", { text: lines.slice(1, FENCE.test(lines[lines.length - 1]) && lines.length > 1 ? -1 : undefined).join("\n") })),
   heading: (lines, write) => {
@@ -110,7 +110,7 @@ const makers = {
   rule: () => h("hr"),
   quotation: (lines, write) => h("blockquote", { dir: "auto" }, ...broken(lines.map((line) => line.replace(/^ {0,3}> ?/, "")), write)),
   paragraph: (lines, write) => h("p", { dir: "auto" }, ...broken(lines, write)),
-  list: (lines, write) => makeList(lines, write),
+  list: (lines, write, shown) => makeList(lines, write, shown),
   table: (lines, write) => makeTable(lines, write),
 };
 
@@ -119,8 +119,8 @@ function broken(lines, write) {
   return lines.flatMap((line, place) => (place ? [h("br"), ...write(line.trim())] : write(line.trim())));
 }
 
-/** @param {string[]} lines @param {(text: string) => Node[]} write @returns {HTMLElement} */
-function makeList(lines, write) {
+/** @param {string[]} lines @param {(text: string) => Node[]} write @param {() => HTMLElement[]} shown @returns {HTMLElement} */
+function makeList(lines, write, shown) {
   const [, indent, sign] = ITEM.exec(lines[0]) ?? ["", "", "-"];
   const ordered = /\d/.test(sign);
   const list = ordered ? h("ol", { start: parseInt(sign, 10) === 1 ? null : parseInt(sign, 10), dir: "auto" }) : h("ul", { dir: "auto" });
@@ -128,7 +128,7 @@ function makeList(lines, write) {
   while (at < lines.length) {
     let end = at + 1;
     while (end < lines.length && !isItemAt(lines[end], indent.length)) end += 1;
-    list.append(makeItem(lines.slice(at, end).filter((line) => line.trim()), write));
+    list.append(makeItem(lines.slice(at, end).filter((line) => line.trim()), write, shown));
     at = end;
   }
   return list;
@@ -140,13 +140,16 @@ function isItemAt(line, indent) {
   return found !== null && found[1].length <= indent + 1;
 }
 
-/** @param {string[]} lines @param {(text: string) => Node[]} write */
-function makeItem(lines, write) {
+/**
+ * Makes an item of a list, with the images that it shows below its text rather than below the list.
+ * @param {string[]} lines @param {(text: string) => Node[]} write @param {() => HTMLElement[]} shown
+ */
+function makeItem(lines, write, shown) {
   const first = ITEM.exec(lines[0])?.[3] ?? lines[0];
   const nested = lines.findIndex((line, place) => place > 0 && ITEM.test(line));
   const own = nested < 0 ? lines.slice(1) : lines.slice(1, nested);
-  const item = h("li", { dir: "auto" }, ...broken([first, ...own], write));
-  if (nested > 0) item.append(makeList(lines.slice(nested), write));
+  const item = h("li", { dir: "auto" }, ...broken([first, ...own], write), ...shown());
+  if (nested > 0) item.append(makeList(lines.slice(nested), write, shown));
   return item;
 }
 
