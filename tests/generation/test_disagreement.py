@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from harbour_quotes import context, quote
 
+from quoteweave.core.answers import Answer
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
@@ -12,11 +13,15 @@ BUILT = "When was Skarn Quay built?"
 WROTE = "Who designed Skarn Quay?"
 
 
-def warnings(question: str, one: str, other: str) -> tuple[str, ...]:
+def ask(question: str, one: str, other: str) -> Answer:
     quotes = [quote(one, document="history.pdf"), quote(other, document="guide.pdf")]
     answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
     assert answer.status == "answered"
-    return answer.warnings
+    return answer
+
+
+def warnings(question: str, one: str, other: str) -> tuple[str, ...]:
+    return ask(question, one, other).warnings
 
 
 @pytest.mark.parametrize(
@@ -48,3 +53,20 @@ def test_documents_that_disagree_are_cited_side_by_side(question: str, one: str,
 )
 def test_what_may_well_differ_is_no_disagreement(question: str, one: str, other: str) -> None:
     assert warnings(question, one, other) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other", "documents"),
+    [
+        ("When does the lease begin?", "The lease begins on 1 April 2024.", "The lease begins on 15 May 2025.", 2),
+        ("Who is the tenant?", "The tenant is Ms Alder.", "The tenant is Mr Birch.", 2),
+        ("Where are the keys kept?", "Keys are kept in the office.", "Keys are kept in the cellar.", 2),
+        ("Are pets allowed?", "Pets are allowed in the flat.", "Pets are not allowed in the flat.", 2),
+        ("Where are the keys kept?", "Keys are kept in the office.", "Keys are kept in the office, by the door.", 1),
+        ("Where are the keys kept?", "Keys are kept in the office.", "The keys are kept in the office.", 1),
+    ],
+)
+def test_what_documents_say_in_the_same_words_of_different_things_stands_together(
+    question: str, one: str, other: str, documents: int
+) -> None:
+    assert len({cited.document for cited in ask(question, one, other).citations}) == documents

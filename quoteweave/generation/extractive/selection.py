@@ -4,6 +4,7 @@ Models have different score ranges, so only the order and the relative distances
 checks of `answer_criteria` stay as they are.
 """
 
+import itertools
 import math
 import re
 import statistics
@@ -15,6 +16,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
 from quoteweave.core.text.question_analysis import with_words_alike
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import counted_numbers
 from quoteweave.generation.extractive.answer_names import new_names
@@ -29,6 +31,7 @@ from quoteweave.generation.relevance import (
     subject_terms,
     words_with_headings,
 )
+from quoteweave.generation.sentence_kinds import denies
 
 IN_QUOTE = 0.5
 """Weight of a word of the question that is not in the sentence, but elsewhere in its quote or above it."""
@@ -79,23 +82,25 @@ def score_statement(statement: Statement, question: QuestionTerms, covered: floa
 
 
 def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> tuple[list[Statement], bool]:
-    """Keep the statements of the best one's document; also return whether other documents state something else.
+    """Keep the statements of the best one's document; also return whether other documents contradict it.
 
-    Statements of other documents are kept only in that case, so that both can be compared. None is kept if those of the
-    best one's document give different numbers for what is to be counted. `chosen` is best first.
+    Statements of other documents are kept if they do, or say something else in its words, so that both can be compared.
+    None is kept if those of the best one's document give different numbers for what is to be counted. `chosen` is best
+    first.
     """
     own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in own]
     numbered = [one for one in own if new_numbers(one, question)][:1]
     if question.analysis.asks == "count" and any(_counts_differ(own[0], one, question) for one in own[1:]):
         return [], False
-    differing = [
+    contradicting = [
         one
         for one in others
         if states_otherwise(own[0], one, question)
         or any(_gives_other_numbers(first, one, question) for first in numbered)
     ]
-    return [*own, *differing], bool(differing)
+    kept = [one for one in others if one in contradicting or _differs_in_one_place(own[0], one, question)]
+    return [*own, *kept], bool(contradicting)
 
 
 def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) -> bool:
@@ -127,6 +132,30 @@ def _gives_other_numbers(one: Statement, other: Statement, question: QuestionTer
         return False
     numbers, others = new_numbers(one, question), new_numbers(other, question)
     return bool(numbers and others) and numbers.isdisjoint(others)
+
+
+def _differs_in_one_place(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+    """Whether two documents say the same except in one place: "The keys are in the office", and "in the cellar".
+
+    Both have something there that the question does not name, or one denies there what the other says.
+    """
+    if one.quote.document == other.quote.document:
+        return False
+    texts = [words(each.text, stem=False, keep_stop_words=True) for each in (one, other)]
+    start = _common_length(*texts)
+    ends = [text[start:] for text in texts]
+    end = _common_length(*(text[::-1] for text in ends))
+    places = [" ".join(text[: len(text) - end]) for text in ends]
+    if not all(places):
+        return any(places) and denies(one.text) != denies(other.text)
+    said = [set(words(place)) for place in places]
+    is_short = max(len(place.split()) for place in places) <= start + end
+    return is_short and all(said) and said[0].isdisjoint(said[1]) and not set(question.terms) & (said[0] | said[1])
+
+
+def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two texts have in common at their beginning."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _clocks_differ(one: Statement, other: Statement, subject: Sequence[str]) -> bool:
@@ -177,7 +206,8 @@ def choose_statements(
 ) -> list[Statement]:
     """Choose the best statements, best first, without repetition.
 
-    The same words in another document with other numbers ("The rent is 1,150 euros") are no repetition.
+    What another document says in these words with other numbers ("The rent is 1,150 euros"), or otherwise in one place,
+    is no repetition.
 
     The choice is greedy: a statement's value is its score, reduced by its word overlap with the most similar statement
     chosen before (a multiplicative form of maximal marginal relevance, Carbonell and Goldstein 1998). It ends where the
@@ -195,8 +225,11 @@ def choose_statements(
         left[statement.quote.kind] -= 1
         chosen.append(statement)
         for position, value in worth.items():
-            if not _gives_other_numbers(statement, statements[position], question):
-                common = overlap(statements[position].words, statement.words)
+            other = statements[position]
+            common = overlap(other.words, statement.words)
+            if common and not (
+                _gives_other_numbers(statement, other, question) or _differs_in_one_place(statement, other, question)
+            ):
                 worth[position] = min(value, scores[position] * (1 - common))
     return chosen
 
