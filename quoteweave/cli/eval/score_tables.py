@@ -33,6 +33,7 @@ GROUP_COLUMNS = {
     "citevqa.saa": "SAA",
     "mmlongbench.accuracy": "accuracy",
     "mmlongbench.f1.pooled": "F1,\npooled",
+    "cited_pages.hit": "gold page\ncited",
     "citation.f1.cited": "citation\nF1",
     "source.f1": "source\nF1",
     "source.exact_match": "exact\nmatch",

@@ -11,7 +11,7 @@ from quoteweave.evaluation.statistics.intervals import Estimate
 UNDEFINED = "–"
 MAIN = (
     *("overall.f1", "source.f1", "source_by_rule.f1", "mmlongbench.accuracy", "citevqa.recall", "title_match"),
-    *("source_identification", "answer_choice", "str_em"),
+    *("source_identification", "answer_choice", "str_em", "cited_pages.hit"),
     *("token_f1", "rouge_l.f1"),
     *("page_recall@5", "recall@5"),
 )
@@ -39,6 +39,7 @@ JUDGE = {
 }
 ANSWERS = {
     **{"rouge_l.f1": "ROUGE-L F1", "bleu": "BLEU", "token_f1": "token F1", "exact_match": "exact match"},
+    **{"cited_pages.hit": "gold page cited", "cited_pages.precision": "cited pages, precision"},
     **{"citevqa.recall": "boxes, recall", "citevqa.page_recall": "boxes, page recall"},
     **{"citevqa.precision": "boxes, precision", "citevqa.f1": "boxes, F1"},
     **{"citevqa.ceiling.parser": "boxes, parser's ceiling", "citevqa.ceiling.context": "boxes, context's ceiling"},

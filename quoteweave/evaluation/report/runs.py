@@ -14,6 +14,7 @@ from quoteweave.evaluation.scoring.saved_runs import (
     HEADLINE,
     LoadedRun,
     ScoringRequest,
+    compared_figures,
     load_run,
     score_otherwise,
     score_run,
@@ -24,8 +25,6 @@ from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate
 from quoteweave.evaluation.statistics.intervals import Intervals, cluster_intervals
 from quoteweave.evaluation.statistics.paired_tests import holm
-
-COMPARED = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +127,7 @@ def _compared(runs: Sequence[RunReport]) -> list[Comparison]:
     """Compare each later run with the first; p values are corrected over all of these comparisons together."""
     if len(runs) < 2:
         return []
-    names = [name for name in COMPARED if all(name in run.scores.figures for run in runs)]
-    figures = [runs[0].aggregates[name] for name in names]
+    figures = [runs[0].aggregates[name] for name in compared_figures([run.scores for run in runs])]
     found = [comparison for run in runs[1:] for comparison in compare_scores([run.scores, runs[0].scores], figures)]
     corrected = holm([comparison.p for comparison in found])
     return [one.model_copy(update={"p_holm": p}) for one, p in zip(found, corrected, strict=True)]

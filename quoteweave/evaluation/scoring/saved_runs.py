@@ -77,7 +77,7 @@ BOTH_CONVENTIONS = tuple(
 )
 """Names of the metrics with such figures, besides those of judges."""
 COMPARED = (
-    *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
+    *("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "context.recall"),
     "cited_pages.hit",
     *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
     *("mmlongbench.accuracy", "mmlongbench.f1.pooled", "citevqa.recall", "citevqa.f1", "citevqa.saa", "title_match"),
@@ -203,10 +203,14 @@ def compare(runs: Sequence[ScoredRun], figures: Sequence[str] | None = None) -> 
     for name in figures or ():
         if name not in known:
             raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
-    shared = [name for name in COMPARED if all(name in run.figures for run in runs)]
-    shared = [name for name in shared if any(run.figures[name].value is not None for run in runs)][:MAX_COMPARED]
-    aggregates = [known[name] for name in figures or shared]
+    aggregates = [known[name] for name in figures or compared_figures([run.scores for run in runs])]
     return compare_scores([run.scores for run in runs], aggregates)
+
+
+def compared_figures(runs: Sequence[Scores]) -> list[str]:
+    """The names of the figures by which runs are compared if nobody says which: at most `MAX_COMPARED`."""
+    shared = [name for name in COMPARED if all(name in run.figures for run in runs)]
+    return [name for name in shared if any(run.figures[name].value is not None for run in runs)][:MAX_COMPARED]
 
 
 def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None) -> LoadedRun:
