@@ -3,7 +3,8 @@
 import asyncio
 
 import pytest
-from harbour_quotes import context, quote
+from harbour_quotes import ask as ask_of
+from harbour_quotes import context, image, quote
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Query
@@ -70,3 +71,10 @@ def test_what_documents_say_in_the_same_words_of_different_things_stands_togethe
     question: str, one: str, other: str, documents: int
 ) -> None:
     assert len({cited.document for cited in ask(question, one, other).citations}) == documents
+
+
+def test_tables_of_two_documents_with_one_row_stand_together() -> None:
+    rows = ("Goods | Price\nApples | 2.40", "Goods | Price\nApples | 2.95")
+    lists = [image("Prices", text, layout="table", document=f"{at}.csv") for at, text in enumerate(rows)]
+    answer = ask_of("What do apples cost?", context(images=lists))
+    assert [cited.document for cited in answer.citations] == ["0.csv", "1.csv"]

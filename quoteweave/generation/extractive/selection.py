@@ -206,8 +206,8 @@ def choose_statements(
 ) -> list[Statement]:
     """Choose the best statements, best first, without repetition.
 
-    What another document says in these words with other numbers ("The rent is 1,150 euros"), or otherwise in one place,
-    is no repetition.
+    What another document says in these words with other numbers ("The rent is 1,150 euros") is no repetition, and what
+    it says otherwise in one place is worth as much.
 
     The choice is greedy: a statement's value is its score, reduced by its word overlap with the most similar statement
     chosen before (a multiplicative form of maximal marginal relevance, Carbonell and Goldstein 1998). It ends where the
@@ -219,7 +219,7 @@ def choose_statements(
     least = keep * max(scores, default=0.0)
     while worth := {position: value for position, value in worth.items() if left[statements[position].quote.kind]}:
         best = max(worth, key=lambda position: worth[position])
-        if worth.pop(best) < least:
+        if (value_of_best := worth.pop(best)) < least:
             break
         statement = statements[best]
         left[statement.quote.kind] -= 1
@@ -227,9 +227,9 @@ def choose_statements(
         for position, value in worth.items():
             other = statements[position]
             common = overlap(other.words, statement.words)
-            if common and not (
-                _gives_other_numbers(statement, other, question) or _differs_in_one_place(statement, other, question)
-            ):
+            if common and _differs_in_one_place(statement, other, question):
+                worth[position] = value_of_best
+            elif common and not _gives_other_numbers(statement, other, question):
                 worth[position] = min(value, scores[position] * (1 - common))
     return chosen
 
