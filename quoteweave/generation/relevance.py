@@ -369,11 +369,11 @@ def overlap(one: Iterable[str], other: Iterable[str]) -> float:
     return len(first & second) / (len(first | second) or 1)
 
 
-def stands_alone(thing: Set[str], told: str) -> bool:
+def stands_alone(thing: Set[str], text: str) -> bool:
     """Whether the words of a thing have only small words beside them: not in "hot water" or "water damage"."""
-    said = [(set(words(match[0])), match.span()) for match in WORD.finditer(told)]
+    said = [(set(words(match[0])), match.span()) for match in WORD.finditer(text)]
     for (stems, (_, end)), (others, (start, _)) in itertools.pairwise(said):
         part = stems and others and thing.isdisjoint(stems) != thing.isdisjoint(others)
-        if part and not told[end:start].strip():
+        if part and not text[end:start].strip():
             return False
     return True

@@ -291,15 +291,15 @@ _ONLY_ASKED = lazy_regex(
 )
 
 
-def leaves_open(text: str, asked: str) -> bool:
+def leaves_open(text: str, question: str) -> bool:
     """Whether a text does not answer yes or no, because it only tells a wish, or says nothing about what is included.
 
     >>> leaves_open("They asked for permission to swim.", "Is swimming allowed?")
     True
     """
-    if _ASKS_INCLUDED.search(asked) and not _SAYS_INCLUDED.search(text):
+    if _ASKS_INCLUDED.search(question) and not _SAYS_INCLUDED.search(text):
         return True
-    return _ONLY_ASKED.search(text) is not None and _ONLY_ASKED.search(asked) is None
+    return _ONLY_ASKED.search(text) is not None and _ONLY_ASKED.search(question) is None
 
 
 _OVER = (
@@ -324,7 +324,7 @@ _OVER_IT = r"(?:or|and)\s+(?:over|above|older|more|up|longer|higher|heavier|larg
 _UNDER_IT = r"(?:or|and)\s+(?:under|below|younger|fewer|less|shorter|lower|lighter|smaller)"
 
 
-def words_of_limit(told: str, question: str) -> frozenset[str]:
+def words_of_limit(text: str, question: str) -> frozenset[str]:
     """The words with which a question asks for the most or the least allowed, if a text tells it; none for another.
 
     >>> sorted(words_of_limit("It takes at most 32 cats.", "What is the highest number of cats it may take?"))
@@ -337,20 +337,20 @@ def words_of_limit(told: str, question: str) -> frozenset[str]:
         rf"\s+(?:[^\W\d]\S*\s+){{0,2}}?{re.escape(asked['counted'])}\b" if asked["counted"] else rf"\s+{_TIME_UNIT}"
     )
     limit = _AT_MOST if asked["most"] else _AT_LEAST
-    tells = re.search(rf"\b(?:{limit})\s+(?:\w+\s+)?{_NUMBER}{counted}", told, re.IGNORECASE)
+    tells = re.search(rf"\b(?:{limit})\s+(?:\w+\s+)?{_NUMBER}{counted}", text, re.IGNORECASE)
     return frozenset(words(asked["asked"])) if tells else frozenset()
 
 
-def is_beyond_limit(told: str, limit: Threshold | None) -> bool:
+def is_beyond_limit(text: str, limit: Threshold | None) -> bool:
     """Whether a text is only about the other side of a number than a question: "from 12" for "under 12".
 
     A text with "only" is not, because what is so only on the other side is not so on this one.
     """
-    if limit is None or re.search(r"\bonly\b", told, re.IGNORECASE):
+    if limit is None or re.search(r"\bonly\b", text, re.IGNORECASE):
         return False
     number = re.escape(limit.number)
     above, below = (
-        re.search(form, told, re.IGNORECASE) is not None
+        re.search(form, text, re.IGNORECASE) is not None
         for form in (
             rf"\b(?:{_OVER})\s+(?:\w+\s+)?{number}(?!\w)|\b{number}\s+(?:\w+\s+)?{_OVER_IT}\b|\bbetween\s+{number}\s",
             rf"\b(?:{_UNDER})\s+(?:\w+\s+)?{number}(?!\w)|\b{number}\s+(?:\w+\s+)?{_UNDER_IT}\b|\bbetween\s+\S+\s+and\s+{number}(?!\w)",

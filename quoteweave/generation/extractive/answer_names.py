@@ -253,10 +253,10 @@ def tells_who_may(text: str, question: QuestionTerms) -> bool:
     return asked is not None and _says_who_may(text, asked["verb"], question.analysis.text)
 
 
-def _says_who_may(text: str, verb: str, asked: str) -> bool:
+def _says_who_may(text: str, verb: str, question: str) -> bool:
     """Whether a text says who may do something: "Existing members can nominate", but not "you can nominate"."""
     found = _MAY_DO.search(text)
-    if not words(verb) and _says_what_it_must_be(text, asked):
+    if not words(verb) and _says_what_it_must_be(text, question):
         return True
     if found is None or _BEGINS_WITH_PRONOUN.match(f"{text} "):
         return False
@@ -265,14 +265,14 @@ def _says_who_may(text: str, verb: str, asked: str) -> bool:
         return (
             found["verb"].casefold() == verb.casefold()
             and behind is not None
-            and behind[1].casefold() in asked.casefold()
+            and behind[1].casefold() in question.casefold()
         )
     return set(words(verb)) <= set(words(found["verb"]))
 
 
-def _says_what_it_must_be(text: str, asked: str) -> bool:
+def _says_what_it_must_be(text: str, question: str) -> bool:
     """Whether a text says what somebody must be to have a post: "The chair must be a member of the staff"."""
-    post = _BEHIND_ARTICLE.match(asked, asked.casefold().find(" be ") + 3)
+    post = _BEHIND_ARTICLE.match(question, question.casefold().find(" be ") + 3)
     if post is None:
         return False
     said = rf"\b{re.escape(post[1])}\w*(?:\s+of\s+(?:the\s+)?\w+)?\s+{_MUST_BE}"

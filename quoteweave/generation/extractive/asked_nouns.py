@@ -131,53 +131,53 @@ def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[
     return re.search(tells.format(noun=noun), told, re.IGNORECASE) is not None
 
 
-def _tells_no_way(told: str, asked: str) -> bool:
+def _tells_no_way(text: str, question: str) -> bool:
     """Whether a text says only that something can be done, while the question is how it is done.
 
     "One can calculate the ratio" does not tell how it is calculated.
     """
-    how = _HOW_IS_DONE.match(asked)
+    how = _HOW_IS_DONE.match(question)
     if how is None:
         return False
     act = frozenset(words(how["verb"])).union(*map(words_alike, words(how["verb"])))
-    aim = _AIM.match(told)
-    if INSTRUCTION.match(told) and (aim is None or act.intersection(words(aim[1]))):
+    aim = _AIM.match(text)
+    if INSTRUCTION.match(text) and (aim is None or act.intersection(words(aim[1]))):
         return False
-    said = [one for one in WORD.finditer(told) if act.intersection(words(one[0]))]
-    return bool(said) and all(_IS_NOUN.search(one[0]) or _MAY_DO.search(told[: one.start()]) for one in said)
+    said = [one for one in WORD.finditer(text) if act.intersection(words(one[0]))]
+    return bool(said) and all(_IS_NOUN.search(one[0]) or _MAY_DO.search(text[: one.start()]) for one in said)
 
 
-def lists_all(told: str, asked: str) -> bool:
+def lists_all(text: str, question: str) -> bool:
     """Whether a text lists all that a question asks for by one word alone: "There are two ports: Osk and Merrow".
 
     >>> lists_all("There are two ports: Osk and Merrow.", "What are the ports?")
     True
     """
-    things = _ASKS_ALL.fullmatch(asked)
-    return things is not None and any(one[1].casefold() == things[1].casefold() for one in _LISTS_ALL.finditer(told))
+    things = _ASKS_ALL.fullmatch(question)
+    return things is not None and any(one[1].casefold() == things[1].casefold() for one in _LISTS_ALL.finditer(text))
 
 
-def _needs_act(told: str, verb: str) -> bool:
+def _needs_act(text: str, verb: str) -> bool:
     """Whether what a text says is needed is only the act itself, while the question is what one needs for the act.
 
     "The kiln needs regular descaling" does not tell what one needs to descale it.
     """
     act = set(words(verb))
-    rest = _NEEDED.sub(lambda found: " " if act & set(words(found["what"])) or found["to"] else found[0], told)
+    rest = _NEEDED.sub(lambda found: " " if act & set(words(found["what"])) or found["to"] else found[0], text)
     return _IS_NEEDED.search(rest) is None
 
 
-def _without_parts(told: str, named: str, asked: str) -> str:
+def _without_parts(text: str, named: str, question: str) -> str:
     """A text without an asked noun where it belongs to a part: "online revenue" is not all revenue.
 
     If a part is named, the noun is kept only after a word of the question: "the set height; the clearance height".
     """
-    own = set(WORD.findall(asked.casefold())) - STOP_WORDS
-    befores = {(one["before"] or "").casefold() for one in re.finditer(named, told, re.IGNORECASE)}
+    own = set(WORD.findall(question.casefold())) - STOP_WORDS
+    befores = {(one["before"] or "").casefold() for one in re.finditer(named, text, re.IGNORECASE)}
     same = _SAME_THING.union(STOP_WORDS, own, [""])
     same = same if befores <= same else frozenset(own)
     return re.sub(
-        named, lambda one: one[0] if (one["before"] or "").casefold() in same else " … ", told, flags=re.IGNORECASE
+        named, lambda one: one[0] if (one["before"] or "").casefold() in same else " … ", text, flags=re.IGNORECASE
     )
 
 

@@ -200,22 +200,22 @@ class ExtractiveGenerator:
         text, warnings = compose_procedures(steps, context), (STEPS_GO_ON,) if may_go_on(steps, context) else ()
         return build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings, status="answered")
 
-    def _compose(self, asked: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
+    def _compose(self, question: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
         """Return the answer of the statements that answer each part, or else of the places that bear on the whole.
 
         Statements that answer the question are about it, however rare its words are in the collection.
         """
         answered = [self._answer_part(part, context) for part in parts]
         if not any(part.statements for part in answered):
-            nothing = off_topic_abstention(asked, context)
-            front = front_matter_located(asked, context, EXTRACTIVE, found_elsewhere=nothing is None)
+            nothing = off_topic_abstention(question, context)
+            front = front_matter_located(question, context, EXTRACTIVE, found_elsewhere=nothing is None)
             scores = merge_scores([part.scores for part in parts])
-            return front or nothing or _located_answer(asked, context, scores, answered)
+            return front or nothing or _located_answer(question, context, scores, answered)
         statements = {(one.quote.id, one.text): one for part in answered for one in part.statements}
         unique = list(statements.values())
         rest = _best_places([part.question for part in answered if not part.statements], context, unique)
         text = compose(unique, context, max_images=self.max_images, rest=compose_rest(rest))
-        answer = build_answer(asked, text, context, model=EXTRACTIVE, warnings=_warnings(answered))
+        answer = build_answer(question, text, context, model=EXTRACTIVE, warnings=_warnings(answered))
         return _mark_computed(answer, unique)
 
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
@@ -300,22 +300,22 @@ def _best_places(parts: Sequence[QuestionPart], context: Context, shown: Sequenc
     return [place for places in found for place in places[:1]]
 
 
-def _located_answer(asked: str, context: Context, scores: SentenceScores, parts: Sequence[AnsweredPart]) -> Answer:
+def _located_answer(question: str, context: Context, scores: SentenceScores, parts: Sequence[AnsweredPart]) -> Answer:
     """Return the answer that shows the places that bear on a question, with an excerpt of each.
 
     Tables that give different values for it come first.
     """
-    terms = question_terms(_in_words_of(context, asked))
+    terms = question_terms(_in_words_of(context, question))
     weights = weigh_terms(terms, _quote_words(context), context.rarity)
     differing = dict.fromkeys(one.quote.id for part in parts for one in part.differing)
     places = find_places(terms, context, weights, sentence_scores=scores.of, leading=differing)
     uncertain = any(asks_below_uncertain_head(terms, place.quote) for place in places)
-    differ = language_difference(asked, context)
+    differ = language_difference(question, context)
     warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]
     warnings += [TABLES_DIFFER] if differing else []
     warnings += [UNCERTAIN_HEAD] if uncertain else []
     return build_answer(
-        asked, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)
+        question, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)
     )
 
 

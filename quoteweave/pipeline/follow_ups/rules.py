@@ -131,20 +131,20 @@ def _has_auxiliary(read: Iterable[Word]) -> bool:
     return any(word.low in AUXILIARIES and word.text != "May" for word in read)
 
 
-def _complete_question_word(asked: str, previous: str) -> str | None:
+def _complete_question_word(question: str, previous: str) -> str | None:
     """Complete a question that is only a question word."""
     first = read_words(previous)[0]
-    if asked.casefold() in ("why", "how", "when", "where", "since when") and first.low in AUXILIARIES:
-        return f"{_capitalised(asked)} {_lowered(previous)}"
-    return _regarding(asked, previous, "?")
+    if question.casefold() in ("why", "how", "when", "where", "since when") and first.low in AUXILIARIES:
+        return f"{_capitalised(question)} {_lowered(previous)}"
+    return _regarding(question, previous, "?")
 
 
-def _regarding(asked: str, previous: str, line: str) -> str | None:
+def _regarding(question: str, previous: str, line: str) -> str | None:
     """Put the topic of the question before in front of a question."""
     known = _REGARDING.match(previous)
     topic = known[1] if known else topic_of(previous)
     end = "?" if line.endswith("?") else ""
-    return f"Regarding {_lowered(topic)}, {_lowered(asked)}{end}" if topic else None
+    return f"Regarding {_lowered(topic)}, {_lowered(question)}{end}" if topic else None
 
 
 def _complete(part: str, previous: str, line: str) -> str | None:

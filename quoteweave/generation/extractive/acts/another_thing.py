@@ -124,9 +124,9 @@ def _leaves_open_which(noun: str, text: str) -> bool:
     return first is not None and found is not None and found.end() == first.end()
 
 
-def _is_of_another_owner(asked: str, text: str) -> bool:
+def _is_of_another_owner(question: str, text: str) -> bool:
     """Whether a text gives a property of another thing: the length of the bridge over the quay, not of the quay."""
-    for name, owner in _OF_THING.findall(asked):
+    for name, owner in _OF_THING.findall(question):
         noun, thing = words(name), set(words(owner))
         thing = thing.union(*map(words_alike, thing))
         told = [each for one, each in _OF_THING.findall(text) if noun and words(one) == noun]
@@ -136,9 +136,9 @@ def _is_of_another_owner(asked: str, text: str) -> bool:
     return False
 
 
-def _may_be_owner(told: str) -> bool:
+def _may_be_owner(text: str) -> bool:
     """Whether the words after "of" name an owner, unlike "our tickets", "nine" or "helping"."""
-    first, *_ = told.split(maxsplit=1)
+    first, *_ = text.split(maxsplit=1)
     return first.casefold() not in _SELF | reference_words().numbers.keys() and not first.endswith("ing")
 
 
@@ -148,11 +148,11 @@ def _stands_behind(thing: Set[str], other: str, text: str) -> bool:
     return not thing.isdisjoint(words(behind))
 
 
-def _is_of_another_office(asked: str, text: str) -> bool:
+def _is_of_another_office(question: str, text: str) -> bool:
     """Whether a text is about an office beside the one asked for: the vice president instead of the president."""
-    asked_words = asked.casefold().split()
+    asked_words = question.casefold().split()
     return any(
-        beside.casefold() not in asked_words and re.search(rf"\b{office}\b", asked, re.IGNORECASE) is not None
+        beside.casefold() not in asked_words and re.search(rf"\b{office}\b", question, re.IGNORECASE) is not None
         for beside, office in _BESIDE_OFFICE.findall(text)
     )
 
@@ -171,37 +171,37 @@ def _refers_to_another_subject(statement: Statement, question: QuestionAnalysis,
     return nouns.isdisjoint(with_words_alike(frozenset(words(statement.before)), nouns))
 
 
-def _is_measured_otherwise(asked: str, text: str) -> bool:
+def _is_measured_otherwise(question: str, text: str) -> bool:
     """Whether a text tells how thick a thing is, say, while the question asks how high it is.
 
     "How long" may ask for a time, which a text may give beside a depth.
     """
-    wanted = {_EXTENT_OF[word.casefold()] for found in _HOW_LONG.findall(asked) for word in found if word}
+    wanted = {_EXTENT_OF[word.casefold()] for found in _HOW_LONG.findall(question) for word in found if word}
     wanted -= {"long"} if "time" in dimensions_in(text) else set()
     told = {_EXTENT_OF[word.casefold()] for found in _MEASURED.findall(text) for word in found if word}
     return bool(wanted and told) and wanted.isdisjoint(told)
 
 
-def _is_beside_the_place(asked: str, text: str) -> bool:
+def _is_beside_the_place(question: str, text: str) -> bool:
     """Whether a text has the place asked about only as what another place is near to: "above the beach"."""
-    places = {found["place"].casefold() for found in _ASKED_PLACE.finditer(asked)}
+    places = {found["place"].casefold() for found in _ASKED_PLACE.finditer(question)}
     beside = [place for place in places if re.search(rf"{_BESIDE}{place}\b", text, re.IGNORECASE)]
     rest = re.sub(rf"{_BESIDE}[^\W\d_]+", " ", text, flags=re.IGNORECASE)
     return any(re.search(rf"\b{place}\b", rest, re.IGNORECASE) is None for place in beside)
 
 
-def _tells_of_its_property(asked: str, text: str, asks: AnswerType) -> bool:
+def _tells_of_its_property(question: str, text: str, asks: AnswerType) -> bool:
     """Whether a text tells only about what belongs to the thing asked about: the cost of revenue, not the revenue.
 
     Likewise, the parents of students are not the students.
     """
     groups = (
-        _ASKED_GROUP.finditer(asked) if asks in NUMBER_KINDS | {"statement"} else ()
+        _ASKED_GROUP.finditer(question) if asks in NUMBER_KINDS | {"statement"} else ()
     )  # "the hours of shops" tells when shops open
-    things = [found[1] for found in (_ASKED_THING.match(asked), *groups) if found is not None]
+    things = [found[1] for found in (_ASKED_THING.match(question), *groups) if found is not None]
     before, said = (
         r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?",
-        {*asked.casefold().split(), *_NAMES_NO_OTHER, ""},
+        {*question.casefold().split(), *_NAMES_NO_OTHER, ""},
     )
     for thing in things:
         told = re.sub(rf"\b({thing})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
@@ -211,12 +211,12 @@ def _tells_of_its_property(asked: str, text: str, asks: AnswerType) -> bool:
     return False
 
 
-def _tells_of_its_rate(asked: str, text: str, terms: Sequence[str]) -> bool:
+def _tells_of_its_rate(question: str, text: str, terms: Sequence[str]) -> bool:
     """Whether a text tells only the rate of what a question asks for: the gross profit rate, not the profit.
 
     Interest is an exception, because it is given by its rate.
     """
-    if _RATE_WORD.search(asked):
+    if _RATE_WORD.search(question):
         return False
     rated = Counter(word for match in _RATE_OF.finditer(text) for word in words(match[1]))
     said = Counter(words(text))

@@ -94,13 +94,13 @@ def asks_what_it_does(question: str) -> bool:
     return _ASKS_WHAT_IT_DOES.match(question) is not None
 
 
-def tells_what_it_does(told: str, question: str) -> bool:
+def tells_what_it_does(text: str, question: str) -> bool:
     """Whether a text or one of its clauses begins with the thing asked about, and says what it does or must do."""
     doing = _ASKS_WHAT_IT_DOES.match(question)
     modal = r"\w+" if doing is None or not doing["may"] else _MUST if re.match(_MUST, doing["may"]) else _MODAL
     # The subject may follow a comma: "During the strike, the harbour hired crane drivers".
-    begins = (told[at:] for at in (0, *(match.end() for match in re.finditer(", ", told))))
-    says_so = re.search(rf"\b{modal}\s+\w", told, re.IGNORECASE) is not None
+    begins = (text[at:] for at in (0, *(match.end() for match in re.finditer(", ", text))))
+    says_so = re.search(rf"\b{modal}\s+\w", text, re.IGNORECASE) is not None
     return doing is not None and says_so and any(begins_with(part, doing["subject"]) for part in begins)
 
 
@@ -123,58 +123,58 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     return not _tells_what_it_caused(statement.text, text, subject_terms(question))
 
 
-def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool:
+def _tells_what_it_caused(text: str, question: str, subject: Iterable[str]) -> bool:
     """Whether a text tells what the thing asked about caused, not its cause: "Earnings fell, driven by lower sales"."""
-    found = _CAUSED.search(told) if _ASKS_CAUSE.match(asked) else None
-    if found is None or not told[: found.start()].strip():
+    found = _CAUSED.search(text) if _ASKS_CAUSE.match(question) else None
+    if found is None or not text[: found.start()].strip():
         return False
-    before, after = told[: found.start()], told[found.end() :]
+    before, after = text[: found.start()], text[found.end() :]
     return len(set(words(after)).intersection(subject).difference(words(before))) >= MIN_ONLY_CAUSES
 
 
-def _tells_value(told: str, question: QuestionTerms) -> bool:
+def _tells_value(text: str, question: QuestionTerms) -> bool:
     """Whether nothing shows that a text is about another fact than the question."""
     asked, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
     subject = subject_terms(question)
-    if is_of_another_time(told, asked, asks) or _is_of_another_number(told, asked):
+    if is_of_another_time(text, asked, asks) or _is_of_another_number(text, asked):
         return False
-    if _is_of_excepted(told, asked, subject, by_yes_or_no=asks == "yes_or_no"):
+    if _is_of_excepted(text, asked, subject, by_yes_or_no=asks == "yes_or_no"):
         return False
-    if asks in NUMBER_KINDS | {"statement"} and _is_of_a_part(told, asked, subject):
+    if asks in NUMBER_KINDS | {"statement"} and _is_of_a_part(text, asked, subject):
         return False
-    return not _is_only_supposed(told, asked, asks, subject)
+    return not _is_only_supposed(text, asked, asks, subject)
 
 
-def _is_only_supposed(told: str, asked: str, asks: AnswerType, subject: Iterable[str]) -> bool:
+def _is_only_supposed(text: str, question: str, asks: AnswerType, subject: Iterable[str]) -> bool:
     """Whether a text has a word of the question only in a part that somebody wondered about, wanted or supposed."""
-    rest = told if _WHETHER.search(asked) else _WHETHER.sub(" ", told)
-    if asks in _VALUE_KINDS and not _SUPPOSES.search(asked):
+    rest = text if _WHETHER.search(question) else _WHETHER.sub(" ", text)
+    if asks in _VALUE_KINDS and not _SUPPOSES.search(question):
         rest = _SUPPOSED.sub(" ", _ONLY_WANTED.sub(" ", rest))
-    return rest != told and not set(words(told)).intersection(subject) <= set(words(rest))
+    return rest != text and not set(words(text)).intersection(subject) <= set(words(rest))
 
 
-def _is_of_a_part(told: str, asked: str, subject: Iterable[str]) -> bool:
+def _is_of_a_part(text: str, question: str, subject: Iterable[str]) -> bool:
     """Whether all numbers of a text belong to a part: "The rent includes heating costs of 80 euros"."""
-    part, thing = _SAYS_PART.search(told), _ASKED_OF.search(asked)
-    if part is None or thing is None or _SAYS_PART.search(asked) or _DIGIT.search(told[: part.start()]):
+    part, thing = _SAYS_PART.search(text), _ASKED_OF.search(question)
+    if part is None or thing is None or _SAYS_PART.search(question) or _DIGIT.search(text[: part.start()]):
         return False
     named = set(words(thing[1])).intersection(subject)
-    return bool(_DIGIT.search(told[part.end() :])) and not named <= set(words(told[part.end() :]))
+    return bool(_DIGIT.search(text[part.end() :])) and not named <= set(words(text[part.end() :]))
 
 
-def _is_of_excepted(told: str, asked: str, subject: Iterable[str], *, by_yes_or_no: bool) -> bool:
+def _is_of_excepted(text: str, question: str, subject: Iterable[str], *, by_yes_or_no: bool) -> bool:
     """Whether a text has a word of the question only in an exception, which may answer yes or no."""
-    if _EXCEPTED.search(asked):
+    if _EXCEPTED.search(question):
         return False
-    found = [one for one in _EXCEPTED.finditer(told) if one["excepted"] == "without" or not by_yes_or_no]
+    found = [one for one in _EXCEPTED.finditer(text) if one["excepted"] == "without" or not by_yes_or_no]
     excepted = {word for one in found for word in words(one["what"])}.intersection(subject)
-    return not excepted <= set(words(_EXCEPTED.sub(" ", told)))
+    return not excepted <= set(words(_EXCEPTED.sub(" ", text)))
 
 
-def _is_of_another_number(told: str, asked: str) -> bool:
+def _is_of_another_number(text: str, question: str) -> bool:
     """Whether a text is about another number of things than the question: one household instead of two."""
-    said = _counted(told)
-    others = (noun for noun, numbers in _counted(asked).items() if said.get(noun, numbers).isdisjoint(numbers))
+    said = _counted(text)
+    others = (noun for noun, numbers in _counted(question).items() if said.get(noun, numbers).isdisjoint(numbers))
     return any("" not in said[noun] for noun in others)
 
 

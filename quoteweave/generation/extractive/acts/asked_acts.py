@@ -136,7 +136,7 @@ def _is_subject(before: str) -> bool:
     return bool(words(before)) and _SUBJECT.fullmatch(before) is not None and BEFORE_NOUN.search(before) is None
 
 
-def tells_asked_act(told: str, question: str) -> bool:
+def tells_asked_act(text: str, question: str) -> bool:
     """Whether a text says with the question's verb that the act is done, as "A deposit of 9 euros was paid" does.
 
     Its words may be far from each other. "Published May 2001" does not say what was published.
@@ -144,22 +144,22 @@ def tells_asked_act(told: str, question: str) -> bool:
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
         return False
-    acts = (act for act in _acts(told, asked) if not act.is_noun and words(act.subject, keep_stop_words=True))
+    acts = (act for act in _acts(text, asked) if not act.is_noun and words(act.subject, keep_stop_words=True))
     return any(_is_asked(act, asked, may_deny=False) for act in acts)
 
 
-def told_of_asked_act(told: str, question: str) -> str | None:
+def told_of_asked_act(text: str, question: str) -> str | None:
     """A text without the words that belong to other verbs than the question's; None if no verb of it says the act."""
     asked = asked_act(question)
     if asked is None or asked.is_subject_asked:
         return None
-    acts = [act for act in _acts(told, asked) if not act.is_noun and _is_asked(act, asked, may_deny=False)]
+    acts = [act for act in _acts(text, asked) if not act.is_noun and _is_asked(act, asked, may_deny=False)]
     for part in filter(None, (part for act in acts for part in act.said_by_others)):
-        told = told.replace(part, " ")
-    return told if acts else None
+        text = text.replace(part, " ")
+    return text if acts else None
 
 
-def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
+def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     """Whether a text has the question's verb only for the act of another, for what is not so, or for another time.
 
     "The choir was founded in 1974" does not tell when the school was, nor does "The bridge will be closed" tell when it
@@ -169,9 +169,9 @@ def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
     if asked is None:
         return False
     own, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
-    if not any(words_of(own, told)):  # another word may say it
-        return is_passive and not any(words_of(frozenset().union(*map(words_alike, own)), told))
-    acts = _acts(told, asked)
+    if not any(words_of(own, text)):  # another word may say it
+        return is_passive and not any(words_of(frozenset().union(*map(words_alike, own)), text))
+    acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
         return False
     if _BEGINS_WITH_PRONOUN.match(asked.subject):
@@ -183,8 +183,8 @@ def tells_of_another_act(told: str, question: str, asks: AnswerType) -> bool:
     return not any(_is_asked(act, asked, may_deny=may_deny) for act in acts)
 
 
-def _acts(told: str, asked: AskedAct) -> list[Act]:
-    return list(acts_in(told, asked.verb, is_participle=asked.is_passive or asked.helping in _FORMS_OF_HAVE))
+def _acts(text: str, asked: AskedAct) -> list[Act]:
+    return list(acts_in(text, asked.verb, is_participle=asked.is_passive or asked.helping in _FORMS_OF_HAVE))
 
 
 def _tells_whether_one_may(act: Act, asked: AskedAct) -> bool:

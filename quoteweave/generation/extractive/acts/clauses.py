@@ -253,7 +253,7 @@ def _act_of_noun(word: str, before: str, after: str) -> Act:
     )
 
 
-def _act(before: str, word: str, after: str, asked: str, *, is_participle: bool) -> Act:
+def _act(before: str, word: str, after: str, asked_verb: str, *, is_participle: bool) -> Act:
     verb = word.casefold()
     helping = _HELPING.search(before)
     subject = before[: helping.start()] if helping else before
@@ -276,9 +276,9 @@ def _act(before: str, word: str, after: str, asked: str, *, is_participle: bool)
     is_passive = is_reduced or (bool(helpers & _FORMS_OF_BE) and not verb.endswith("ing"))
     duty = _DUTY.search(helps) is not None
     planned = "to" in helpers and bool(helpers & {"is", "are"})  # "is to be built"
-    is_now = verb.endswith("s") or (is_participle and verb != asked and not verb.endswith("ed"))
+    is_now = verb.endswith("s") or (is_participle and verb != asked_verb and not verb.endswith("ed"))
     # The form alone does not show the tense: "It cost 9 euros".
-    is_unsure = is_reduced or (not helpers and not is_participle and verb == asked.removesuffix("s"))
+    is_unsure = is_reduced or (not helpers and not is_participle and verb == asked_verb.removesuffix("s"))
     tense = "perfect" if is_unsure else _tense(helpers, is_now=is_now, is_duty=duty, is_planned=planned)
     is_denied = bool(_DENYING.search(helps) or _NOBODY.match(subject))
     is_wished = "to" in helpers and not (duty or planned)

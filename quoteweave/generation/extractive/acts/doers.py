@@ -80,17 +80,19 @@ def _acts(text: str, verb: str, *, is_participle: bool) -> list[Act]:
     return [act for act in acts_in(text, verb, is_participle=is_participle) if not act.is_noun]
 
 
-def _tells_another_of_office(told: str, asked: str) -> bool:
+def _tells_another_of_office(text: str, question: str) -> bool:
     """Whether a text tells only what the holder of an office did, or about somebody else: "The chair thanked Ida"."""
-    held = _ASKS_FOR_HOLDER.match(asked)
-    if held is None:
+    office_question = _ASKS_FOR_HOLDER.match(question)
+    if office_question is None:
         return False
     names = [
-        found.span() for found in PERSON_NAME.finditer(told) if held["office"].casefold() not in found[0].casefold()
+        found.span()
+        for found in PERSON_NAME.finditer(text)
+        if office_question["office"].casefold() not in found[0].casefold()
     ]
-    offices = [found.span() for found in re.finditer(rf"\b{held['office']}\b", told, re.IGNORECASE)]
-    between = [told[min(one[1], other[1]) : max(one[0], other[0])] for one in names for other in offices]
-    return bool(between) and all(_HOLDS_NOT.search(text) for text in between)
+    offices = [found.span() for found in re.finditer(rf"\b{office_question['office']}\b", text, re.IGNORECASE)]
+    between = [text[min(name[1], office[1]) : max(name[0], office[0])] for name in names for office in offices]
+    return bool(between) and all(map(_HOLDS_NOT.search, between))
 
 
 def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -> bool:

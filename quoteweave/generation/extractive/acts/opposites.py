@@ -55,12 +55,12 @@ def counted_noun(question: str) -> str:
     return _ENDS_COUNTED.split(counted[1])[0].strip() if counted else ""
 
 
-def has_none(told: str, asked: str) -> bool:
+def has_none(text: str, question: str) -> bool:
     """Whether a text says that there is none of what a question counts: "She called no witnesses"."""
-    noun = re.escape(counted_noun(asked))
+    noun = re.escape(counted_noun(question))
     found = (
-        re.search(rf"\bno\s+{noun}\b(?P<rest>[^.,;]*?)(?=[.,;]|\s(?:and|but|or)\s|$)", told, re.IGNORECASE)
+        re.search(rf"\bno\s+{noun}\b(?P<rest>[^.,;]*?)(?=[.,;]|\s(?:and|but|or)\s|$)", text, re.IGNORECASE)
         if noun
         else None
     )
-    return found is not None and set(words(found["rest"])) <= set(words(asked))  # "no rooms free" is not none
+    return found is not None and set(words(found["rest"])) <= set(words(question))  # "no rooms free" is not none

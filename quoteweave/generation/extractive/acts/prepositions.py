@@ -96,43 +96,43 @@ def asks_whom(question: str) -> bool:
     return (asked["word"] or "").casefold() == "whom" and asked["preposition"].casefold() != "by"
 
 
-def tells_behind(told: str, question: QuestionTerms) -> bool:
+def tells_behind(text: str, question: QuestionTerms) -> bool:
     """Whether a text has what a question asks for after its first preposition; True for questions without one."""
-    text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
-    asked = _ASKED.match(text) or _ASKED_AT_END.match(text)
-    if asked is None:
+    question_text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
+    asked_noun = _ASKED.match(question_text) or _ASKED_AT_END.match(question_text)
+    if asked_noun is None:
         return True
-    preposition, word = asked["preposition"].casefold(), (asked["word"] or "").casefold()
+    preposition, word = asked_noun["preposition"].casefold(), (asked_noun["word"] or "").casefold()
     if word == "when":
         form = _BEFORE_TIME.get(preposition)
-        return form is None or any(form.search(clause) for clause in _own_clauses(told, question))
+        return form is None or any(form.search(clause) for clause in _own_clauses(text, question))
     if word:
-        named = re.finditer(rf"(?P<before>[\w'’-]+)\s+{preposition}(?:to)?\s+{_POST}{_NAME}", told, re.IGNORECASE)
-        return (word, preposition) == ("whom", "by") or any(_is_of_act(name, question) for name in named)
-    return _tells_noun_behind(told, question, preposition, asked["noun"])
+        names = re.finditer(rf"(?P<before>[\w'’-]+)\s+{preposition}(?:to)?\s+{_POST}{_NAME}", text, re.IGNORECASE)
+        return (word, preposition) == ("whom", "by") or any(_is_of_act(name, question) for name in names)
+    return _tells_noun_behind(text, question, preposition, asked_noun["noun"])
 
 
-def _tells_noun_behind(told: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
+def _tells_noun_behind(text: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
     """Whether a text has the noun of "On which exchange", or the name of one after the verb and the preposition."""
-    if question.analysis.asks != "statement" or not noun_behind(question.analysis.text).isdisjoint(words(told)):
+    if question.analysis.asks != "statement" or not noun_behind(question.analysis.text).isdisjoint(words(text)):
         return True
     if "language" in noun.casefold():
-        named = (match[0] for match in _LANGUAGES.finditer(told) if match["preposition"].casefold() == preposition)
+        named = (match[0] for match in _LANGUAGES.finditer(text) if match["preposition"].casefold() == preposition)
         return any(not listed_words("language_names").isdisjoint(words(name, stem=False)) for name in named)
     return (
         preposition in _NAMES_ONE
         and _HAS_NAME.search(noun) is not None
         and any(
             _is_verb(found["verb"], question) and _is_new(found["name"], question)
-            for found in re.finditer(rf"\b(?P<verb>\w+)\s+{preposition}\s+{_NAME}", told, re.IGNORECASE)
+            for found in re.finditer(rf"\b(?P<verb>\w+)\s+{preposition}\s+{_NAME}", text, re.IGNORECASE)
         )
     )
 
 
-def _own_clauses(told: str, question: QuestionTerms) -> list[str]:
+def _own_clauses(text: str, question: QuestionTerms) -> list[str]:
     """The clauses of a text that have all those words of the question's subject that the text has."""
-    asked = set(subject_terms(question)) & set(words(told))
-    return [clause for clause in _CLAUSE.split(told) if asked <= set(words(clause))]
+    asked = set(subject_terms(question)) & set(words(text))
+    return [clause for clause in _CLAUSE.split(text) if asked <= set(words(clause))]
 
 
 def _is_of_act(found: "re.Match[str]", question: QuestionTerms) -> bool:

@@ -76,33 +76,33 @@ _BOUNDS = frozenset(words("end expire finish begin start"))
 _ASKS_OF_PAST = lazy_regex(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
-def is_headed_by_time(heading: str, asked: str) -> bool:
+def is_headed_by_time(heading: str, question: str) -> bool:
     """Whether a heading is the time of what is below it, "October and November", for a question not about the past."""
-    return _TIME_ALONE.fullmatch(heading) is not None and _ASKS_OF_PAST.search(asked) is None
+    return _TIME_ALONE.fullmatch(heading) is not None and _ASKS_OF_PAST.search(question) is None
 
 
-def tells_time_of_its_own(told: str, asked: str) -> bool:
+def tells_time_of_its_own(text: str, question: str) -> bool:
     """Whether a text tells a time that is no date: "The sauna is closed on Mondays", "Pay day is the 25th".
 
     Such a time does not answer a question about the past, and if a question names the day, the text must tell the
     hours. "Within 30 days of the end of the lease" does not tell when the lease ends.
     """
-    if _ASKS_OF_PAST.search(asked):
-        return _CENTURY.search(told) is not None
-    if _ASKS_DEADLINE.search(asked) and _WITHIN_TIME.search(told):
+    if _ASKS_OF_PAST.search(question):
+        return _CENTURY.search(text) is not None
+    if _ASKS_DEADLINE.search(question) and _WITHIN_TIME.search(text):
         return True
-    rest = NAMES_WEEKDAY.sub(" ", told) if NAMES_WEEKDAY.search(asked) else told
+    rest = NAMES_WEEKDAY.sub(" ", text) if NAMES_WEEKDAY.search(question) else text
     return _TIME_OF_ITS_OWN.search(rest) is not None or any(
-        set(words(asked)).isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(told)
+        set(words(question)).isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(text)
     )
 
 
-def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
+def bounds_told(text: str, question: QuestionTerms) -> frozenset[str]:
     """The stem with which a question asks when something begins or ends, if a text gives a time with both bounds.
 
     "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.
     """
-    span = _SPAN.match(told) if question.analysis.asks == "date" else None
+    span = _SPAN.match(text) if question.analysis.asks == "date" else None
     if span is None or len(read_evidence(span["dates"]).dates) < BOTH:
         return frozenset()
     subject = frozenset(subject_terms(question))
@@ -110,42 +110,42 @@ def bounds_told(told: str, question: QuestionTerms) -> frozenset[str]:
     return subject & _BOUNDS if is_of_it else frozenset()
 
 
-def is_dated_otherwise(told: str, asked: str) -> bool:
+def is_dated_otherwise(text: str, question: str) -> bool:
     """Whether a text's date is that of several things, or only of the past, which the question does not ask for."""
-    return any(tells(told, asked) for tells in (_is_of_several, _was_once))
+    return any(tells(text, question) for tells in (_is_of_several, _was_once))
 
 
-def _is_of_several(told: str, asked: str) -> bool:
+def _is_of_several(text: str, question: str) -> bool:
     """Whether a text's date is that of several things, while the question is about one: "Surveys conducted in 2015"."""
-    when = _WHEN_WAS.match(asked)
+    when = _WHEN_WAS.match(question)
     if when is None:
         return False
     noun = re.escape(when["noun"])
     forms = rf"\b{noun}\b", rf"\b{noun}s\b", rf"\b{noun}s\s+(?:were\s+)?{when['verb']}\b"
-    one, several, done = (re.search(form, told, re.IGNORECASE) is not None for form in forms)
+    one, several, done = (re.search(form, text, re.IGNORECASE) is not None for form in forms)
     return done or (several and not one)
 
 
-def _was_once(told: str, asked: str) -> bool:
+def _was_once(text: str, question: str) -> bool:
     """Whether a text tells only when something was, while the question asks when it is."""
-    told_once = SAYS_PAST.search(told) is not None and SAYS_PRESENT.search(told) is None
-    return told_once and _WHEN_IT_IS.match(asked) is not None
+    told_once = SAYS_PAST.search(text) is not None and SAYS_PRESENT.search(text) is None
+    return told_once and _WHEN_IT_IS.match(question) is not None
 
 
-def past_years(told: str, asked: str) -> frozenset[str]:
+def past_years(text: str, question: str) -> frozenset[str]:
     """The years for which a text tells what was once so, while the question asks what is so now."""
-    who = ASKS_WHO_DID.match(asked)
-    if SAYS_PAST.search(asked) or (who and not who["verb"].casefold().endswith("s")) or _YEAR.search(asked):
+    who = ASKS_WHO_DID.match(question)
+    if SAYS_PAST.search(question) or (who and not who["verb"].casefold().endswith("s")) or _YEAR.search(question):
         return frozenset()
-    if not _SAYS_PAST_STATE.search(told) or SAYS_PRESENT.search(told):
+    if not _SAYS_PAST_STATE.search(text) or SAYS_PRESENT.search(text):
         return frozenset()
-    return frozenset(_YEAR.findall(told))
+    return frozenset(_YEAR.findall(text))
 
 
-def is_of_another_time(told: str, asked: str, asks: AnswerType) -> bool:
+def is_of_another_time(text: str, question: str, asks: AnswerType) -> bool:
     """Whether a text is about another time than the question, or about one event if it asks what happens in a case."""
-    if SAYS_PAST.search(asked):  # "The club will win" does not tell whether it did
-        return asks == "yes_or_no" and _SAYS_FUTURE.search(told) is not None and not SAYS_PAST.search(told)
-    once = asks in NUMBER_KINDS | {"statement"} and SAYS_PAST.search(told) and _SINCE_CHANGED.search(told)
-    general = _IN_GENERAL.search(told) or _CASE_WITHIN.search(told) or INSTRUCTION.match(told)
-    return bool(once) or (_ASKS_WHAT_IF.match(asked) is not None and not general)
+    if SAYS_PAST.search(question):  # "The club will win" does not tell whether it did
+        return asks == "yes_or_no" and _SAYS_FUTURE.search(text) is not None and not SAYS_PAST.search(text)
+    once = asks in NUMBER_KINDS | {"statement"} and SAYS_PAST.search(text) and _SINCE_CHANGED.search(text)
+    general = _IN_GENERAL.search(text) or _CASE_WITHIN.search(text) or INSTRUCTION.match(text)
+    return bool(once) or (_ASKS_WHAT_IF.match(question) is not None and not general)

@@ -235,10 +235,10 @@ _TWO_GROUPS = lazy_regex(r"\b([^\W\d_]{3,})\s+(?:and|or)\s+([^\W\d_]{3,})(?=\s+[
 _FURTHER = lazy_regex(r"(?:\b\d[\d.,]*\s+)?\b(?:additional|further|extra|remaining)\b", re.IGNORECASE)
 
 
-def new_facts(told: str, asked: str) -> tuple[Facts, list[Amount]]:
+def new_facts(text: str, question: str) -> tuple[Facts, list[Amount]]:
     """The facts of a text, and its numbers that are not in the question."""
-    known: set[Decimal] = {amount.value for amount in read_evidence(asked).amounts}
-    facts = read_evidence(_ITEM.sub("", told))  # the number of a list item is no amount
+    known: set[Decimal] = {amount.value for amount in read_evidence(question).amounts}
+    facts = read_evidence(_ITEM.sub("", text))  # the number of a list item is no amount
     return facts, [one for one in facts.amounts if one.value not in known and not one.ordinal]
 
 
@@ -247,112 +247,112 @@ def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Deci
     return frozenset(one.value for one in new_facts(statement.text, question.analysis.text)[1] if not one.year)
 
 
-def lacks_asked_change(told: str, asked: str) -> bool:
+def lacks_asked_change(text: str, question: str) -> bool:
     """Whether a question asks how much something changes, while a text says nothing about a change.
 
     >>> lacks_asked_change("Table 1 lists net sales (2021: 192).", "How much did net sales grow in 2021?")
     True
     """
-    return asks_change(asked) and _SAYS_CHANGE.search(told) is None
+    return asks_change(question) and _SAYS_CHANGE.search(text) is None
 
 
-def asks_change(asked: str) -> bool:
+def asks_change(question: str) -> bool:
     """Whether a question asks by how much something changes, in units of it or in percent."""
-    return _ASKS_CHANGE.match(asked) is not None
+    return _ASKS_CHANGE.match(question) is not None
 
 
-def own_amounts(told: str, asked: str) -> str:
+def own_amounts(text: str, question: str) -> str:
     """A text without the numbers that, by the words beside them, cannot be what a question asks for.
 
     >>> own_amounts("The boat is 300 kg lighter than the car.", "How heavy is the boat?")
     'The boat is   than the car.'
     """
-    rest = normalize_notation(told)
-    if _ASKS_WHAT_IT_TAKES.match(asked) and _TAKES.search(rest) and not _TAKES_TIME.search(rest):
+    rest = normalize_notation(text)
+    if _ASKS_WHAT_IT_TAKES.match(question) and _TAKES.search(rest) and not _TAKES_TIME.search(rest):
         return ""  # "The ferry takes passengers until 30 minutes before it leaves"
     left_out = [
-        None if _ASKS_DIFFERENCE.search(asked) else _DIFFERENCE,
-        None if _ASKS_AGE.search(asked) else _AGE,
-        _AFTER if _ASKS_HOW_MUCH_TIME.match(asked) else None,
-        _POINT if _ASKS_DURATION.match(asked) else None,
-        _TIMES_A_SPAN if _ASKS_DURATION.match(asked) else None,
-        _BEARS if _ASKS_WEIGHT.search(asked) else None,
-        _NO_PRICE if _ASKS_PRICE.match(asked) else None,
+        None if _ASKS_DIFFERENCE.search(question) else _DIFFERENCE,
+        None if _ASKS_AGE.search(question) else _AGE,
+        _AFTER if _ASKS_HOW_MUCH_TIME.match(question) else None,
+        _POINT if _ASKS_DURATION.match(question) else None,
+        _TIMES_A_SPAN if _ASKS_DURATION.match(question) else None,
+        _BEARS if _ASKS_WEIGHT.search(question) else None,
+        _NO_PRICE if _ASKS_PRICE.match(question) else None,
     ]
     for pattern in filter(None, left_out):
         rest = pattern.sub(" ", rest)
-    said = set(words(asked))
+    said = set(words(question))
     rest = _OF_OTHERS.sub(lambda found: " " if said.isdisjoint(words(found["others"])) else found[0], rest)
-    return _without_prices_of_others(_without_distances(rest, asked), asked)
+    return _without_prices_of_others(_without_distances(rest, question), question)
 
 
-def _without_distances(told: str, asked: str) -> str:
+def _without_distances(text: str, question: str) -> str:
     """A text without distances; if one is asked for, without those from places that the question does not name."""
-    if _ASKS_DISTANCE.search(asked):
-        said = set(words(asked))
-        return _DISTANCE_FROM.sub(lambda found: " " if said.isdisjoint(words(found["place"])) else found[0], told)
-    return told if _ASKS_ALTITUDE.search(asked) and _ABOVE_SEA.search(told) else _DISTANCE.sub(" ", told)
+    if _ASKS_DISTANCE.search(question):
+        said = set(words(question))
+        return _DISTANCE_FROM.sub(lambda found: " " if said.isdisjoint(words(found["place"])) else found[0], text)
+    return text if _ASKS_ALTITUDE.search(question) and _ABOVE_SEA.search(text) else _DISTANCE.sub(" ", text)
 
 
-def _without_prices_of_others(told: str, asked: str) -> str:
+def _without_prices_of_others(text: str, question: str) -> str:
     """A text without the prices of other things before the price that a question asks for.
 
     "20 euros for noise and more for smoking" does not tell the fine for smoking, so only "for smoking" is kept. If
     prices stand before their things, the text after the previous thing is kept: "and 8 for juniors", of "15 euros for
     adults and 8 for juniors".
     """
-    wanted = frozenset(words(" ".join(found["what"] for found in _FOR.finditer(asked))))
-    told_for = list(_FOR.finditer(told))
+    wanted = frozenset(words(" ".join(found["what"] for found in _FOR.finditer(question))))
+    told_for = list(_FOR.finditer(text))
     own = [at for at, found in enumerate(told_for) if not wanted.isdisjoint(words(found["what"]))]
     if not wanted or not own or own[0] == 0:
-        return told
-    priced_before = any(map(str.isdigit, told[: told_for[0].start()]))
-    return told[told_for[own[0] - 1].end() :] if priced_before else told[told_for[own[0]].start() :]
+        return text
+    priced_before = any(map(str.isdigit, text[: told_for[0].start()]))
+    return text[told_for[own[0] - 1].end() :] if priced_before else text[told_for[own[0]].start() :]
 
 
-def is_share_of_part(told: str, asked: str) -> bool:
+def is_share_of_part(text: str, question: str) -> bool:
     """Whether the share in a text is that of a part of the group that a question asks about, or of another group.
 
     >>> is_share_of_part("85% of Black adults favour it.", "What percentage of adults favour it?")
     True
     """
-    found = _SHARE_OF.search(asked)
+    found = _SHARE_OF.search(question)
     if found is None:
         return False
-    if _DEGREE.search(told) and not _DEGREE.search(asked):
+    if _DEGREE.search(text) and not _DEGREE.search(question):
         return True  # those who strongly favour it are a part of those who do
     if not {word.casefold() for word in _TOKEN.findall(found["before"])} <= _WHOLE_GROUP:
         return False  # the question names the part
     group = set(words(found["group"]))
-    own = {*_WHOLE_GROUP, *STOP_WORDS, *(word.casefold() for word in _WORD.findall(asked))}
-    clauses = [clause for clause in _CLAUSES.split(told) if _PERCENT.search(clause)]
+    own = {*_WHOLE_GROUP, *STOP_WORDS, *(word.casefold() for word in _WORD.findall(question))}
+    clauses = [clause for clause in _CLAUSES.split(text) if _PERCENT.search(clause)]
     said = (pair for clause in clauses for pair in itertools.pairwise(["", *_TOKEN.findall(clause)]))
     of_group = [before for before, word in said if group.intersection(words(word))]
     if of_group:
         return all(before.casefold() not in own and before[:1].isalpha() for before in of_group)
     return any(
-        not {one["part"].casefold(), *words(one["part"])} & {*own, *words(asked)}
+        not {one["part"].casefold(), *words(one["part"])} & {*own, *words(question)}
         and not group & set(words(one["whole"]))
         for clause in clauses
         for one in _OF_PART.finditer(clause)
     )
 
 
-def own_counts(told: str, asked: str) -> str:
+def own_counts(text: str, question: str) -> str:
     """A text without the number of a whole of which others are counted, and without what is gained or lost.
 
     >>> own_counts("None of the 30 rooms has a balcony.", "How many rooms have a balcony?")
     'None rooms has a balcony.'
     """
-    rest = normalize_notation(told)
-    said = set(words(asked))
+    rest = normalize_notation(text)
+    said = set(words(question))
     groups = [[bool(said & set(words(one))) for one in found.groups()] for found in _TWO_GROUPS.finditer(rest)]
     if any(one != other for one, other in groups):
         return ""  # "1,138 domestic and foreign stores" does not tell how many domestic ones there are
-    rest = rest if _FURTHER.search(asked) else _FURTHER.sub(" ", rest)
-    if _ASKS_HOW_MANY_IT_HAS.search(asked):
+    rest = rest if _FURTHER.search(question) else _FURTHER.sub(" ", rest)
+    if _ASKS_HOW_MANY_IT_HAS.search(question):
         rest = _GAINS.sub(" ", rest)
-    return rest if _ASKS_WHOLE.search(asked) else _WHOLE.sub(lambda found: found["part"], rest)
+    return rest if _ASKS_WHOLE.search(question) else _WHOLE.sub(lambda found: found["part"], rest)
 
 
 def tells_how(asked_by: str, text: str) -> bool | None:

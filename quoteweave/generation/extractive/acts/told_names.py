@@ -41,20 +41,20 @@ def asks_name(question: str) -> bool:
     return _ASKS_NAME.match(question[:MAX_ANALYSED_CHARACTERS]) is not None
 
 
-def tells_name(told: str, question: QuestionTerms) -> bool:
+def tells_name(text: str, question: QuestionTerms) -> bool:
     """Whether a text has a name that is not in the question, directly beside the thing whose name is asked for."""
     asked = set(subject_terms(question))
     written = {_singular(word) for word in WORD.findall(question.analysis.text)}  # "provided" is no provider
-    said = (match for match in WORD.finditer(told) if _singular(match[0]) in written)
+    said = (match for match in WORD.finditer(text) if _singular(match[0]) in written)
     places = [match.span() for match in said if asked.intersection(words(match[0]))]
     for (start, _), (_, end) in zip(places, places[len(asked) - 1 :], strict=False):
-        if not asked or not asked <= set(words(told[start:end])):
+        if not asked or not asked <= set(words(text[start:end])):
             continue
-        behind, before = _BEHIND.match(told, end), _BEFORE.search(told[:start])
+        behind, before = _BEHIND.match(text, end), _BEFORE.search(text[:start])
         name = next(filter(None, behind.groups())).rstrip(".") if behind else ""
         if _is_name(name, question) and not (behind and behind["told"] and _NATIONAL.fullmatch(name)):
             return True
-        article = before is not None and told[: before.start()].casefold().endswith(("the ", " a ", " an "))
+        article = before is not None and text[: before.start()].casefold().endswith(("the ", " a ", " an "))
         if before is not None and not article and _is_name(before["name"], question):
             return True
     return False

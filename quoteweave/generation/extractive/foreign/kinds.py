@@ -43,9 +43,9 @@ def tells_foreign_kind(text: str, question: QuestionTerms) -> bool | None:
     return _tells_value(language, text, question)
 
 
-def _names(language: ForeignLanguage, text: str, asked: str) -> bool | None:
+def _names(language: ForeignLanguage, text: str, question: str) -> bool | None:
     """Whether a text names a person with a title, or says by whom something is done; False for who holds a post."""
-    if holder := pattern(language, "holder").match(asked):
+    if holder := pattern(language, "holder").match(question):
         return False if holder["the"] else None  # "Wer ist Ada Byron?" asks for no name
     return any(pattern(language, kind).search(text) for kind in ("titled", "done")) or None
 
