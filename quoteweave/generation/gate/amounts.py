@@ -140,23 +140,23 @@ class Amount:
 
 def read_amounts(text: str) -> list[Amount]:
     """Find the numbers in `text`, in digits and then in words; `facts.normalize_notation` must have normalised it."""
-    found = [_amount(match) for match in _AMOUNT.finditer(text) if not _in_word(match)]
+    amounts = [_amount(match) for match in _AMOUNT.finditer(text) if not _in_word(match)]
     folded = text.casefold()
     for match in _WORDS.finditer(folded):
         unit = find_unit("percent" if match["after"] == "per cent" else match["after"] or "")
         after = match.string[match.end("words") : match.end() + 40]
         value = Decimal(value_of(match["words"]))
         if not _is_fraction(match, value):
-            found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
+            amounts.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
         else:
-            found.append(_fraction(match[0], value, match["after"].removesuffix("s")))
+            amounts.append(_fraction(match[0], value, match["after"].removesuffix("s")))
     # "A quarter of" may also be part of a year or of a town.
     parts = (
         match
         for match in _ONE_PART.finditer(folded)
         if match["changed"] or (match["whole"] and match["part"] != "quarter")
     )
-    return [*found, *(_fraction(match["written"], Decimal(1), match["part"]) for match in parts)]
+    return [*amounts, *(_fraction(match["written"], Decimal(1), match["part"]) for match in parts)]
 
 
 def _is_fraction(match: re.Match[str], value: Decimal) -> bool:

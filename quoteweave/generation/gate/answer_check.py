@@ -51,22 +51,22 @@ async def check_with_model(answer: Answer, context: Context, checker: ClaimCheck
     cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.sentence]
     premises = [_premise(citations, context) for _, citations in cited]
     pairs = ((premise, claim.sentence) for premise, (claim, _) in zip(premises, cited, strict=True) if premise)
-    asked = list(dict.fromkeys(pairs))
-    if not asked:
+    unique_pairs = list(dict.fromkeys(pairs))
+    if not unique_pairs:
         return answer
     try:
-        verdicts = await checker.check(asked)
+        verdicts = await checker.check(unique_pairs)
     except (EndpointError, ModelFailed, BudgetSpent) as error:
         warning = note_text(f"The checker gave no verdict: {error.summary}", remedy=error.remedy)
         return answer.model_copy(update={"warnings": (*answer.warnings, warning)})
-    if len(verdicts) != len(asked):
+    if len(verdicts) != len(unique_pairs):
         raise ModelFailed(
             f"the checker {checker.name} gave {pluralize(len(verdicts), 'verdict')} "
-            f"on {pluralize(len(asked), 'sentence')}"
+            f"on {pluralize(len(unique_pairs), 'sentence')}"
         )
-    says = dict(zip(asked, verdicts, strict=True))
+    verdict_of_pair = dict(zip(unique_pairs, verdicts, strict=True))
     checked = [
-        citation.model_copy(update={"checker_verdict": says.get((premise, claim.sentence))})
+        citation.model_copy(update={"checker_verdict": verdict_of_pair.get((premise, claim.sentence))})
         for premise, (claim, citations) in zip(premises, cited, strict=True)
         for citation in citations
     ]

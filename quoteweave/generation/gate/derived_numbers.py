@@ -98,24 +98,24 @@ def _follows_from(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], 
 
 
 def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> Iterator[float]:
-    one, other = (float(member.value) for member in pair)
+    first, second = (float(member.value) for member in pair)
     # "32.6 percent over five seeds" does not give 27.6 percent.
     alike = _units_agree(*pair) and len({_is_percentage(member) for member in pair}) == 1
     if alike and all(_units_agree(amount, member) for member in pair):
         if "sum" in kinds:
-            yield one + other
+            yield first + second
         if "difference" in kinds:
-            yield abs(one - other)
-    if not (one and other):
+            yield abs(first - second)
+    if not (first and second):
         return
     if not _is_percentage(amount):
         if "ratio" in kinds:
-            yield from (one / other, other / one, one * other)
+            yield from (first / second, second / first, first * second)
         return
     if alike and "share" in kinds:
-        yield from (100 * one / other, 100 * other / one)
+        yield from (100 * first / second, 100 * second / first)
     if alike and "difference" in kinds:
-        yield from (100 * abs(one - other) / one, 100 * abs(one - other) / other)
+        yield from (100 * abs(first - second) / first, 100 * abs(first - second) / second)
 
 
 def _is_percentage(amount: Amount) -> bool:

@@ -71,18 +71,18 @@ class UnsupportedFilter:
 
     def _cut(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[AnswerPart]:
         """Split the claim into its marks and the text between them."""
-        shown, at = [], claim.start
+        parts, at = [], claim.start
         before, by_start = blank, defaultdict[int, list[Citation]](list)
-        for one in citations:
-            by_start[one.start].append(one)
+        for citation in citations:
+            by_start[citation.start].append(citation)
         for mark in claim.marks:
             before += text[at - claim.start : mark.start - claim.start]
             if before:
-                shown.append(self._shown.add(before))
-            shown.append(self._shown.add(mark.mark, by_start[mark.start]))
+                parts.append(self._shown.add(before))
+            parts.append(self._shown.add(mark.mark, by_start[mark.start]))
             before, at = "", mark.end
         before += text[at - claim.start :]
-        return [*shown, self._shown.add(before)] if before else shown
+        return [*parts, self._shown.add(before)] if before else parts
 
 
 def citation_failure(citation: Citation) -> str | None:
@@ -108,9 +108,9 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     if policy == "report" or all(citation_failure(one) is None for one in answer.citations):
         return answer
     dropper, at = UnsupportedFilter(), 0
-    shown = []
+    parts = []
     for claim, citations in cited_claims(answer):
-        shown += dropper.take(answer.text[at : claim.start], answer.text[claim.start : claim.end], claim, citations)
+        parts += dropper.take(answer.text[at : claim.start], answer.text[claim.start : claim.end], claim, citations)
         at = claim.end
     if not dropper.dropped:
         return answer
@@ -122,7 +122,7 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     warnings = limit_warnings(notes)
     if refused:
         return withheld(answer, REFUSAL, warnings)
-    text, cited = "".join(one.text for one in shown), tuple(one for part in shown for one in part.citations)
+    text, cited = "".join(one.text for one in parts), tuple(one for part in parts for one in part.citations)
     images = {block.citation.number: block.image for block in answer.blocks if isinstance(block, ImageBlock)}
     return answer.model_copy(
         update={

@@ -298,22 +298,22 @@ def _said_otherwise(statement: str, facts: Facts, evidence: CitedEvidence) -> _F
     """The finding if the quotes lack a word of the statement, or have another word or number in its place."""
     if evidence.has_sentence(statement):
         return None
-    content_words, shown = content_words_of(statement), shown_directions(statement, evidence.sentences)
+    content_words, directions = content_words_of(statement), shown_directions(statement, evidence.sentences)
     closest = evidence.closest_sentences(content_words)
     if (fact := find_other_fact(content_words, facts, closest)) is not None:
         return _Finding("unchecked", f"What it cites says this of {fact}.")
-    other = find_other_preposition(statement, evidence.sentences) or find_replaced_word(statement, closest, shown)
+    other = find_other_preposition(statement, evidence.sentences) or find_replaced_word(statement, closest, directions)
     if other is not None:
         return _Finding(
             "unchecked",
             f"It says otherwise than what it cites: “{other.said}” for “{other.cited}”.",
             only_words_differ=True,
         )
-    lacked = find_lacked_word(statement, evidence.words | shown, evidence.texts)
+    lacked = find_lacked_word(statement, evidence.words | directions, evidence.texts)
     if lacked is not None:
         return _Finding("unchecked", f"What it cites lacks its word “{lacked}”.", only_words_differ=True)
-    if (of_another := _of_another(statement, closest, evidence.sentences)) is not None:
-        return of_another
+    if (finding := _of_another(statement, closest, evidence.sentences)) is not None:
+        return finding
     cell = find_other_cell(statement, facts.amounts, evidence.texts, evidence.same)
     return cell and _Finding("unchecked", f"What it cites has {cell.said} for “{cell.own}”, not for “{cell.other}”.")
 

@@ -60,13 +60,15 @@ def find_other_year(statement: str, sentences: Sequence[str]) -> OtherYear | Non
 
     Each sentence of the evidence that has this amount must give another one for that year.
     """
-    said = [one for one in _pairs(statement) if any(_has_two_years(text, one.year) for text in sentences)]
-    known = [(text, read_amounts(normalize_notation(text))) for text in sentences] if said else []
-    for amount, year in said:
-        having = [text for text, amounts in known if any(amount.same(one) for one in amounts)]
-        found = [_other_year(amount, year, _pairs(text)) for text in having]
-        if found and found[0] is not None and all(found):
-            return found[0]
+    pairs = [pair for pair in _pairs(statement) if any(_has_two_years(text, pair.year) for text in sentences)]
+    amounts_of_sentences = [(text, read_amounts(normalize_notation(text))) for text in sentences] if pairs else []
+    for amount, year in pairs:
+        sentences_with_amount = [
+            text for text, amounts in amounts_of_sentences if any(amount.same(other) for other in amounts)
+        ]
+        others = [_other_year(amount, year, _pairs(text)) for text in sentences_with_amount]
+        if others and others[0] is not None and all(others):
+            return others[0]
     return None
 
 
@@ -91,13 +93,13 @@ def _pairs(text: str) -> list[_OfYear]:
     text = normalize_notation(text)
     if "respectively" in text:
         return _in_lists(text)
-    pairs, taken = list[_OfYear](), list[tuple[int, int]]()
+    pairs, used_spans = list[_OfYear](), list[tuple[int, int]]()
     for pattern in (_AMOUNT_FIRST, _YEAR_FIRST):
-        for found in pattern.finditer(text):
-            spans = [found.span("amount"), found.span("year")]
-            if not any(start < end_of and begin < end for start, end in spans for begin, end_of in taken):
-                taken += spans
-                pairs += [_OfYear(amount, found["year"]) for amount in read_amounts(found["amount"])[:1]]
+        for match in pattern.finditer(text):
+            spans = [match.span("amount"), match.span("year")]
+            if not any(start < end_of and begin < end for start, end in spans for begin, end_of in used_spans):
+                used_spans += spans
+                pairs += [_OfYear(amount, match["year"]) for amount in read_amounts(match["amount"])[:1]]
     return pairs
 
 

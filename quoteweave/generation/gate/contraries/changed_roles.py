@@ -45,10 +45,10 @@ class _Sentence(NamedTuple):
 
 @lru_cache(maxsize=1024)  # several sentences may cite the same evidence
 def _read(text: str) -> _Sentence:
-    found = [one for one in _TOKEN.findall(normalize_notation(text)) if one.casefold() not in ARTICLES]
+    tokens = [one for one in _TOKEN.findall(normalize_notation(text)) if one.casefold() not in ARTICLES]
     # Stop words are not stemmed, as that would make forms of "be" equal.
-    stems = (one.casefold() if one.casefold() in STOP_WORDS else stem_of(one) for one in found)
-    return _Sentence(tuple(found), tuple(stems))
+    stems = (one.casefold() if one.casefold() in STOP_WORDS else stem_of(one) for one in tokens)
+    return _Sentence(tuple(tokens), tuple(stems))
 
 
 def find_changed_role(statement: str, evidence: str) -> ChangedRole | None:
@@ -56,41 +56,41 @@ def find_changed_role(statement: str, evidence: str) -> ChangedRole | None:
 
     None if there are none, if either text has more than `MAX_WORDS` words, or if the evidence is not in English.
     """
-    said, cited = _read(statement), _read(evidence)
-    if max(len(said.stems), len(cited.stems)) > MAX_WORDS:
+    parsed, parsed_evidence = _read(statement), _read(evidence)
+    if max(len(parsed.stems), len(parsed_evidence.stems)) > MAX_WORDS:
         return None
-    found = next(_changed(said, cited), None)
-    if found is None or guess_language(evidence, sure=False) not in (None, "English"):
+    change = next(_changed(parsed, parsed_evidence), None)
+    if change is None or guess_language(evidence, sure=False) not in (None, "English"):
         return None
-    return found
+    return change
 
 
-def _changed(said: _Sentence, cited: _Sentence) -> Iterator[ChangedRole]:
-    for at in range(1, len(said.stems) - 1):
-        verb, before, behind = said.stems[at], said.stems[at - 1], said.stems[at + 1]
-        if verb in _SPEECH or not _tells(verb) or cited.stems.count(verb) == 0:
+def _changed(statement: _Sentence, evidence: _Sentence) -> Iterator[ChangedRole]:
+    for at in range(1, len(statement.stems) - 1):
+        verb, before, behind = statement.stems[at], statement.stems[at - 1], statement.stems[at + 1]
+        if verb in _SPEECH or not _tells(verb) or evidence.stems.count(verb) == 0:
             continue
-        passive = said.is_passive(at)
-        if passive and behind == _BY and _is_done_to(cited, verb, actor := _at(said.stems, at + 2)):
-            yield _role(said, cited, (verb, _BY, actor), (verb, actor))
+        passive = statement.is_passive(at)
+        if passive and behind == _BY and _is_done_to(evidence, verb, actor := _at(statement.stems, at + 2)):
+            yield _role(statement, evidence, (verb, _BY, actor), (verb, actor))
         elif not passive and _tells(behind):
             # The statement says "Napoleon defeated the British", the evidence "he was defeated by the British".
-            if cited.has(verb, _BY, behind) and not cited.has(verb, behind):
-                yield _role(said, cited, (verb, behind), (verb, _BY, behind))
-            elif _tells(before) and _is_done_to(cited, verb, before):
-                yield _role(said, cited, (before, verb), (verb, before))
+            if evidence.has(verb, _BY, behind) and not evidence.has(verb, behind):
+                yield _role(statement, evidence, (verb, behind), (verb, _BY, behind))
+            elif _tells(before) and _is_done_to(evidence, verb, before):
+                yield _role(statement, evidence, (before, verb), (verb, before))
 
 
-def _is_done_to(cited: _Sentence, verb: str, one: str) -> bool:
+def _is_done_to(evidence: _Sentence, verb: str, thing: str) -> bool:
     """Whether one stands right behind a verb that is not passive, and nowhere before it."""
-    if not _tells(one) or cited.stems.count(verb) != 1:
+    if not _tells(thing) or evidence.stems.count(verb) != 1:
         return False
-    at = cited.stems.index(verb)
-    return _at(cited.stems, at + 1) == one and one not in cited.stems[:at] and not cited.is_passive(at)
+    at = evidence.stems.index(verb)
+    return _at(evidence.stems, at + 1) == thing and thing not in evidence.stems[:at] and not evidence.is_passive(at)
 
 
-def _role(said: _Sentence, cited: _Sentence, own: Sequence[str], its: Sequence[str]) -> ChangedRole:
-    return ChangedRole(*(_written(text, stems) for text, stems in ((said, own), (cited, its))))
+def _role(statement: _Sentence, evidence: _Sentence, said: Sequence[str], cited: Sequence[str]) -> ChangedRole:
+    return ChangedRole(*(_written(text, stems) for text, stems in ((statement, said), (evidence, cited))))
 
 
 def _written(text: _Sentence, stems: Sequence[str]) -> str:

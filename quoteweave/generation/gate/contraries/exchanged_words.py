@@ -64,16 +64,16 @@ def find_exchange(statement: str, evidence: str) -> Exchange | None:
 
     None if there are none, or if either text has more than `MAX_WORDS` words.
     """
-    said, cited = _Text(statement), _Text(evidence)
-    if max(len(said.words), len(cited.words)) > MAX_WORDS:
+    parsed, parsed_evidence = _Text(statement), _Text(evidence)
+    if max(len(parsed.words), len(parsed_evidence.words)) > MAX_WORDS:
         return None
-    found = list(_Comparison(said, cited).exchanges())
-    if found and guess_language(evidence, sure=False) not in (None, "English"):
-        found = [one for one in found if one[1].is_of_numbers]
+    exchanges = list(_Comparison(parsed, parsed_evidence).exchanges())
+    if exchanges and guess_language(evidence, sure=False) not in (None, "English"):
+        exchanges = [one for one in exchanges if one[1].is_of_numbers]
     # Numbers come first: if they have changed places, what they count seems to have, too. Next come the parts with the
     # most of each other's neighbours, the shortest first: "New York" before "New", and "Ghana" before "Ghana sells".
-    found.sort(key=lambda one: (not one[1].is_of_numbers, -one[0], len(one[1].first) + len(one[1].second)))
-    return found[0][1] if found else None
+    exchanges.sort(key=lambda one: (not one[1].is_of_numbers, -one[0], len(one[1].first) + len(one[1].second)))
+    return exchanges[0][1] if exchanges else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +111,15 @@ class _Text:
 
     def parts(self) -> dict[_Words, _Part]:
         """The parts that begin and end with a content word and occur once, by their words."""
-        found: dict[_Words, _Part] = {}
-        seen = Counter[_Words]()
+        places: dict[_Words, _Part] = {}
+        times = Counter[_Words]()
         for start, first in enumerate(self.words):
             for end in range(start + 1, min(start + MAX_PARTS, len(self.words)) + 1 if _is_content(first) else 0):
                 if _is_content(self.words[end - 1]):
                     part = tuple(self.words[start:end])
-                    seen[part] += 1
-                    found[part] = _Part(start, end, self.words[start - 1] if start else "")
-        return {part: at for part, at in found.items() if seen[part] == 1}
+                    times[part] += 1
+                    places[part] = _Part(start, end, self.words[start - 1] if start else "")
+        return {part: at for part, at in places.items() if times[part] == 1}
 
 
 class _Comparison:
@@ -175,13 +175,16 @@ class _Comparison:
                     first, second = sorted(here)
                     yield first, second
 
-    def _pair(self, one: _Words, other: _Words) -> "_Pair":
-        own, its = self._landmarks
-        moved = {*one, *other}
+    def _pair(self, first: _Words, second: _Words) -> "_Pair":
+        landmarks, landmarks_of_evidence = self._landmarks
+        moved = {*first, *second}
         return _Pair(
-            (one, other),
-            (_place(self._own[one], own, moved), _place(self._own[other], own, moved)),
-            (_place(self._its[one], its, moved), _place(self._its[other], its, moved)),
+            (first, second),
+            (_place(self._own[first], landmarks, moved), _place(self._own[second], landmarks, moved)),
+            (
+                _place(self._its[first], landmarks_of_evidence, moved),
+                _place(self._its[second], landmarks_of_evidence, moved),
+            ),
         )
 
     def _has_exchanged(self, pair: "_Pair") -> bool:

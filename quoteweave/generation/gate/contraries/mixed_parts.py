@@ -76,8 +76,8 @@ class _Sentence:
     """A sentence as words, without articles."""
 
     def __init__(self, text: str) -> None:
-        found = (one[0] for one in _TOKEN.finditer(in_digits(text)))
-        self.words = [_word(one) for at, one in enumerate(found) if one not in ARTICLES and (at or one != "A")]
+        tokens = (one[0] for one in _TOKEN.finditer(in_digits(text)))
+        self.words = [_word(one) for at, one in enumerate(tokens) if one not in ARTICLES and (at or one != "A")]
         self.stems = frozenset(one.stem for one in self.words)
         self.numbers = [at for at, one in enumerate(self.words) if one.stem[0].isdigit()]
         self.written_numbers = frozenset(self.words[at].stem for at in self.numbers)
@@ -86,10 +86,10 @@ class _Sentence:
     def cuts_at_numbers(self) -> list[list[_Part]]:
         """The sentence cut into parts by its numbers, in each of the possible ways that give more than one part."""
         if any(word.written == _RESPECTIVELY for word in self.words):
-            found = [self._items()]
+            cuts_tried = [self._items()]
         else:
-            found = [self._cut_at(cuts) for cuts in (self._cuts(first=True), self._cuts(first=False))]
-        return [parts for at, parts in enumerate(found) if len(parts) > 1 and parts not in found[:at]]
+            cuts_tried = [self._cut_at(cuts) for cuts in (self._cuts(first=True), self._cuts(first=False))]
+        return [parts for at, parts in enumerate(cuts_tried) if len(parts) > 1 and parts not in cuts_tried[:at]]
 
     @cached_property
     def clauses(self) -> list[_Part]:
@@ -130,20 +130,20 @@ class _Sentence:
 
     def beside(self, at: int) -> frozenset[tuple[int, str]]:
         """The neighbours before and behind a word (-1 and 1), without punctuation and words that join parts."""
-        found = {step: self._written(at + step) for step in (-1, 1) if not self._strength(at + step)}
+        neighbours = {step: self._written(at + step) for step in (-1, 1) if not self._strength(at + step)}
         return frozenset(
             (step, _NUMBER if word in _MONEY or word == "%" or word[0].isdigit() else self.words[at + step].stem)
-            for step, word in found.items()
+            for step, word in neighbours.items()
             if word and word not in _MARKS
         )
 
     def by_kind(self, places: Iterable[int]) -> dict[str, set[str]]:
         """The numbers among these places, by their kinds."""
-        found: dict[str, set[str]] = {}
+        numbers: dict[str, set[str]] = {}
         for at in places:
             if at in self.numbers:
-                found.setdefault(self.kind(at), set()).add(self.words[at].stem)
-        return found
+                numbers.setdefault(self.kind(at), set()).add(self.words[at].stem)
+        return numbers
 
     def numbers_of_parts(self, weakest: int) -> Iterator[dict[str, set[str]]]:
         """Yield the numbers of each part by kind; the sentence is cut at "and" only if `weakest` is `_AND`."""
@@ -225,17 +225,19 @@ def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str,
     "Bake at 220 °C for 15 minutes, then at 190 °C for 25" has 15 minutes with another temperature, and 190 °C with
     another time, and the statement has neither of these. Only kinds of which the statement has one number are compared.
     """
-    said = _read(statement)
-    kinds = said.by_kind(range(len(said.words)))
+    parsed = _read(statement)
+    kinds = parsed.by_kind(range(len(parsed.words)))
     single = {kind: next(iter(numbers)) for kind, numbers in kinds.items() if len(numbers) == 1}
-    if len(single) < 2 or len(said.words) > MAX_WORDS:
+    if len(single) < 2 or len(parsed.words) > MAX_WORDS:
         return None
-    having = [one for one in sentences if any(number in in_digits(one).replace(",", "") for number in single.values())]
-    read = [_read(one) for one in having if SENTENCE_END.search(one)]
-    read = [one for one in read if _CELLS not in one.stems and len(one.words) <= MAX_WORDS]
+    sentences_with_number = [
+        one for one in sentences if any(number in in_digits(one).replace(",", "") for number in single.values())
+    ]
+    parsed_sentences = [_read(one) for one in sentences_with_number if SENTENCE_END.search(one)]
+    parsed_sentences = [one for one in parsed_sentences if _CELLS not in one.stems and len(one.words) <= MAX_WORDS]
     for one, other in combinations(single.items(), 2):
         for weakest in (_COMMA, _AND):
-            parts = [part for sentence in read for part in sentence.numbers_of_parts(weakest)]
+            parts = [part for sentence in parsed_sentences for part in sentence.numbers_of_parts(weakest)]
             if _are_crossed(one, other, parts) or _are_crossed(other, one, parts):
                 return one[1], other[1]
     return None

@@ -237,13 +237,13 @@ def find_contrary(claim: str, sentences: Sequence[str], weights: Mapping[str, fl
     same as the claim.
     """
     claim, sentences = _plain(claim), [_plain(one) for one in sentences]
-    own, rising = _words_without_bounds(claim), _PAIRS[0]
+    words_of_claim, rising = _words_without_bounds(claim), _PAIRS[0]
     near = _covering(_without(weights, rising), sentences)
-    in_near = [_opposed(own, _words_without_bounds(one), rising) for one in near]
+    in_near = [_opposed(words_of_claim, _words_without_bounds(one), rising) for one in near]
     if _is_contrary(in_near) or _is_contrary(_directions_of_amounts(claim, sentences)):
         return "direction"
     for pair in _PAIRS[1:]:
-        if any(side & own for side in pair):
+        if any(side & words_of_claim for side in pair):
             rest, compare = _without(weights, pair), partial(_says_opposite, pair=pair)
             if _is_contrary([_by_clauses(claim, one, rest, compare) for one in _covering(rest, sentences)]):
                 return "opposite_word"
@@ -330,14 +330,14 @@ def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | 
     "Hours until the model stops grew by 32.6%" is the contrary of "The model's training time fell by 32.6 percent". A
     sentence with both directions is not compared, as it is not known to which of them the amount belongs.
     """
-    own, found = _changed_by(claim), list[bool | None]()
+    changes, directions = _changed_by(claim), list[bool | None]()
     words_of_claim = frozenset(words(claim))
-    for sentence in sentences if own else ():
+    for sentence in sentences if changes else ():
         shared = words_of_claim & frozenset(word for word in words(sentence) if not word[0].isdigit())
-        its = _changed_by(sentence) if len(shared) >= MIN_SHARED else []
-        if any(one.may_be(another) for one in own for another in its):
-            found.append(_opposed(_words_without_bounds(claim), _words_without_bounds(sentence), _PAIRS[0]))
-    return found
+        changes_of_sentence = _changed_by(sentence) if len(shared) >= MIN_SHARED else []
+        if any(change.may_be(change_of_sentence) for change in changes for change_of_sentence in changes_of_sentence):
+            directions.append(_opposed(_words_without_bounds(claim), _words_without_bounds(sentence), _PAIRS[0]))
+    return directions
 
 
 def _changed_by(sentence: str) -> list[Amount]:
@@ -358,15 +358,15 @@ def _by_clauses(
     Each clause of the claim is compared with the one that has most of its words, by weight, if that has nearly all.
     """
     clauses = [(clause, frozenset(words(clause))) for clause in _clauses(sentence)]
-    found: list[bool | None] = []
+    results: list[bool | None] = []
     for clause in _clauses(claim):
-        own = {word: weights[word] for word in words(clause) if word in weights}
-        if len(own) < 2 or not clauses:
+        weights_of_clause = {word: weights[word] for word in words(clause) if word in weights}
+        if len(weights_of_clause) < 2 or not clauses:
             continue
-        closest, held = max(clauses, key=lambda one: coverage(own, one[1]))
-        if coverage(own, held) >= MIN_DENIED * math.fsum(own.values()) > 0:
-            found.append(compare(clause, closest))
-    return True if True in found else next((one for one in found if one is not None), None)
+        closest, words_of_closest = max(clauses, key=lambda one: coverage(weights_of_clause, one[1]))
+        if coverage(weights_of_clause, words_of_closest) >= MIN_DENIED * math.fsum(weights_of_clause.values()) > 0:
+            results.append(compare(clause, closest))
+    return True if True in results else next((one for one in results if one is not None), None)
 
 
 def _clauses(sentence: str) -> list[str]:

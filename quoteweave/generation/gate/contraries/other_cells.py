@@ -70,15 +70,15 @@ def find_other_cell(statement: str, amounts: Sequence[Amount], texts: Sequence[s
     tables = [text for text in texts if _CELLS in text]
     if not tables or sum(text.count(_CELLS) for text in tables) > MAX_CELLS:
         return None
-    claim, found = _Claim(statement, amounts, same), dict[str, list[OtherCell | None]]()
+    claim, findings = _Claim(statement, amounts, same), dict[str, list[OtherCell | None]]()
     for text in texts:
         for line in text.splitlines():
-            found |= {said: [None] for said in (claim.held(line) if _CELLS not in line else ())}
+            findings |= {value: [None] for value in (claim.stated_values(line) if _CELLS not in line else ())}
     for text in tables:
         for header, body in parts_of(rows) if (rows := read_rows(text)) else ():
-            for said, other in _Table(*without_numbering(header, body)).told(claim):
-                found.setdefault(said, []).append(other)
-    return next((its[0] for its in found.values() if its[0] is not None and all(its)), None)
+            for value, other in _Table(*without_numbering(header, body)).compare(claim):
+                findings.setdefault(value, []).append(other)
+    return next((others[0] for others in findings.values() if others[0] is not None and all(others)), None)
 
 
 class _Name(NamedTuple):
@@ -98,40 +98,43 @@ class _Claim:
         self._of_time_or_place = _names(" ".join(_TIME_OR_PLACE.findall(self._text)))
         self._digits = {_digits(format(one.value, "f")) for one in amounts}
         # A table often repeats cells and names.
-        self.held, self._names_said_of = cache(self._held), cache(self._find_names_said_of)
+        self.stated_values, self._names_beside = cache(self._find_stated_values), cache(self._find_names_beside)
 
-    def _held(self, cell: str) -> tuple[str, ...]:
-        """What the sentence has of a cell: those of its numbers, or the cell itself if it has words only."""
+    def _find_stated_values(self, cell: str) -> tuple[str, ...]:
+        """The values that the sentence has of a cell: those of its numbers, or the cell itself if it has words only."""
         if numbers := _NUMBER.findall(cell):
             there = not self._digits.isdisjoint(map(_digits, numbers))  # most cells need not be read
             amounts = read_evidence(cell).amounts if there else ()
             return tuple(one.text for one in self._amounts if any(self._same(one, other) for other in amounts))
         return (cell,) if (names := _names(cell)) and names <= self.names else ()
 
-    def tells(self, said: str, own: Set[str], other: _Name, besides: Set[str], *, column: bool = False) -> bool:
-        """Whether it says something of another row, not of the cell's `own`; `besides` are words that name columns.
+    def says_of_another(
+        self, value: str, cell: Set[str], other: _Name, besides: Set[str], *, is_column: bool = False
+    ) -> bool:
+        """Whether it gives a value for another row than its cell's; `cell` has the words that name the cell's row.
 
-        For columns it is the reverse.
+        `besides` are words that name columns. For columns it is the reverse.
         """
-        apart, its = other.words - own - besides, own - other.words
-        differs = (apart and its) or other.words < own or (apart and own)  # as "Heron" and "Heron + rerank" differ
-        if not (other.words and differs and other.words <= self.names and self.names.isdisjoint(its)):
+        only_cell, only_other = cell - other.words, other.words - cell - besides
+        # They differ as "Heron" and "Heron + rerank" do.
+        differs = (only_other and only_cell) or other.words < cell or (only_other and cell)
+        if not (other.words and differs and other.words <= self.names and self.names.isdisjoint(only_cell)):
             return False
-        if any(is_said_alike(name, self.names) for name in its):
+        if any(is_said_alike(name, self.names) for name in only_cell):
             return False
-        is_counted = column and bool(apart - self._of_time_or_place)
+        is_counted = is_column and bool(only_other - self._of_time_or_place)
         return all(
-            apart <= names and not (is_counted and counted and counted.isdisjoint(other.words))
-            for names, counted in self._names_said_of(said, other.text)
+            only_other <= names and not (is_counted and counted and counted.isdisjoint(other.words))
+            for names, counted in self._names_beside(value, other.text)
         )
 
-    def _find_names_said_of(self, said: str, name: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+    def _find_names_beside(self, value: str, name: str) -> list[tuple[frozenset[str], frozenset[str]]]:
         """For each place of a number or words, the names that belong to it and the words that it may count.
 
         Names that are only compared with are left out, unless the phrase is part of `name`, as "before" may be.
         """
         text = _COMPARED.sub(partial(_unless_within, name.casefold()), self._text)
-        places = list(re.finditer(rf"(?<!\w){re.escape(said)}(?!\w)", text, re.IGNORECASE))
+        places = list(re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE))
         return [_names_at(text, *place.span()) for place in places] or [(_names(text), frozenset())]
 
 
@@ -163,50 +166,58 @@ class _Table:
             texts = {at: names(cell) for at, cell in enumerate(row) if not _has_number(cell)}
             self._rows.append(_Row(row, _Name(row[0], names(row[0])), texts))
 
-    def told(self, claim: _Claim) -> Iterator[tuple[str, OtherCell | None]]:
-        """Yield each thing that a claim has of the table, with the wrong row or column that it is given for, if any."""
-        named: dict[_Name, list[_Row]] = {}
+    def compare(self, claim: _Claim) -> Iterator[tuple[str, OtherCell | None]]:
+        """Yield each value that a claim has of the table, with the wrong row or column that it is given for, if any."""
+        named_rows: dict[_Name, list[_Row]] = {}
         for row in self._rows:
             if row.name.words <= claim.names:
-                named.setdefault(row.name, []).append(row)
+                named_rows.setdefault(row.name, []).append(row)
         columns = [at for at, name in enumerate(self._header) if at and name.words <= claim.names]
         for name in [*self._header, *(row.name for row in self._rows)]:
-            yield from ((said, None) for said in claim.held(name.text))
+            yield from ((value, None) for value in claim.stated_values(name.text))
         for row in self._rows:
             for at, cell in enumerate(row.cells[1:], start=1):
-                for said in claim.held(cell):
-                    others = self._other_row(claim, said, (row, at), named)
-                    others = others or self._other_column(claim, said, (row, at), columns)
-                    yield said, OtherCell(said, *others) if others else None
+                for value in claim.stated_values(cell):
+                    others = self._other_row(claim, value, (row, at), named_rows)
+                    others = others or self._other_column(claim, value, (row, at), columns)
+                    yield value, OtherCell(value, *others) if others else None
 
     def _other_row(
-        self, claim: _Claim, said: str, cell: _Cell, named: Mapping[_Name, Sequence[_Row]]
+        self, claim: _Claim, value: str, cell: _Cell, named_rows: Mapping[_Name, Sequence[_Row]]
     ) -> tuple[str, str] | None:
         """The name of a cell's row, and that of another row that the claim names, with a cell of the same kind."""
         row, at = cell
-        own = row.own_names(at) if named else frozenset()
-        for name, rows in named.items():
-            if claim.tells(said, own, name, self._of_columns):
-                there = (one.cells[at] for one in rows if len(one.cells) > at and one.cells[at] not in EMPTY)
+        words_of_cell = row.own_names(at) if named_rows else frozenset()
+        for name, rows in named_rows.items():
+            if claim.says_of_another(value, words_of_cell, name, self._of_columns):
+                there = (
+                    named_row.cells[at]
+                    for named_row in rows
+                    if len(named_row.cells) > at and named_row.cells[at] not in EMPTY
+                )
                 if alike := [other for other in there if _has_number(other) == (at not in row.texts)]:
-                    return None if any(map(claim.held, alike)) else (row.name.text, name.text)
+                    return None if any(map(claim.stated_values, alike)) else (row.name.text, name.text)
         return None
 
-    def _other_column(self, claim: _Claim, said: str, cell: _Cell, named: Sequence[int]) -> tuple[str, str] | None:
+    def _other_column(
+        self, claim: _Claim, value: str, cell: _Cell, named_columns: Sequence[int]
+    ) -> tuple[str, str] | None:
         """The name of a number's column, and that of another one that the claim names; None for a cell of words."""
         row, at = cell
         if len(self._header) != len(row.cells) or at in row.texts:
             return None
-        own = self._header[at]
-        for place in named:
-            other = self._header[place]
-            if place != at and claim.tells(said, own.words, other, row.name.words, column=True):
-                return None if claim.held(row.cells[place]) else (own.text, other.text)
+        header_name = self._header[at]
+        for place in named_columns:
+            other_name = self._header[place]
+            if place != at and claim.says_of_another(
+                value, header_name.words, other_name, row.name.words, is_column=True
+            ):
+                return None if claim.stated_values(row.cells[place]) else (header_name.text, other_name.text)
         return None
 
 
-def _unless_within(name: str, found: re.Match[str]) -> str:
-    return found[0] if found[0].casefold() in name else " "
+def _unless_within(name: str, match: re.Match[str]) -> str:
+    return match[0] if match[0].casefold() in name else " "
 
 
 def _names_at(text: str, start: int, end: int) -> tuple[frozenset[str], frozenset[str]]:
@@ -215,9 +226,9 @@ def _names_at(text: str, start: int, end: int) -> tuple[frozenset[str], frozense
     behind = _PAUSE.split(text[end:])[0]
     follows = _COUNTED.match(behind)
     counted = follows[0] if follows else ""
-    said = [before, text[start:end], counted, *_WITH_PREPOSITION.findall(behind)]
+    phrases = [before, text[start:end], counted, *_WITH_PREPOSITION.findall(behind)]
     first = next((at for at, word in enumerate(counted.split()) if word.casefold() in STOP_WORDS), 2)
-    return _names(" | ".join(said)), _names(" ".join(counted.split()[:first]))
+    return _names(" | ".join(phrases)), _names(" ".join(counted.split()[:first]))
 
 
 def _has_number(cell: str) -> bool:

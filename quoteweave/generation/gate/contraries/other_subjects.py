@@ -66,10 +66,10 @@ class _Sentence:
 
     def __init__(self, text: str) -> None:
         self.text = normalize_notation(text)
-        found = list(_TOKEN.finditer(self.text))
-        self._written = [one[0] for one in found]
+        tokens = list(_TOKEN.finditer(self.text))
+        self._written = [token[0] for token in tokens]
         # For each word, whether only one character, such as a space, is between it and the word before.
-        self._follows = [at > 0 and found[at - 1].end() + 1 == one.start() for at, one in enumerate(found)]
+        self._follows = [at > 0 and tokens[at - 1].end() + 1 == token.start() for at, token in enumerate(tokens)]
         # A capital "A" within a sentence is no article, but a name: "Group A".
         self._stems = ["A" if at and word == "A" else stem_of(word) for at, word in enumerate(self._written)]
         self.stems = frozenset(self._stems)
@@ -110,37 +110,41 @@ def _words(text: str) -> frozenset[str]:
 
 def find_other_subject(statement: str, sentences: Sequence[str]) -> OtherSubject | None:
     """Return the subject of a statement if these sentences say the same of another one; None otherwise."""
-    told = [one for one in sentences if SENTENCE_END.search(one) and _CELLS not in one]
-    if not 1 < len(told) <= MAX_SENTENCES:
+    cited_sentences = [one for one in sentences if SENTENCE_END.search(one) and _CELLS not in one]
+    if not 1 < len(cited_sentences) <= MAX_SENTENCES:
         return None
-    own = frozenset(words(statement))
-    if any(own <= _words(one) and not _PARTS.search(one) for one in told):
+    words_of_statement = frozenset(words(statement))
+    if any(words_of_statement <= _words(one) and not _PARTS.search(one) for one in cited_sentences):
         return None
-    said = _read(statement)
-    whole = [_read(one) for one in told]
-    capitals = said.capitals.union(*(one.capitals for one in whole)).difference(*(one.lower for one in whole))
-    names = [one for one in said.names(capitals) if any(one.words <= other.stems for other in whole)]
-    parts = [_read(part) for one in told for part in _PARTS.split(one)] if names else []
-    found = [_other_name(names, one, said, capitals) for one in _closest(said, parts, names)]
-    if found and all(found):
-        return found[0]
-    closest = _closest(said, whole, names)
-    places = [at for at, one in enumerate(whole) if one in closest]
-    meant = [_other_antecedent(said, whole, at) for at in places]
-    return meant[0] if meant and all(meant) else None
+    parsed = _read(statement)
+    parsed_sentences = [_read(one) for one in cited_sentences]
+    capitals = parsed.capitals.union(*(one.capitals for one in parsed_sentences)).difference(
+        *(one.lower for one in parsed_sentences)
+    )
+    names = [one for one in parsed.names(capitals) if any(one.words <= other.stems for other in parsed_sentences)]
+    parts = [_read(part) for one in cited_sentences for part in _PARTS.split(one)] if names else []
+    other_subjects = [_other_name(names, one, parsed, capitals) for one in _closest(parsed, parts, names)]
+    if other_subjects and all(other_subjects):
+        return other_subjects[0]
+    closest = _closest(parsed, parsed_sentences, names)
+    places = [at for at, one in enumerate(parsed_sentences) if one in closest]
+    antecedents = [_other_antecedent(parsed, parsed_sentences, at) for at in places]
+    return antecedents[0] if antecedents and all(antecedents) else None
 
 
-def _closest(said: _Sentence, read: Sequence[_Sentence], names: Sequence[_Name]) -> list[_Sentence]:
+def _closest(statement: _Sentence, sentences: Sequence[_Sentence], names: Sequence[_Name]) -> list[_Sentence]:
     """The ones with the most numbers of a statement and, among equal ones, the most words other than its names."""
-    wanted = said.telling - frozenset().union(*(one.words for one in names))
-    held = [(len(said.numbers & one.numbers), len(wanted & one.stems)) for one in read]
-    most = max(held, default=(0, 0))
-    return [one for one, its in zip(read, held, strict=True) if its == most and most[1] > 0]
+    words_besides_names = statement.telling - frozenset().union(*(one.words for one in names))
+    agreements = [(len(statement.numbers & one.numbers), len(words_besides_names & one.stems)) for one in sentences]
+    most = max(agreements, default=(0, 0))
+    return [one for one, agreement in zip(sentences, agreements, strict=True) if agreement == most and most[1] > 0]
 
 
-def _other_name(names: Sequence[_Name], cited: _Sentence, said: _Sentence, capitals: Set[str]) -> OtherSubject | None:
+def _other_name(
+    names: Sequence[_Name], cited: _Sentence, statement: _Sentence, capitals: Set[str]
+) -> OtherSubject | None:
     """A name of a statement that the cited sentence lacks, and the name that stands there in its place."""
-    others = [one for one in cited.names(capitals) if not one.words <= said.stems]
+    others = [one for one in cited.names(capitals) if not one.words <= statement.stems]
     for name in names:
         if not name.words <= cited.stems:
             for other in others:
@@ -149,27 +153,29 @@ def _other_name(names: Sequence[_Name], cited: _Sentence, said: _Sentence, capit
     return None
 
 
-def _is_of_one_before(whole: Sequence[_Sentence], at: int) -> bool:
+def _is_of_one_before(sentences: Sequence[_Sentence], at: int) -> bool:
     """Whether a sentence may speak of what one before it names otherwise: "Rome is large. *The city* is old"."""
-    found = _DEFINITE.match(whole[at].text)
-    return found is not None and not any(stem_of(found[1].casefold()) in one.stems for one in whole[:at])
+    noun_phrase = _DEFINITE.match(sentences[at].text)
+    return noun_phrase is not None and not any(
+        stem_of(noun_phrase[1].casefold()) in one.stems for one in sentences[:at]
+    )
 
 
-def _other_antecedent(said: _Sentence, whole: Sequence[_Sentence], at: int) -> OtherSubject | None:
+def _other_antecedent(statement: _Sentence, sentences: Sequence[_Sentence], at: int) -> OtherSubject | None:
     """The subject of a statement, if the sentence there has a pronoun that stands for something else before it."""
-    start, subject = at, _SUBJECT.match(said.text)
-    if subject is None or _PRONOUN.match(whole[at].text) is None:
+    start, subject = at, _SUBJECT.match(statement.text)
+    if subject is None or _PRONOUN.match(sentences[at].text) is None:
         return None
     while start > 0 and (
-        (_PRONOUN.match(whole[start].text) and (start == at or not _POSSESSIVES.match(whole[start].text)))
-        or _is_of_one_before(whole, start)
+        (_PRONOUN.match(sentences[start].text) and (start == at or not _POSSESSIVES.match(sentences[start].text)))
+        or _is_of_one_before(sentences, start)
     ):
         start -= 1
-    meant = frozenset[str]().union(*(one.stems for one in whole[start : at + 1]))
-    added = said.telling - meant
-    if subject[1].istitle() and (subject[2] or "").istitle() and stem_of(subject[2]) in meant:
+    stems_of_antecedent = frozenset[str]().union(*(one.stems for one in sentences[start : at + 1]))
+    new_stems = statement.telling - stems_of_antecedent
+    if subject[1].istitle() and (subject[2] or "").istitle() and stem_of(subject[2]) in stems_of_antecedent:
         return None  # "Maria Holt" is meant by "Holt".
-    known = frozenset[str]().union(*(one.stems for one in whole))
-    if start == at or stem_of(subject[1]) not in added or not added <= known:
+    all_stems = frozenset[str]().union(*(one.stems for one in sentences))
+    if start == at or stem_of(subject[1]) not in new_stems or not new_stems <= all_stems:
         return None
-    return OtherSubject(subject[1], whole[start].text)
+    return OtherSubject(subject[1], sentences[start].text)

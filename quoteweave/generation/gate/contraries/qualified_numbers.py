@@ -113,9 +113,9 @@ class _Bounded:
 
     def __init__(self, text: str, number: re.Match[str]) -> None:
         before = text[max(0, number.start() - MAX_BOUND) : number.start()]
-        behind = [one.match(text, number.end()) is not None for one in (_WITH_MORE, _WITH_LESS)]
-        sure = [one.search(before) is not None for one in _SURE]
-        like = [one.search(before) is not None for one in _LIKE]
+        behind = [pattern.match(text, number.end()) is not None for pattern in (_WITH_MORE, _WITH_LESS)]
+        sure = [pattern.search(before) is not None for pattern in _SURE]
+        like = [pattern.search(before) is not None for pattern in _LIKE]
         self.is_sure_more, self.is_sure_less = map(bool.__or__, sure, behind)
         self.is_more, self.is_less = map(bool.__or__, like, behind)
         self._is_within = _WITHIN.search(before) is not None
@@ -124,12 +124,12 @@ class _Bounded:
         joined = _BETWEEN.search(before) or _BEFORE_TO.match(text, number.end())
         self._is_of_span = self._ends_span or joined is not None
         start, end = number.span()
-        ends = [one.match(text, end) for one in (_BEFORE_DASH, _WITH_MORE, _WITH_LESS)]
-        starts = [one.search(before) for one in (_BEHIND_DASH, _BEHIND_NUMBER_TO)]
+        ends = [pattern.match(text, end) for pattern in (_BEFORE_DASH, _WITH_MORE, _WITH_LESS)]
+        starts = [pattern.search(before) for pattern in (_BEHIND_DASH, _BEHIND_NUMBER_TO)]
         self._is_of_dash = any((ends[0], *starts))
         starts.append(_BOUND_WORDS.search(before) if any(like) else None)
-        start -= max((len(before) - one.start() for one in starts if one), default=0)
-        self.written = text[start : max((one.end() for one in ends if one), default=end)]
+        start -= max((len(before) - match.start() for match in starts if match), default=0)
+        self.written = text[start : max((match.end() for match in ends if match), default=end)]
 
     def agrees(self, other: "_Bounded") -> bool:
         """Whether the other number has the same bound, or one that may mean the same."""
@@ -153,14 +153,20 @@ def find_other_sign(statement: str, sentences: Sequence[str]) -> OtherNumber | N
     """Return a number that sentences have only with another sign; a word such as "fell" counts as a minus sign."""
     if not any(_MAY_BE_SIGN.search(normalize_notation(text)) for text in (statement, *sentences)):
         return None
-    for said in _signed(statement):
-        found = [(one, text) for text in sentences for one in _signed(text) if said.amount.same(one.amount)]
+    for stated_number in _signed(statement):
+        same_numbers = [
+            (cited_number, text)
+            for text in sentences
+            for cited_number in _signed(text)
+            if stated_number.amount.same(cited_number.amount)
+        ]
         agree = (
-            (one.sign < 0) == (said.sign < 0) or says_negative(statement if one.sign < 0 else text)
-            for one, text in found
+            (cited_number.sign < 0) == (stated_number.sign < 0)
+            or says_negative(statement if cited_number.sign < 0 else text)
+            for cited_number, text in same_numbers
         )
-        if found and not any(agree):
-            return OtherNumber(said.written, found[0][0].written)
+        if same_numbers and not any(agree):
+            return OtherNumber(stated_number.written, same_numbers[0][0].written)
     return None
 
 
@@ -170,19 +176,19 @@ def shown_directions(statement: str, sentences: Sequence[str]) -> frozenset[str]
     "Grain fell by 6.9 %" for the cell "-6.9 %", and "grain fell from 318 to 296".
     """
     rises, falls = DIRECTIONS
-    shown = frozenset[str]()
+    directions = frozenset[str]()
     for first, second in pairwise(read_amounts(normalize_notation(statement)) if _FROM_TO.search(statement) else ()):
-        shown |= falls if second.value < first.value else rises
+        directions |= falls if second.value < first.value else rises
     if any(_MAY_BE_SIGN.search(normalize_notation(text)) for text in sentences):
         signs = [
-            one.sign
-            for said in _signed(statement)
+            cited_number.sign
+            for stated_number in _signed(statement)
             for text in sentences
-            for one in _signed(text)
-            if said.amount.same(one.amount)
+            for cited_number in _signed(text)
+            if stated_number.amount.same(cited_number.amount)
         ]
-        shown |= (falls if -1 in signs else frozenset()) | (rises if 1 in signs else frozenset())
-    return shown
+        directions |= (falls if -1 in signs else frozenset()) | (rises if 1 in signs else frozenset())
+    return directions
 
 
 def has_false_direction(statement: str, sentences: Sequence[str]) -> bool:
@@ -248,12 +254,12 @@ def _places(text: str, written: str) -> Iterator[str]:
 
 def find_other_percent(statement: str, texts: Sequence[str]) -> OtherNumber | None:
     """Return a number in per cent that all texts with it have in percentage points, or the reverse."""
-    said = list(_PERCENT.finditer(in_digits(statement)))
-    cited = [one for text in texts for one in _PERCENT.finditer(in_digits(text))] if said else []
-    for own in said:
-        its = [one for one in cited if one["number"] == own["number"]]
-        if its and all((one["points"] is None) != (own["points"] is None) for one in its):
-            return OtherNumber(own[0], its[0][0])
+    stated_numbers = list(_PERCENT.finditer(in_digits(statement)))
+    cited_numbers = [one for text in texts for one in _PERCENT.finditer(in_digits(text))] if stated_numbers else []
+    for stated in stated_numbers:
+        same_numbers = [one for one in cited_numbers if one["number"] == stated["number"]]
+        if same_numbers and all((one["points"] is None) != (stated["points"] is None) for one in same_numbers):
+            return OtherNumber(stated[0], same_numbers[0][0])
     return None
 
 
@@ -262,12 +268,12 @@ def find_other_version(statement: str, texts: Sequence[str]) -> OtherNumber | No
 
     Both must stand behind the same word; a number with a unit is no version.
     """
-    for said in _VERSION.finditer(statement):
-        label, number = said["label"].casefold(), said["number"]
-        if label in STOP_WORDS or number.count(".") != 1 or find_unit(said["behind"]) is not None:
+    for version in _VERSION.finditer(statement):
+        label, number = version["label"].casefold(), version["number"]
+        if label in STOP_WORDS or number.count(".") != 1 or find_unit(version["behind"]) is not None:
             continue
-        its = [one for text in texts for one in _VERSION.finditer(text) if one["label"].casefold() == label]
-        alike = [one for one in its if one["number"].count(".") == 1 and float(one["number"]) == float(number)]
+        same_label = [one for text in texts for one in _VERSION.finditer(text) if one["label"].casefold() == label]
+        alike = [one for one in same_label if one["number"].count(".") == 1 and float(one["number"]) == float(number)]
         if alike and not any(one["number"] == number for one in alike):
-            return OtherNumber(said[0], alike[0][0])
+            return OtherNumber(version[0], alike[0][0])
     return None

@@ -65,8 +65,8 @@ class OtherWord(NamedTuple):
     cited: str
 
 
-def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> str | None:
-    """Return a word of a statement if neither it nor a synonym is among the words `held`, which are those it cites.
+def find_lacked_word(statement: str, cited_words: Set[str], texts: Sequence[str]) -> str | None:
+    """Return a word of a statement if neither it nor a synonym is among the `cited_words`.
 
     Numbers, units and dates are looked up elsewhere; words that only refer to the source, as "states", count as held.
     """
@@ -74,13 +74,13 @@ def find_lacked_word(statement: str, held: Set[str], texts: Sequence[str]) -> st
     if superlative and not any(_SAYS_SUPERLATIVE.search(text) for text in texts):
         return superlative[1]
     more: frozenset[str] | None = None
-    for before, written, behind in _with_neighbours(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
-        tells = _tells(written) or (_is_period(written) and not any(map(_is_number, (before, behind))))
-        if not tells or all(stem in held or is_said_alike(stem, held) for stem in words(written)):
+    for before, word, behind in _with_neighbours(_OF_AMOUNT.sub(" ", without_bounds(normalize_notation(statement)))):
+        tells = _tells(word) or (_is_period(word) and not any(map(_is_number, (before, behind))))
+        if not tells or all(stem in cited_words or is_said_alike(stem, cited_words) for stem in words(word)):
             continue
         more = _words_rejoined(texts) if more is None else more
-        if not more.issuperset(words(written)) and _negations().isdisjoint(words(written)):
-            return written
+        if not more.issuperset(words(word)) and _negations().isdisjoint(words(word)):
+            return word
     return None
 
 
@@ -117,11 +117,11 @@ def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]
 
     Words that are `shown` to be true by numbers are not returned.
     """
-    own = _Read(statement)
-    if not sentences or len(own.written) > MAX_WORDS:
+    parsed = _Read(statement)
+    if not sentences or len(parsed.written) > MAX_WORDS:
         return None
-    found = [next(_replaced(own, _Read(sentence), shown), None) for sentence in sentences]
-    return found[0] if all(found) else None
+    replaced = [next(_replaced(parsed, _Read(sentence), shown), None) for sentence in sentences]
+    return replaced[0] if all(replaced) else None
 
 
 class _Read:
@@ -133,23 +133,29 @@ class _Read:
         self.stems = [stem_of(word) for word in self.written]
 
 
-def _replaced(own: _Read, its: _Read, shown: Set[str]) -> Iterator[OtherWord]:
-    if len(its.written) > MAX_WORDS:
+def _replaced(statement: _Read, sentence: _Read, shown: Set[str]) -> Iterator[OtherWord]:
+    if len(sentence.written) > MAX_WORDS:
         return
-    codes = SequenceMatcher(None, own.stems, its.stems, autojunk=False).get_opcodes()
+    codes = SequenceMatcher(None, statement.stems, sentence.stems, autojunk=False).get_opcodes()
     for at, (kind, start, end, first, last) in enumerate(codes):
         if kind != "replace" or max(end - start, last - first) > MAX_REPLACED or len(codes) == 1:
             continue
-        around = [codes[place] for place in (at - 1, at + 1) if 0 <= place < len(codes)]
-        said = [
+        neighbours = [codes[place] for place in (at - 1, at + 1) if 0 <= place < len(codes)]
+        replaced = [
             word
             for word in range(start, end)
-            if _tells(own.written[word]) and own.stems[word] not in {*its.stems, *shown}
+            if _tells(statement.written[word]) and statement.stems[word] not in {*sentence.stems, *shown}
         ]
-        cited = [word for word in range(first, last) if _tells(its.written[word]) and its.stems[word] not in own.stems]
-        alike = any(is_said_alike(own.stems[word], {its.stems[other] for other in cited}) for word in said)
-        if said and cited and not alike and all(one[0] == "equal" for one in around):
-            yield OtherWord(own.written[said[0]], its.written[cited[0]])
+        replacing = [
+            word
+            for word in range(first, last)
+            if _tells(sentence.written[word]) and sentence.stems[word] not in statement.stems
+        ]
+        alike = any(
+            is_said_alike(statement.stems[word], {sentence.stems[other] for other in replacing}) for word in replaced
+        )
+        if replaced and replacing and not alike and all(one[0] == "equal" for one in neighbours):
+            yield OtherWord(statement.written[replaced[0]], sentence.written[replacing[0]])
 
 
 def _tells(word: str) -> bool:
@@ -206,19 +212,21 @@ def find_other_fact(content_words: Set[str], facts: Facts, closest: Sequence[str
     """
     if not closest or not all(one.endswith(".") for one in closest):
         return None
-    told = content_words - _months()
-    if not all(told <= set(words(one)) for one in closest):
+    words_besides_months = content_words - _months()
+    if not all(words_besides_months <= set(words(one)) for one in closest):
         return None
-    read = [read_sentence(one) for one in closest]
+    parsed_sentences = [read_sentence(one) for one in closest]
     if amounts := [one for one in facts.amounts if not one.year]:
-        its = [[other for other in one.amounts if not other.year] for one in read]
-        if all(its) and not any(_may_be_same(own, other) for own in amounts for others in its for other in others):
-            return its[0][0].text
-    its_dates = [one.dates for one in read]
-    if not (facts.dates and all(its_dates)):
+        amounts_of_sentences = [[other for other in one.amounts if not other.year] for one in parsed_sentences]
+        if all(amounts_of_sentences) and not any(
+            _may_be_same(own, other) for own in amounts for others in amounts_of_sentences for other in others
+        ):
+            return amounts_of_sentences[0][0].text
+    dates_of_sentences = [one.dates for one in parsed_sentences]
+    if not (facts.dates and all(dates_of_sentences)):
         return None
-    same = any(own.confirmed_by(other) for own in facts.dates for others in its_dates for other in others)
-    return None if same else its_dates[0][0].text.rstrip(".")
+    same = any(own.confirmed_by(other) for own in facts.dates for others in dates_of_sentences for other in others)
+    return None if same else dates_of_sentences[0][0].text.rstrip(".")
 
 
 @cache
