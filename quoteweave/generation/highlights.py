@@ -27,7 +27,7 @@ from quoteweave.core.text.references.mentions import number_words
 from quoteweave.core.text.tokens import FoldedToken, folded_tokens, has_digit, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
-from quoteweave.generation.extractive.tables.stated_cells import stated_cells
+from quoteweave.generation.extractive.tables.stated_cells import Range, stated_cells, text_at
 from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.sentences import Sentence, split_sentences, text_of
 
@@ -51,8 +51,6 @@ MAX_BEFORE = 1000
 MAX_SENTENCES = 2
 MAX_OF_PICTURE = 0.5
 """Share of a picture's text above which a highlight says no more than the whole picture."""
-
-Range = tuple[int, int]
 
 _QUOTED = lazy_regex(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
@@ -85,17 +83,17 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
         return []
     table, pictured = " | " in text, quote.kind == "image"
     above = words(f"{quote.caption or ''}\n{quote.section or ''}") if table else []
-    found = (stated_cells(claim, text, set(above)) if table else []) or _quoted(claim, text)
-    if not found and _lacks_numbers(claim, text):
+    ranges = (stated_cells(claim, text, set(above)) if table else []) or _quoted(claim, text)
+    if not ranges and _lacks_numbers(claim, text):
         return []
-    if not found:
-        found = _repeated(claim, text)
-        if not table and not _covers_claim(claim, text, found):
-            found = _sentences(claim, text, pictured=pictured) or found
-    found = _joined(found, text, apart=table)
-    covered = sum(end - start for start, end in found)
+    if not ranges:
+        ranges = _repeated(claim, text)
+        if not table and not _covers_claim(claim, text, ranges):
+            ranges = _sentences(claim, text, pictured=pictured) or ranges
+    ranges = _joined(ranges, text, apart=table)
+    covered = sum(end - start for start, end in ranges)
     # A highlight of all labels of a chart says no more than the whole chart.
-    return [] if pictured and not table and covered > MAX_OF_PICTURE * len(text) else found
+    return [] if pictured and not table and covered > MAX_OF_PICTURE * len(text) else ranges
 
 
 @cache
@@ -142,9 +140,9 @@ def _closest_place(
     claim: str, run: Sequence[FoldedToken], there: Sequence[FoldedToken], sentences: Sequence[Sentence]
 ) -> Range:
     """Where the text has this sequence of words, in the sentence that is closest to the claim."""
-    size, wanted = len(run), [one[0] for one in run]
-    starts = (at for at, token in enumerate(there) if token[0] == wanted[0])
-    places = [_range(there[at : at + size]) for at in starts if [one[0] for one in there[at : at + size]] == wanted]
+    size, run_words = len(run), [one[0] for one in run]
+    starts = (at for at, token in enumerate(there) if token[0] == run_words[0])
+    places = [_range(there[at : at + size]) for at in starts if [one[0] for one in there[at : at + size]] == run_words]
     weights, amounts = _weights(claim), read_sentence(claim).amounts
 
     def likeness(place: Range) -> float:
@@ -154,16 +152,17 @@ def _closest_place(
     return max(places, key=likeness) if len(places) > 1 else places[0]
 
 
-def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Range:
+def _with_denial(text: str, sentences: Sequence[Sentence], supporting: Range) -> Range:
     """The range, extended to the beginning of its sentence if words there deny it."""
-    start = next((one.start for one in sentences if one.start <= found[0] < one.end), found[0])
-    before = (start, found[0])
-    if found[0] - start > MAX_BEFORE or denials().search(text, *before) is None:
-        return found
+    start = next((one.start for one in sentences if one.start <= supporting[0] < one.end), supporting[0])
+    before = (start, supporting[0])
+    if supporting[0] - start > MAX_BEFORE or denials().search(text, *before) is None:
+        return supporting
     clauses = [cut.end() for cut in _cuts().finditer(text, *before) if cut["clause"] is not None]
     # What is repeated may begin with the word that opens its clause, or right after it.
-    starts, opens = [start, *clauses, found[0]], [True, *(True for _ in clauses), _is_reported(text, before, found[0])]
-    return (start if _denied(text, (start, found[1]), starts, opens)[-1] else found[0]), found[1]
+    starts = [start, *clauses, supporting[0]]
+    opens = [True, *(True for _ in clauses), _is_reported(text, before, supporting[0])]
+    return (start if _denied(text, (start, supporting[1]), starts, opens)[-1] else supporting[0]), supporting[1]
 
 
 def _range(run: Sequence[FoldedToken]) -> Range:
@@ -197,46 +196,42 @@ def _lacks_numbers(claim: str, text: str) -> bool:
     return bool(numbers) and numbers.isdisjoint(words(text))
 
 
-def _covers_claim(claim: str, text: str, found: Sequence[Range]) -> bool:
+def _covers_claim(claim: str, text: str, ranges: Sequence[Range]) -> bool:
     """Whether these ranges contain all words of the claim that occur in the sentences around them."""
-    own = set(words(claim))
-    held = own.intersection(words(" ".join(_at(text, part) for part in found)))
+    claim_words = set(words(claim))
+    words_covered = claim_words.intersection(words(" ".join(text_at(text, part) for part in ranges)))
     around = [
-        one.text for one in split_sentences(text) if any(one.start < end and start < one.end for start, end in found)
+        one.text for one in split_sentences(text) if any(one.start < end and start < one.end for start, end in ranges)
     ]
-    return bool(found) and own.intersection(words(" ".join(around))) <= held
-
-
-def _at(text: str, place: Range) -> str:
-    return text[place[0] : place[1]]
+    return bool(ranges) and claim_words.intersection(words(" ".join(around))) <= words_covered
 
 
 def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
     """Find the one or two sentences, or lines of a picture, that contain most of the claim's words by weight."""
     weights = _weights(claim)
     parts = _lines(text) if pictured else [(one.start, one.end) for one in split_sentences(text)]
-    held = [weights.keys() & set(words(_at(text, part))) for part in parts]
+    words_of_parts = [weights.keys() & set(words(text_at(text, part))) for part in parts]
     # A number alone, in a sentence that shares nothing else with the claim, is about something else.
-    wanted = {word for one in held if len(one) > 1 for word in one if has_digit(word)}
-    taken: list[tuple[int, set[str]]] = []
+    numbers_needed = {word for one in words_of_parts if len(one) > 1 for word in one if has_digit(word)}
+    chosen: list[tuple[int, set[str]]] = []
     covered: set[str] = set()
     for _ in range(MAX_SENTENCES):
-        gains = [sum(weights[word] for word in sorted(words_held - covered)) for words_held in held]
+        gains = [sum(weights[word] for word in sorted(words_held - covered)) for words_held in words_of_parts]
         best = max(range(len(parts)), key=lambda at: gains[at], default=None)
-        if best is None or not gains[best] or (taken and not wanted - covered):
+        if best is None or not gains[best] or (chosen and not numbers_needed - covered):
             break
-        taken.append((best, held[best] - covered))
-        covered |= held[best]
-    first = sum(weights[word] for word in sorted(taken[0][1])) if taken else 0.0
+        chosen.append((best, words_of_parts[best] - covered))
+        covered |= words_of_parts[best]
+    first = sum(weights[word] for word in sorted(chosen[0][1])) if chosen else 0.0
     numbers = set(filter(has_digit, weights))
     total = sum(weights.values())
-    sure = first >= max(MIN_SHARED * total, min(MIN_WEIGHT, total)) and wanted <= covered
-    if not taken or not sure or (numbers and not numbers & covered):
+    sure = first >= max(MIN_SHARED * total, min(MIN_WEIGHT, total)) and numbers_needed <= covered
+    if not chosen or not sure or (numbers and not numbers & covered):
         return []
     if pictured:
-        return [parts[at] for at, _ in taken]
-    may_begin_later = len(weights.keys() - frozenset().union(*held)) <= MAX_SAID_OTHERWISE
-    return [_clauses(text, parts[at], needed, may_begin_later=may_begin_later) for at, needed in taken]
+        return [parts[at] for at, _ in chosen]
+    may_begin_later = len(weights.keys() - frozenset().union(*words_of_parts)) <= MAX_SAID_OTHERWISE
+    return [_clauses(text, parts[at], needed, may_begin_later=may_begin_later) for at, needed in chosen]
 
 
 def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: bool) -> Range:
@@ -251,16 +246,16 @@ def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: b
     numbers = set(filter(has_digit, needed))
     best, least = phrases, float("inf")
     for first, opening in enumerate(phrases):
-        held, size = set[str](), 0
+        found_words, size = set[str](), 0
         for last, phrase in (
             enumerate(phrases[first:], first + 1) if opening.opens_clause and not opening.denied else ()
         ):
-            held |= phrase.needed
+            found_words |= phrase.needed
             size += phrase.size
-            cost = size + MISSING_COST * len(needed - held)
-            if numbers <= held and cost <= least:
+            cost = size + MISSING_COST * len(needed - found_words)
+            if numbers <= found_words and cost <= least:
                 best, least = phrases[first:last], cost
-            if held == needed or size > least:
+            if found_words == needed or size > least:
                 break
     while may_begin_later and len(best) > 1 and not best[1].denied and best[0].needed <= _needed(best[1:]):
         best = best[1:]

@@ -66,14 +66,15 @@ def guess_language(text: str, *, sure: bool = True) -> Language | None:
 
     If it need not be `sure`, one word that is frequent in only one language suffices.
     """
-    said = Counter(_WORD.findall(text.casefold()))
-    found = {
-        name: sum(min(said[word], MAX_TIMES) for word in said.keys() & known) for name, known in _FUNCTION_WORDS.items()
+    word_counts = Counter(_WORD.findall(text.casefold()))
+    scores = {
+        name: sum(min(word_counts[word], MAX_TIMES) for word in word_counts.keys() & known)
+        for name, known in _FUNCTION_WORDS.items()
     }
-    found["Spanish"] += _SPANISH_MARK.search(text) is not None
-    first, second = sorted(found, key=lambda name: -found[name])[:2]
-    lead = found[first] - found[second]
-    return first if lead >= MIN_LEAD or (lead > 0 and (found[first] >= MIN_FOUND or not sure)) else None
+    scores["Spanish"] += _SPANISH_MARK.search(text) is not None
+    first, second = sorted(scores, key=lambda name: -scores[name])[:2]
+    lead = scores[first] - scores[second]
+    return first if lead >= MIN_LEAD or (lead > 0 and (scores[first] >= MIN_FOUND or not sure)) else None
 
 
 def function_words(language: Language) -> frozenset[str]:

@@ -152,19 +152,19 @@ class InlinePictures:
         """Return data URLs within the limits."""
         warnings: list[str] = []
         keys, left_out = dict(_pictures(context)), list[str]()
-        found: dict[str, PictureUrl] = {}
+        pictures: dict[str, PictureUrl] = {}
         for name, key in keys.items():
-            if len(found) == self.limits.max_pictures:
+            if len(pictures) == self.limits.max_pictures:
                 left_out.append(name)
             elif (picture := await self._picture(name, key, self.limits.max_pixels, warnings)) is not None:
-                found[name] = picture
-        greatest = self.limits.greatest([picture.pixels for picture in found.values()])
-        for name in [name for name, picture in found.items() if picture.pixels > greatest]:
+                pictures[name] = picture
+        greatest = self.limits.greatest([picture.pixels for picture in pictures.values()])
+        for name in [name for name, picture in pictures.items() if picture.pixels > greatest]:
             if (smaller := await self._picture(name, keys[name], greatest, warnings)) is None:
-                del found[name]
+                del pictures[name]
             else:
-                found[name] = smaller
-        urls = {name: picture.url for name, picture in found.items()}
+                pictures[name] = smaller
+        urls = {name: picture.url for name, picture in pictures.items()}
         return PreparedPictures(urls, (*warnings, *_too_many(left_out, self.limits)))
 
     async def _picture(self, name: str, key: str, max_pixels: int, warnings: list[str]) -> PictureUrl | None:

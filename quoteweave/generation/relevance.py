@@ -176,19 +176,21 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     return heavy if len(heavy) >= MIN_TERMS else terms
 
 
-def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
+def with_quantity(text_words: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
     """Return words of a text, and the question's words for a quantity that a clause of the text measures.
 
     "A range of 60 km" says how far one can ride, and "Weight: 3 kg" what something weighs.
     """
-    held = held.union(words_of_limit(text, question.analysis.text), _COST if _says_price(text, question) else ())
-    wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
-    if wanted is None or wanted.named.isdisjoint(held) or not wanted.dimensions:
-        return held
-    clauses = (clause for clause in _CLAUSE_END.split(text) if not wanted.named.isdisjoint(words(clause)))
+    text_words = text_words.union(
+        words_of_limit(text, question.analysis.text), _COST if _says_price(text, question) else ()
+    )
+    quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
+    if quantity is None or quantity.named.isdisjoint(text_words) or not quantity.dimensions:
+        return text_words
+    clauses = (clause for clause in _CLAUSE_END.split(text) if not quantity.named.isdisjoint(words(clause)))
     clauses = (clause for clause in clauses if _is_valid_itself(clause, question))
-    measured = any(wanted.dimensions & dimensions_in(clause) for clause in clauses)
-    return held.union(wanted.acts, words(question.analysis.asked_by)) if measured else held
+    measured = any(quantity.dimensions & dimensions_in(clause) for clause in clauses)
+    return text_words.union(quantity.acts, words(question.analysis.asked_by)) if measured else text_words
 
 
 def with_other_words(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
@@ -328,7 +330,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
 
 
 def keeps_adjacent(
-    said: Sequence[str], asked: frozenset[tuple[str, str]], all_asked: frozenset[tuple[str, str]]
+    text_words: Sequence[str], asked: frozenset[tuple[str, str]], all_asked: frozenset[tuple[str, str]]
 ) -> bool:
     """Whether one of the pairs `asked` that a text contains, or one of `all_asked`, is adjacent in it.
 
@@ -336,11 +338,15 @@ def keeps_adjacent(
     With "next" or "last", the order does not matter: "when does the board meet next" is answered by its "next meeting".
     "Limescale damage" may be called "damage caused by limescale".
     """
-    held = frozenset(said)
-    pairs = {pair for pair in asked if held.issuperset(pair)}
+    word_set = frozenset(text_words)
+    pairs = {pair for pair in asked if word_set.issuperset(pair)}
     pairs |= {pair[::-1] for pair in pairs if pair[1] in ALSO_BEFORE}
-    turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
-    adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
+    turned = {
+        (first, then) for at, then in enumerate(text_words) for first in text_words[at + 1 : at + 1 + TURNED_WITHIN]
+    }
+    adjacent = set(itertools.pairwise(text_words)).union(
+        itertools.pairwise(one for one in text_words if one not in _ADVERBS)
+    )
     return not pairs or not pairs.union(all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
 
 

@@ -88,24 +88,24 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
     `by_kind`: only with a noun and what distinguishes it, as definitions do, and not with a property or a number; or by
     what is called so. `is_name`: whether the subject is a name, before which other names may stand ("The GNU linker").
     """
-    says, asked = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT, set(subject)
+    says, stems_of_subject = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT, set(subject)
     opens = _NAMES_BEFORE if is_name else _ARTICLE
-    places = [match.span() for match in WORD.finditer(text) if asked.intersection(words(match[0]))]
-    for start, end in _shortest_spans(text, places, asked):
+    places = [match.span() for match in WORD.finditer(text) if stems_of_subject.intersection(words(match[0]))]
+    for start, end in _shortest_spans(text, places, stems_of_subject):
         says_so = says.match(text[end:]) or (by_kind and _TERM_OF_GLOSSARY.match(text[end:]))
         begins = opens.fullmatch(text[:start]) and (says_so or _ENCLOSED.match(text[end:]))
         beside = None if _LEADS_IN.fullmatch(text[:start]) else _APPOSITION.match(text[end:])
-        listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
-        named = by_kind and _NAMED.search(text[:start]) and not _GOES_ON.match(text[end:])
-        if begins or named or (beside and not listed):
+        listed = beside is not None and stems_of_subject & set(words(text[end + beside.end() :])[:LISTED_WORDS])
+        has_name_before = by_kind and _NAMED.search(text[:start]) and not _GOES_ON.match(text[end:])
+        if begins or has_name_before or (beside and not listed):
             return True
     return False
 
 
-def _shortest_spans(text: str, places: Sequence[tuple[int, int]], asked: Set[str]) -> Iterator[tuple[int, int]]:
+def _shortest_spans(text: str, places: Sequence[tuple[int, int]], subject: Set[str]) -> Iterator[tuple[int, int]]:
     """From each place, the shortest span with all words, with at most one place for each word: "ARD_HOME" has two."""
     for at, (start, _) in enumerate(places):
-        ends = (end for _, end in places[at : at + len(asked)] if asked <= set(words(text[start:end])))
+        ends = (end for _, end in places[at : at + len(subject)] if subject <= set(words(text[start:end])))
         yield from ((start, end) for end in itertools.islice(ends, 1))
 
 
@@ -330,15 +330,17 @@ def words_of_limit(text: str, question: str) -> frozenset[str]:
     >>> sorted(words_of_limit("It takes at most 32 cats.", "What is the highest number of cats it may take?"))
     ['cat', 'highest', 'number']
     """
-    asked = _ASKS_LIMIT.match(question)
-    if asked is None:
+    limit_question = _ASKS_LIMIT.match(question)
+    if limit_question is None:
         return frozenset()
     counted = (
-        rf"\s+(?:[^\W\d]\S*\s+){{0,2}}?{re.escape(asked['counted'])}\b" if asked["counted"] else rf"\s+{_TIME_UNIT}"
+        rf"\s+(?:[^\W\d]\S*\s+){{0,2}}?{re.escape(limit_question['counted'])}\b"
+        if limit_question["counted"]
+        else rf"\s+{_TIME_UNIT}"
     )
-    limit = _AT_MOST if asked["most"] else _AT_LEAST
+    limit = _AT_MOST if limit_question["most"] else _AT_LEAST
     tells = re.search(rf"\b(?:{limit})\s+(?:\w+\s+)?{_NUMBER}{counted}", text, re.IGNORECASE)
-    return frozenset(words(asked["asked"])) if tells else frozenset()
+    return frozenset(words(limit_question["asked"])) if tells else frozenset()
 
 
 def is_beyond_limit(text: str, limit: Threshold | None) -> bool:

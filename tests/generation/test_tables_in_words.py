@@ -183,7 +183,7 @@ def test_the_day_of_a_column_may_be_written_otherwise_than_in_the_question(day: 
     asked, dates = ["cash", "31", "march", "2003"], extract_dates("on 31 March 2003")[0]
     (row,) = find_cells(table, AskedCells(asked, dict.fromkeys(asked, 0.25), dates=dates))
     assert str(row) == f"Cash ({day}: 936)"
-    assert "31 march 2003" in row.days
+    assert "31 march 2003" in row.heading_dates
 
 
 def test_a_column_whose_name_is_said_apart_is_not_the_one_where_another_has_a_part_of_it() -> None:

@@ -165,18 +165,18 @@ class AnswerCriteria:
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
             return False
-        keeps_together = statement.is_row or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
+        keeps_together = statement.is_of_cells or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
         keeps_together = keeps_together or tells_asked_act(statement.text, self._question.analysis.text)
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced) or has_none(statement.text, self._question.analysis.text)
-        if self._asks_for_row and not statement.is_row and not new_numbers(statement, self._question):
+        if self._asks_for_row and not statement.is_of_cells and not new_numbers(statement, self._question):
             return False
         tells = keeps_together and says_more and has_answer_kind(statement, self._question)
         return tells and tells_as_asked(statement, self._question)
 
     def may_compete(self, statement: Statement) -> bool:
         """Whether cells that do not answer may still be what is asked for, because they lack only words of a date."""
-        is_told = statement.cells and not statement.is_denied
+        is_told = statement.rows and not statement.is_denied
         if not is_told or self._is_of_another_year(statement) or self._tells_otherwise(statement):
             return False
         held = self._with_alike(words_with_headings(statement.quote))
@@ -203,22 +203,25 @@ class AnswerCriteria:
             return MIN_COVERAGE
         return MIN_INTRODUCED if stands_alone(self._subject.keys() - heading, statement.text) else ALL
 
-    def _covers(self, statement: Statement, held: frozenset[str], *, clearly_first: bool) -> bool:
-        """Whether a statement that has the words `held` covers what the question is about, with what is above it."""
+    def _covers(self, statement: Statement, covered_words: frozenset[str], *, clearly_first: bool) -> bool:
+        """Whether a statement that has the `covered_words` covers what the question is about, with what is above it."""
         asks, beside = self._question.analysis.asks, frozenset[str]()
         if not refers_back(statement.text):
-            beside = words_above(statement.quote, is_row=statement.is_row).union(words(statement.above))
+            beside = words_above(statement.quote, is_of_cells=statement.is_of_cells).union(words(statement.above))
             beside |= self._title(statement)
-        if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
+        if not self._asked_noun & self._documents[statement.quote.document].keys() <= covered_words | beside:
             return False  # the document has that noun, but elsewhere
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
         total = sum(self._subject.values())
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
-        inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
+        inside = max(
+            coverage(self._subject, covered_words),
+            self._share_of_rest(covered_words, beside & self._known(statement)) * total,
+        )
         inside = total if self._is_own_property(statement) else inside
-        with_above = coverage(self._subject, held | beside)
+        with_above = coverage(self._subject, covered_words | beside)
         introduced = inside >= self._least_introduced(statement) * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
@@ -227,7 +230,7 @@ class AnswerCriteria:
 
         The heading may name the subject, too; above a label, it must name nothing else.
         """
-        labels = [frozenset(words(row.name)) for row in statement.cells]
+        labels = [frozenset(words(row.name)) for row in statement.rows]
         labels = labels or [label_of(statement.text) or told_directly(statement.text, self._question, self._texts)]
         said = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
         named = said.union(*map(words_alike, said))
@@ -236,7 +239,7 @@ class AnswerCriteria:
         rest = self._subject.keys() - self._with_alike(frozenset().union(*labels))
         above = words_of_heading(statement.above or statement.quote.section or "")
         own = self._document_words(statement)
-        return rest <= own | above and (statement.is_row or above <= own | self._subject.keys())
+        return rest <= own | above and (statement.is_of_cells or above <= own | self._subject.keys())
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which its sentences need not repeat.
@@ -247,13 +250,13 @@ class AnswerCriteria:
         named = self._question.names | self._called
         return known & named if self._question.analysis.asks == "statement" else known
 
-    def _share_of_rest(self, held: frozenset[str], known: frozenset[str]) -> float:
+    def _share_of_rest(self, covered_words: frozenset[str], known_words: frozenset[str]) -> float:
         """The share of the subject's weight, without known words, that is held; 0 if hardly any words are left.
 
         "How much does the kiln cost?" is not answered by the price of anything else in the kiln's manual.
         """
-        rest = {word: weight for word, weight in self._subject.items() if word not in known}
-        return coverage(rest, held) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
+        rest = {word: weight for word, weight in self._subject.items() if word not in known_words}
+        return coverage(rest, covered_words) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
 
     def _document_words(self, statement: Statement) -> frozenset[str]:
         """The words of the name and the title of a statement's document."""
@@ -307,13 +310,13 @@ class AnswerCriteria:
         It does so if it has the last word of the subject, if it tells the quantity asked for ("It weighs 46 kg"), or,
         for who did something, if it tells the act ("It was founded by Ada Byron").
         """
-        subject, wanted, asked = list(self._subject), self._quantity, self._question.analysis
-        did = ASKS_WHO_DID.match(asked.text)
+        subject, quantity, analysis = list(self._subject), self._quantity, self._question.analysis
+        did = ASKS_WHO_DID.match(analysis.text)
         last = words(did["verb"]) if did else subject[-1:]
-        said = with_words_alike(frozenset(statement.words), last).issuperset(last)
-        if wanted is not None and not wanted.named.union(words(asked.asked_by)).isdisjoint(statement.words):
-            said = said or not wanted.dimensions.isdisjoint(dimensions_in(statement.text))
-        return frozenset(words(statement.before)) if statement.before and said else frozenset()
+        tells_itself = with_words_alike(frozenset(statement.words), last).issuperset(last)
+        if quantity is not None and not quantity.named.union(words(analysis.asked_by)).isdisjoint(statement.words):
+            tells_itself = tells_itself or not quantity.dimensions.isdisjoint(dimensions_in(statement.text))
+        return frozenset(words(statement.before)) if statement.before and tells_itself else frozenset()
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
@@ -327,7 +330,7 @@ class AnswerCriteria:
             return False
         if analysis.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             return layout != "caption" and (
-                not statement.is_row
+                not statement.is_of_cells
                 or analysis.asked_by == WHAT_MEANS
                 or defines_terms(statement)
                 or are_named_by_columns(statement, self._question)
@@ -370,23 +373,25 @@ class AnswerCriteria:
 
         In a report of 2021, the text under "2020" is about 2020. "Calendar 2021" is not fiscal 2021.
         """
-        own = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
-        said = {*own, *words(f"{statement.before}\n{statement.quote.section or ''}")}
-        asked = set(filter(RECENT_YEAR.fullmatch, self._question.names))
-        told = set(filter(RECENT_YEAR.fullmatch, statement.words))
-        of_another = bool(asked and told) and asked.isdisjoint(said | told)
+        own_words = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
+        words_around = {*own_words, *words(f"{statement.before}\n{statement.quote.section or ''}")}
+        years_in_question = set(filter(RECENT_YEAR.fullmatch, self._question.names))
+        years_in_statement = set(filter(RECENT_YEAR.fullmatch, statement.words))
+        of_another = bool(years_in_question and years_in_statement) and years_in_question.isdisjoint(
+            words_around | years_in_statement
+        )
         return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
 
     def _was_in_another_year(self, statement: Statement) -> bool:
         """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
-        told = frozenset[str]() if statement.is_row else past_years(statement.text, self._question.analysis.text)
+        told = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.analysis.text)
         document = self._documents[statement.quote.document]
         own = {word for word in self._title(statement) if RECENT_YEAR.fullmatch(word)}
         own.update(_YEAR_WITHIN.findall(statement.quote.document))  # "report_2016.06.08.pdf"
         own = own or {word for word in told if 1 < document[word] == self._most_of_year.get(statement.quote.document)}
         return bool(told) and told.isdisjoint(own)
 
-    def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:
+    def _named(self, statement: Statement, statement_words: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.
 
         The rest of the quote may be about other things: "32 mpg for the LE; 46 mpg for the XSE". A share is that of
@@ -396,5 +401,5 @@ class AnswerCriteria:
             return around
         above = self._document_words(statement)
         if self._question.analysis.asks != "percent":
-            above |= words_above(statement.quote, is_row=False).union(words(statement.above))
-        return self._with_alike(own.union(above, words(statement.before)))
+            above |= words_above(statement.quote, is_of_cells=False).union(words(statement.above))
+        return self._with_alike(statement_words.union(above, words(statement.before)))

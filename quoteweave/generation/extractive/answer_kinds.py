@@ -128,30 +128,42 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     ("If they cannot agree, …") tells neither how many there are nor who does something, and an example tells no number.
     How much something is does not tell how much it has changed.
     """
-    asks, text, told = question.analysis.asks, question.analysis.text, statement.text
-    if asks in {"count", "person", "definition"} and _BEGINS_WITH_CASE.match(told) and not _SAYS_CONDITION.search(text):
+    asks, question_text, text = question.analysis.asks, question.analysis.text, statement.text
+    if (
+        asks in {"count", "person", "definition"}
+        and _BEGINS_WITH_CASE.match(text)
+        and not _SAYS_CONDITION.search(question_text)
+    ):
         return False
-    is_example = EXAMPLE.match(told) is not None and not EXAMPLE.search(text)
-    if asks in NUMBER_KINDS and (is_example or lacks_asked_change(told, text)):
+    is_example = EXAMPLE.match(text) is not None and not EXAMPLE.search(question_text)
+    if asks in NUMBER_KINDS and (is_example or lacks_asked_change(text, question_text)):
         return False
-    if statement.is_computed or statement.is_of_kind:
+    if statement.is_computed or statement.has_asked_kind:
         return True
-    if _ASKS_WHAT_IT_IS.fullmatch(text) and not statement.is_row and INSTRUCTION.match(_AGAIN.sub("", told)):
+    if (
+        _ASKS_WHAT_IT_IS.fullmatch(question_text)
+        and not statement.is_of_cells
+        and INSTRUCTION.match(_AGAIN.sub("", text))
+    ):
         return False
-    if IN_EXAMPLE.search(told) and not IN_EXAMPLE.search(text):
+    if IN_EXAMPLE.search(text) and not IN_EXAMPLE.search(question_text):
         return False
-    if asks in _KINDS_OF_ACTS and not statement.is_row and (own := told_of_asked_act(statement.text, text)) is not None:
-        statement = statement.model_copy(update={"text": own})  # what another verb says is about another act
-    in_its_language = None if statement.is_row else tells_foreign_kind(told, question)
+    if (
+        asks in _KINDS_OF_ACTS
+        and not statement.is_of_cells
+        and (text_of_act := told_of_asked_act(statement.text, question_text)) is not None
+    ):
+        statement = statement.model_copy(update={"text": text_of_act})  # what another verb says is about another act
+    in_its_language = None if statement.is_of_cells else tells_foreign_kind(text, question)
     tells = _CHECKS.get(asks, is_substantive)(statement, question) if in_its_language is None else in_its_language
-    return tells and (statement.is_row or tells_behind(told, question))
+    return tells and (statement.is_of_cells or tells_behind(text, question))
 
 
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that precede what the question counts."""
     noun = counted_noun(question.analysis.text)
     nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
-    told = statement.text if statement.is_row else own_counts(statement.text, question.analysis.text)
+    told = statement.text if statement.is_of_cells else own_counts(statement.text, question.analysis.text)
     amounts = [one for one in new_facts(told, question.analysis.text)[1] if not one.year] if nouns else []
     amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
     alike = {*nouns[-1:], *(words_alike(nouns[-1]) if nouns else ())}
@@ -160,7 +172,7 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
 
 def _has_count(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
-    if statement.is_row or "number" in statement.words:  # "The number of columns is 2000."
+    if statement.is_of_cells or "number" in statement.words:  # "The number of columns is 2000."
         return bool(new_numbers(statement, question))
     return bool(counted_numbers(statement, question)) or has_none(statement.text, question.analysis.text)
 
@@ -184,27 +196,27 @@ def _following(amount: Amount, text: str) -> list[str]:
 def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number, which must be a time, a weight or a length if one of these is asked for."""
     analysis = question.analysis
-    wanted = asked_quantity(analysis.asked_by, analysis.text)
-    if statement.is_row:
+    quantity = asked_quantity(analysis.asked_by, analysis.text)
+    if statement.is_of_cells:
         facts, amounts = new_facts(statement.text, analysis.text)
-        is_named = wanted is None or _names_quantity(statement, wanted)
+        is_named = quantity is None or _names_quantity(statement, quantity)
         return is_named and any(not one.year for one in amounts) | bool(facts.clocks)  # 0:29 h
-    told = _OF_SOME.sub(r"\1", _clauses_on_subject(statement, question))
-    if (tells := tells_how(analysis.asked_by, told)) is not None:
+    clauses = _OF_SOME.sub(r"\1", _clauses_on_subject(statement, question))
+    if (tells := tells_how(analysis.asked_by, clauses)) is not None:
         return tells
     # The height of a thing is no distance.
-    told = _MEASURED_EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
-    told = own_amounts(told, analysis.text)
-    amounts = [one for one in new_facts(told, analysis.text)[1] if not one.year]
-    of_unit = _OF_UNIT.match(analysis.text) if wanted is None else None
+    clauses = _MEASURED_EXTENT.sub(" ", clauses) if quantity is not None and "how far" in quantity.asked else clauses
+    clauses = own_amounts(clauses, analysis.text)
+    amounts = [one for one in new_facts(clauses, analysis.text)[1] if not one.year]
+    of_unit = _OF_UNIT.match(analysis.text) if quantity is None else None
     if of_unit is not None and (unit := find_unit(of_unit[1])) is not None:  # "how much horsepower"
         return any(one.unit == unit for one in amounts)
-    if wanted is None or not wanted.dimensions:
+    if quantity is None or not quantity.dimensions:
         return bool(amounts)
-    if analysis.asked_by.casefold() == "how long" and _UNTIL.search(told) and read_evidence(told).dates:
+    if analysis.asked_by.casefold() == "how long" and _UNTIL.search(clauses) and read_evidence(clauses).dates:
         return True
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
-    return not wanted.dimensions.isdisjoint(measured | dimensions_in(told))
+    return not quantity.dimensions.isdisjoint(measured | dimensions_in(clauses))
 
 
 def _names_quantity(statement: Statement, wanted: Quantity) -> bool:
@@ -219,35 +231,37 @@ def _clauses_on_subject(statement: Statement, question: QuestionTerms) -> str:
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
     """
     text, subject = normalize_notation(statement.text), set(subject_terms(question))
-    wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
-    asked = subject | wanted.named if wanted is not None else subject  # "Range: 60 km"
-    own = [
+    quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
+    words_of_subject = subject | quantity.named if quantity is not None else subject  # "Range: 60 km"
+    clauses_on_subject = [
         clause
         for clause in clauses_of(_with_relatives(_with_appositions(text, subject), subject))
-        if not asked.isdisjoint(words(clause))
+        if not words_of_subject.isdisjoint(words(clause))
     ]
-    return ", ".join(own) if own and not statement.is_row else text
+    return ", ".join(clauses_on_subject) if clauses_on_subject and not statement.is_of_cells else text
 
 
-def _with_appositions(text: str, asked: Set[str]) -> str:
+def _with_appositions(text: str, subject: Set[str]) -> str:
     """A text without the commas around the thing asked about: "Its highest point, Mount Varde, rises 186 metres"."""
-    return _APPOSITION.sub(lambda named: f" {named[1]} " if asked <= set(words(named[1])) else named[0], text)
+    return _APPOSITION.sub(lambda named: f" {named[1]} " if subject <= set(words(named[1])) else named[0], text)
 
 
-def _with_relatives(text: str, asked: Set[str]) -> str:
+def _with_relatives(text: str, subject: Set[str]) -> str:
     """A text without the comma between the thing asked about and a relative clause: "the Long Window, which is"."""
     return _WHICH_IS.sub(
-        lambda comma: "" if asked <= set(words(" ".join(text[: comma.start()].split()[-NAMED_WITHIN:]))) else comma[0],
+        lambda comma: (
+            "" if subject <= set(words(" ".join(text[: comma.start()].split()[-NAMED_WITHIN:]))) else comma[0]
+        ),
         text,
     )
 
 
 def _has_percentage(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
-    if not statement.is_row and is_share_of_part(statement.text, question.analysis.text):
+    if not statement.is_of_cells and is_share_of_part(statement.text, question.analysis.text):
         return False
     told = _clauses_on_subject(statement, question)
-    told = told if statement.is_row else own_amounts(told, question.analysis.text)
+    told = told if statement.is_of_cells else own_amounts(told, question.analysis.text)
     amounts = new_facts(told, question.analysis.text)[1]
     return any(one.unit is not None and one.unit.dimension == "percent" for one in amounts)
 
@@ -255,22 +269,22 @@ def _has_percentage(statement: Statement, question: QuestionTerms) -> bool:
 def _has_price(statement: Statement, question: QuestionTerms) -> bool:
     if asked_quantity(question.analysis.asked_by, question.analysis.text) is not None:  # "How much does it weigh?"
         return _has_amount(statement, question)
-    told = statement.text if statement.is_row else own_amounts(statement.text, question.analysis.text)
+    told = statement.text if statement.is_of_cells else own_amounts(statement.text, question.analysis.text)
     amounts, named = new_facts(told, question.analysis.text)[1], _OTHER_MONEY.search(told) is not None
     if asks_change(question.analysis.text):
         return any(not one.year for one in amounts)
-    return any(one.is_money for one in amounts) or ((statement.is_row or named) and bool(amounts))
+    return any(one.is_money for one in amounts) or ((statement.is_of_cells or named) and bool(amounts))
 
 
 def _has_date(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = new_facts(statement.text, question.analysis.text)
-    if (of_part := _ASKS_PART.search(question.analysis.asked_by)) is not None and not statement.is_row:
+    if (of_part := _ASKS_PART.search(question.analysis.asked_by)) is not None and not statement.is_of_cells:
         part = "day" if of_part["day"] else "month"
         return any(getattr(date, part) for date in facts.dates) or (
             part == "day" and bool(NAMES_WEEKDAY.search(statement.text))
         )
-    told = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
-    dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", told) for one in amounts)
+    lower_text = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
+    dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", lower_text) for one in amounts)
     if (
         facts.dates
         or facts.clocks
@@ -291,7 +305,7 @@ def _has_date(statement: Statement, question: QuestionTerms) -> bool:
 
 def _is_dated(statement: Statement) -> bool:
     """Whether cells are years, or deny that there is a date ("Never")."""
-    values = [value for row in statement.cells for _, value in row.cells]
+    values = [value for row in statement.rows for _, value in row.cells]
     return any(RECENT_YEAR.fullmatch(value.strip()) or has_denying_word(value) for value in values)
 
 
@@ -303,7 +317,7 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
     A question about the term alone ("What is a quay?") needs a sentence that begins with it, or that defines it in an
     apposition ("RAPTOR, a retrieval system that").
     """
-    if statement.is_row:
+    if statement.is_of_cells:
         return True
     field = set(words(field_of_term(question.analysis.text)))
     term, text = [word for word in subject_terms(question) if word not in field], statement.text
@@ -326,9 +340,9 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     ("Pump does not start") and one of its cells says what to do.
     """
     asks_what = question.analysis.asked_by[:4].casefold() == "what"
-    if statement.is_row:
-        same = (has_denying_word(row.name) == has_denying_word(question.analysis.text) for row in statement.cells)
-        return asks_what and all(same) and any(tells_to(cell) for row in statement.cells for _, cell in row.cells)
+    if statement.is_of_cells:
+        same = (has_denying_word(row.name) == has_denying_word(question.analysis.text) for row in statement.rows)
+        return asks_what and all(same) and any(tells_to(cell) for row in statement.rows for _, cell in row.cells)
     commands = any(map(INSTRUCTION.match, CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
     directs = commands or _ADVISES.search(statement.text) or _SAYS_CONDITION.search(statement.text)
     any_may = directs and asks_what and is_substantive(statement, question)
@@ -337,14 +351,14 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
 
 def _answers_yes_or_no(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
-    if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_row or _ADVISES.search(statement.text)):
+    if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_of_cells or _ADVISES.search(statement.text)):
         return False
     if leaves_open(statement.text, question.analysis.text):
         return False
     asked, may = _HYPOTHETICAL.search(question.analysis.text) is not None, _ASKS_IF_MAY.match(question.analysis.text)
     # "It should not hold two" settles whether it may.
     told = _SHOULD.sub(" ", statement.text) if may else statement.text
-    if may and may["verb"] and not (statement.is_row or _tells_if_may(statement, may["verb"])):
+    if may and may["verb"] and not (statement.is_of_cells or _tells_if_may(statement, may["verb"])):
         return False
     return (asked or _HYPOTHETICAL.search(told) is None) and is_substantive(statement, question)
 

@@ -144,15 +144,15 @@ def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
 
     The post that is asked for may stand beside the name: "Ada Byron Chief Engineer".
     """
-    text, known = statement.text, set(question.terms).union(name_words(statement.quote.document))
+    text, known_words = statement.text, set(question.terms).union(name_words(statement.quote.document))
     post = frozenset(question.terms) - question.names
-    found = [
+    names = [
         _without_ends(words(match[0]), post)
         for match in PERSON_NAME.finditer(text)
         if not _COMPANY.search(match[0])
         and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
     ]
-    return [name for name in found if len(name) > 1 and not set(name) & known]
+    return [name for name in names if len(name) > 1 and not set(name) & known_words]
 
 
 def _without_ends(name: list[str], post: frozenset[str]) -> list[str]:
@@ -169,21 +169,21 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
     are Ada and Carl Byron".
     """
     group, subject = _DIRECTLY.get(question.analysis.asks), set(subject_terms(question))
-    if group is None or not subject or statement.is_row:
+    if group is None or not subject or statement.is_of_cells:
         return False
-    said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
+    matches = [match for match in _SAYS_DIRECTLY.finditer(statement.text) if match[group]]
     if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # a cost is no size
-        said = [one for one in said if not _BEGINS_WITH_COSTS.match(one[0])]
+        matches = [match for match in matches if not _BEGINS_WITH_COSTS.match(match[0])]
     if not _MODAL.search(question.analysis.text):
-        said = [one for one in said if not one["may"]]
+        matches = [match for match in matches if not match["may"]]
     if group == "name" and names_holder(statement.text, question):
         return True
     if group == "number" and _is_one_of_number(statement.text, question, subject, texts):
         return True
     if group == "place":
-        said += _by_thing().finditer(statement.text)
-    before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
-    return any(set(words(_LEADING_ARTICLE.sub("", one, count=1))) == subject for one in before)
+        matches += _by_thing().finditer(statement.text)
+    before = (_BEGINS_CLAUSE.split(statement.text[: match.start()])[-1] for match in matches)
+    return any(set(words(_LEADING_ARTICLE.sub("", phrase, count=1))) == subject for phrase in before)
 
 
 def asks_colour(analysis: QuestionAnalysis) -> bool:
@@ -203,7 +203,7 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     subject -= {*words(statement.quote.section or ""), *name_words(statement.quote.document)}
     clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
     told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & listed_words("colours")
-    return bool(told - asked) and not statement.is_row
+    return bool(told - asked) and not statement.is_of_cells
 
 
 def names_holder(text: str, question: QuestionTerms) -> bool:
@@ -255,19 +255,19 @@ def tells_who_may(text: str, question: QuestionTerms) -> bool:
 
 def _says_who_may(text: str, verb: str, question: str) -> bool:
     """Whether a text says who may do something: "Existing members can nominate", but not "you can nominate"."""
-    found = _MAY_DO.search(text)
+    may_do = _MAY_DO.search(text)
     if not words(verb) and _says_what_it_must_be(text, question):
         return True
-    if found is None or _BEGINS_WITH_PRONOUN.match(f"{text} "):
+    if may_do is None or _BEGINS_WITH_PRONOUN.match(f"{text} "):
         return False
     if not words(verb):  # "who may be the chair" needs "may be the chair"
-        behind = _BEHIND_ARTICLE.match(text, found.end())
+        behind = _BEHIND_ARTICLE.match(text, may_do.end())
         return (
-            found["verb"].casefold() == verb.casefold()
+            may_do["verb"].casefold() == verb.casefold()
             and behind is not None
             and behind[1].casefold() in question.casefold()
         )
-    return set(words(verb)) <= set(words(found["verb"]))
+    return set(words(verb)) <= set(words(may_do["verb"]))
 
 
 def _says_what_it_must_be(text: str, question: str) -> bool:
@@ -300,21 +300,23 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
 
 def _is_by_thing(text: str, subject: Set[str]) -> bool:
     """Whether a clause of a text that begins with the subject, and has all of it, says at or in which thing it is."""
-    said = [
-        (_BEGINS_CLAUSE.split(text[: found.start()])[-1], found)
-        for found in _by_thing().finditer(text)
-        if not found["act"] or set(words(found["act"])) <= subject
+    phrases = [
+        (_BEGINS_CLAUSE.split(text[: match.start()])[-1], match)
+        for match in _by_thing().finditer(text)
+        if not match["act"] or set(words(match["act"])) <= subject
     ]
     if _is_done_by_thing(text, subject):
         return True
-    if any(found["placed"] and set(words(found["placed"])) <= subject >= set(words(before)) for before, found in said):
+    if any(
+        match["placed"] and set(words(match["placed"])) <= subject >= set(words(before)) for before, match in phrases
+    ):
         return True
     return any(
-        subject <= set(words(f"{before} {found[0]}"))
+        subject <= set(words(f"{before} {match[0]}"))
         and not _OF_IT.search(before)
-        and not found["placed"]
+        and not match["placed"]
         and not subject.isdisjoint(words(_LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
-        for before, found in said
+        for before, match in phrases
     )
 
 

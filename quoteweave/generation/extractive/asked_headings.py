@@ -78,10 +78,10 @@ _ASKS_NOUN = lazy_regex(
 )
 
 
-def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], below: frozenset[str]) -> bool:
+def asks_same(heading: str, question: QuestionTerms, known_words: frozenset[str], below: frozenset[str]) -> bool:
     """Whether a heading asks the same as the question.
 
-    `known` are the words of its document's name and title, `below` those of the text under it.
+    `known_words` are those of its document's name and title, `below` those of the text under it.
     """
     text = _without_number(heading)
     if not may_be_asking_heading(text) or has_opposite_word(question.analysis.text, text):
@@ -90,11 +90,15 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
         return False
     if has_denying_word(text) != has_denying_word(question.analysis.text):
         return False
-    asked, own = frozenset(subject_terms(question)), frozenset(subject_terms(question_terms(text)))
-    shared = own & with_words_alike(own & asked, own)
-    if not own - known or not shared - known or not own - known <= with_words_alike(asked, own):
+    subject, subject_of_heading = frozenset(subject_terms(question)), frozenset(subject_terms(question_terms(text)))
+    shared = subject_of_heading & with_words_alike(subject_of_heading & subject, subject_of_heading)
+    if (
+        not subject_of_heading - known_words
+        or not shared - known_words
+        or not subject_of_heading - known_words <= with_words_alike(subject, subject_of_heading)
+    ):
         return False
-    rest = asked - with_words_alike(own, asked) - known
+    rest = subject - with_words_alike(subject_of_heading, subject) - known_words
     return rest <= with_words_alike(below, rest)
 
 
@@ -117,18 +121,20 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
             for heading in _headings_of(one, context):
                 below.setdefault((one.quote.document, heading), []).append(one)
     asking, naming, describing = list[list[Statement]](), list[list[Statement]](), list[list[Statement]]()
-    for (document, heading), under in below.items():
-        known = frozenset(name_words(document)) | title_words(context, document)
-        text = frozenset(word for one in under for word in one.words)
-        own = [one for one in under if one.quote.text.strip() != heading]
-        if own and (asks_same(heading, question, known, text) or _is_case_asked(heading, question, own)):
-            asking.append(own)
-        elif own and _is_noun_asked(heading, question, known, own):
-            naming.append(own)
-        elif describes_thing(heading, thing, known) and (told := [one for one in own if _tells(one, heading)]):
-            describing.append(told)
-    found = asking[:1] or (naming if len(naming) == 1 else describing[:1])
-    return sorted(found[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if found else []
+    for (document, heading), section in below.items():
+        known_words = frozenset(name_words(document)) | title_words(context, document)
+        text = frozenset(word for one in section for word in one.words)
+        under = [one for one in section if one.quote.text.strip() != heading]
+        if under and (asks_same(heading, question, known_words, text) or _is_case_asked(heading, question, under)):
+            asking.append(under)
+        elif under and _is_noun_asked(heading, question, known_words, under):
+            naming.append(under)
+        elif describes_thing(heading, thing, known_words) and (
+            telling := [one for one in under if _tells(one, heading)]
+        ):
+            describing.append(telling)
+    best = asking[:1] or (naming if len(naming) == 1 else describing[:1])
+    return sorted(best[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if best else []
 
 
 def known_of_manual(document: str, heading: str, question: QuestionTerms, context: Context) -> set[str]:
@@ -137,13 +143,20 @@ def known_of_manual(document: str, heading: str, question: QuestionTerms, contex
     The word of "the machine" or the like is one, too, under a heading with only words of the question, if no other
     document was found and this one has the word; a word for anything, such as "device", need not be in it.
     """
-    named, thing = set(name_words(document)), _ITS_THING.search(question.analysis.text)
-    said, alone = set(words(heading)), all(hit.quote.document == document for hit in context.hits)
-    if thing is None or not alone or not {word for word in said if not word.isdecimal()} <= set(question.terms):
-        return named
-    called = set(words(thing[1]))
-    told = _ANY_THING.fullmatch(thing[1]) or any(called <= words_with_headings(hit.quote) for hit in context.hits)
-    return named | called if told else named
+    words_of_name, thing = set(name_words(document)), _ITS_THING.search(question.analysis.text)
+    words_of_heading = set(words(heading))
+    is_only_document = all(hit.quote.document == document for hit in context.hits)
+    if (
+        thing is None
+        or not is_only_document
+        or not {word for word in words_of_heading if not word.isdecimal()} <= set(question.terms)
+    ):
+        return words_of_name
+    words_of_thing = set(words(thing[1]))
+    has_thing = _ANY_THING.fullmatch(thing[1]) or any(
+        words_of_thing <= words_with_headings(hit.quote) for hit in context.hits
+    )
+    return words_of_name | words_of_thing if has_thing else words_of_name
 
 
 def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statement]) -> bool:
@@ -172,34 +185,36 @@ def _headings_of(statement: Statement, context: Context) -> list[str]:
     return [" ".join(text.split()) for text in dict.fromkeys([quote.section or "", *asking]) if text.strip()]
 
 
-def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str], under: Sequence[Statement]) -> bool:
+def _is_noun_asked(
+    heading: str, question: QuestionTerms, known_words: frozenset[str], under: Sequence[Statement]
+) -> bool:
     """Whether a heading is the noun asked for, with a list, or a phrase that is no whole sentence, under it."""
     listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
-    if listed and _stands_for(heading, question, known):
+    if listed and _stands_for(heading, question, known_words):
         return True
-    asked = _ASKS_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
-    if asked is None:
+    noun_question = _ASKS_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
+    if noun_question is None:
         return False
-    noun = frozenset(words(asked[1]))
+    noun = frozenset(words(noun_question[1]))
     if not noun or noun != frozenset(words(heading)) or question.analysis.asks != "statement":
         return False
-    rest = frozenset(question.terms) - noun - known - light_words(question.analysis.text) - interrogative_words()
+    rest = frozenset(question.terms) - noun - known_words - light_words(question.analysis.text) - interrogative_words()
     # "Which languages does she speak?" is answered by "Languages", and "Which languages are forbidden?" is not.
-    verbs = 1 if asked["by"].casefold() in ("do", "does", "did", "can", "could") else 0
+    verbs = 1 if noun_question["by"].casefold() in ("do", "does", "did", "can", "could") else 0
     if has_denying_word(question.analysis.text):
         return False
     return listed and len(rest) <= verbs and rest.isdisjoint(question.names)
 
 
-def _stands_for(heading: str, question: QuestionTerms, known: frozenset[str]) -> bool:
+def _stands_for(heading: str, question: QuestionTerms, known_words: frozenset[str]) -> bool:
     """Whether a heading stands for a question that names nothing but what the document is about."""
     text = question.analysis.text
-    asked = _ASKS_WHAT_ONE_DOES.match(text)
-    if asked is None or has_denying_word(text) or _ASKS_ACT.search(text):
+    what_one_does = _ASKS_WHAT_ONE_DOES.match(text)
+    if what_one_does is None or has_denying_word(text) or _ASKS_ACT.search(text):
         return False
-    acts, own = frozenset(question.terms) - known, frozenset(words(_without_number(heading)))
-    by = "what" if asked["what"] else "where"
-    return any(acts and acts <= verbs and own in under for verbs, under in headings_asked_for(by))
+    acts, words_of_heading = frozenset(question.terms) - known_words, frozenset(words(_without_number(heading)))
+    by = "what" if what_one_does["what"] else "where"
+    return any(acts and acts <= verbs and words_of_heading in under for verbs, under in headings_asked_for(by))
 
 
 def _tells(statement: Statement, heading: str) -> bool:
@@ -249,12 +264,12 @@ def _is_of_one_case(question: str, heading: str) -> bool:
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
-def words_above(quote: Quote, *, is_row: bool) -> frozenset[str]:
+def words_above(quote: Quote, *, is_of_cells: bool) -> frozenset[str]:
     """The words of the caption, section and document's name above a quote; for a row, of a table's headings, too.
 
     Of these headings the first one counts, or both if there are two.
     """
-    header = picture_text(quote).partition("\n")[0].split(" | ") if is_row else [""]
+    header = picture_text(quote).partition("\n")[0].split(" | ") if is_of_cells else [""]
     first = (
         " ".join(header) if len(header) == 2 and quote.layout == "table" else header[0]
     )  # the second of two columns heads every cell

@@ -89,7 +89,7 @@ _IS_NEEDED = lazy_regex(r"\b(?:need(?:s|ed)?|requir(?:es?|ed|ements?)|necessary)
 def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
     text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
-    if statement.is_row or lists_all(statement.text, text):
+    if statement.is_of_cells or lists_all(statement.text, text):
         return True
     if asks_name(text):
         return statement.quote.kind == "text" and tells_name(statement.text, question)
@@ -104,31 +104,31 @@ def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     return _tells_noun(statement, question, asked)
 
 
-def _tells_noun(statement: Statement, question: QuestionTerms, asked: "re.Match[str]") -> bool:
+def _tells_noun(statement: Statement, question: QuestionTerms, match: "re.Match[str]") -> bool:
     """Whether a statement tells what is asked for with a noun, and not only about a part of it or one of several."""
-    noun = _KINDS if _A_KIND.fullmatch(asked["kind"] or "") else re.escape(asked["value"] or asked["kind"])
-    named = _BEFORE_NOUN.format(noun=noun)
-    if asked["verb"] and re.search(_IS_UNDER.format(noun=noun), statement.text):
+    noun = _KINDS if _A_KIND.fullmatch(match["kind"] or "") else re.escape(match["value"] or match["kind"])
+    noun_pattern = _BEFORE_NOUN.format(noun=noun)
+    if match["verb"] and re.search(_IS_UNDER.format(noun=noun), statement.text):
         return not denies_unasked(statement, question)
-    if re.search(named, statement.text, re.IGNORECASE) is None:
+    if re.search(noun_pattern, statement.text, re.IGNORECASE) is None:
         # Another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not.
-        said = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
-        no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not new_numbers(statement, question)
-        return not (asked["kind"] or said or no_value)
-    told = _without_parts(statement.text, named, question.analysis.text) if asked["value"] else statement.text
-    part = re.search(named, told, re.IGNORECASE) is None or _one_of_several(noun, told, question)
-    example = asked["kind"] and EXAMPLE.match(told)  # an example is not all that is asked for
+        words_of_noun = set(words(match["value"] or "")) & {*statement.words, *words(statement.before)}
+        no_value = match["value"] and _VALUE.fullmatch(match["value"]) and not new_numbers(statement, question)
+        return not (match["kind"] or words_of_noun or no_value)
+    text = _without_parts(statement.text, noun_pattern, question.analysis.text) if match["value"] else statement.text
+    part = re.search(noun_pattern, text, re.IGNORECASE) is None or _one_of_several(noun, text, question)
+    example = match["kind"] and EXAMPLE.match(text)  # an example is not all that is asked for
     if part or example or denies_unasked(statement, question) or _only_introduces(statement):
         return False
-    quantity = _QUANTITY.fullmatch(asked["value"] or "")
-    if statement.introduced and not quantity and (asked["kind"] or asked["ending"]):
-        following = _FOLLOWING.search(told)  # "using the following commands:" tells commands alone
+    quantity = _QUANTITY.fullmatch(match["value"] or "")
+    if statement.introduced and not quantity and (match["kind"] or match["ending"]):
+        following = _FOLLOWING.search(text)  # "using the following commands:" tells commands alone
         listed = following is None or re.search(rf"\b{noun}", following[1], re.IGNORECASE)
         return bool(listed) and any(part.form != "text" for part in statement.introduced)  # a list after its colon
     # "County seats were" does not tell what the county seat is, and one profile does not tell what all profiles are.
-    noun += asked["ending"] if asked["verb"] else "s?"
-    tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS
-    return re.search(tells.format(noun=noun), told, re.IGNORECASE) is not None
+    noun += match["ending"] if match["verb"] else "s?"
+    tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if match["value"] else _TELLS
+    return re.search(tells.format(noun=noun), text, re.IGNORECASE) is not None
 
 
 def _tells_no_way(text: str, question: str) -> bool:
@@ -143,8 +143,10 @@ def _tells_no_way(text: str, question: str) -> bool:
     aim = _AIM.match(text)
     if INSTRUCTION.match(text) and (aim is None or act.intersection(words(aim[1]))):
         return False
-    said = [one for one in WORD.finditer(text) if act.intersection(words(one[0]))]
-    return bool(said) and all(_IS_NOUN.search(one[0]) or _MAY_DO.search(text[: one.start()]) for one in said)
+    places_of_act = [place for place in WORD.finditer(text) if act.intersection(words(place[0]))]
+    return bool(places_of_act) and all(
+        _IS_NOUN.search(place[0]) or _MAY_DO.search(text[: place.start()]) for place in places_of_act
+    )
 
 
 def lists_all(text: str, question: str) -> bool:
@@ -154,7 +156,9 @@ def lists_all(text: str, question: str) -> bool:
     True
     """
     things = _ASKS_ALL.fullmatch(question)
-    return things is not None and any(one[1].casefold() == things[1].casefold() for one in _LISTS_ALL.finditer(text))
+    return things is not None and any(
+        listing[1].casefold() == things[1].casefold() for listing in _LISTS_ALL.finditer(text)
+    )
 
 
 def _needs_act(text: str, verb: str) -> bool:
@@ -167,17 +171,20 @@ def _needs_act(text: str, verb: str) -> bool:
     return _IS_NEEDED.search(rest) is None
 
 
-def _without_parts(text: str, named: str, question: str) -> str:
+def _without_parts(text: str, noun_pattern: str, question: str) -> str:
     """A text without an asked noun where it belongs to a part: "online revenue" is not all revenue.
 
     If a part is named, the noun is kept only after a word of the question: "the set height; the clearance height".
     """
-    own = set(WORD.findall(question.casefold())) - STOP_WORDS
-    befores = {(one["before"] or "").casefold() for one in re.finditer(named, text, re.IGNORECASE)}
-    same = _SAME_THING.union(STOP_WORDS, own, [""])
-    same = same if befores <= same else frozenset(own)
+    words_of_question = set(WORD.findall(question.casefold())) - STOP_WORDS
+    befores = {(match["before"] or "").casefold() for match in re.finditer(noun_pattern, text, re.IGNORECASE)}
+    same = _SAME_THING.union(STOP_WORDS, words_of_question, [""])
+    same = same if befores <= same else frozenset(words_of_question)
     return re.sub(
-        named, lambda one: one[0] if (one["before"] or "").casefold() in same else " … ", text, flags=re.IGNORECASE
+        noun_pattern,
+        lambda match: match[0] if (match["before"] or "").casefold() in same else " … ",
+        text,
+        flags=re.IGNORECASE,
     )
 
 

@@ -250,7 +250,7 @@ class ExtractiveGenerator:
         statements: Sequence[Statement],
         part: QuestionPart,
         context: Context,
-        found: Sequence[tuple[FoundRow, ...]],
+        found_rows: Sequence[tuple[FoundRow, ...]],
     ) -> tuple[list[Statement], list[Statement]]:
         """Choose those of the statements that answer a part, and one that states otherwise.
 
@@ -264,12 +264,12 @@ class ExtractiveGenerator:
         ]
         if thing := asked_thing(part.terms.analysis.text):
             answering = [one for one in answering if tells_use(one, thing)]
-        rows = [*statements, *ambiguous_rows(context, part.terms, found, self.max_characters)]
+        rows = [*statements, *ambiguous_rows(context, part.terms, found_rows, self.max_characters)]
         competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
         answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)
         if differing:  # a sentence must itself name what it is about
             subject = set(subject_terms(part.terms))
-            answering = [one for one in answering if one.is_row or subject.issubset(one.words)]
+            answering = [one for one in answering if one.is_of_cells or subject.issubset(one.words)]
         if not answering:
             return [], differing
         if self.scorer is None:

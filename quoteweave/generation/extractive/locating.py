@@ -205,8 +205,8 @@ def _is_about(quote: Quote, weights: Mapping[str, float]) -> bool:
 def _introduced_instead(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
     """The quote of the same page that a quote only introduces: the first text under a heading, a caption's picture."""
     title = " ".join(quote.text.split())
-    said = title.rstrip(" .,;:")
-    pictures = [one for one in hits if said and said in (caption_title(one[1].quote), one[1].quote.caption)]
+    heading = title.rstrip(" .,;:")
+    pictures = [one for one in hits if heading and heading in (caption_title(one[1].quote), one[1].quote.caption)]
     if quote.kind == "text" and pictures:
         return pictures[0]
     under = [
@@ -253,18 +253,21 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
 
 def _introduced(quote: Quote, number: int, context: Context) -> str:
     """What an excerpt introduces, in `INTRODUCED_WORDS` words at most: `“brew install pyenv” [3].`"""
-    found, left = list[str](), INTRODUCED_WORDS
+    excerpts, words_left = list[str](), INTRODUCED_WORDS
     for part in introduced_parts(quote, number, context):
         if part.form == "image":
-            found.append(image_mark(context.images[part.number - 1].quote, part.number))
+            excerpts.append(image_mark(context.images[part.number - 1].quote, part.number))
             continue
-        written = escape_marks(part.text).replace("“", "‘").replace("”", "’").split()
-        cut = clip(" ".join(written[:left]) + ("…" if len(written) > left else ""), INTRODUCED_WORDS * LONG_WORD)
-        found.append(add_mark(f"“{cut.rstrip('.')}”", f"[{part.number}]"))
-        left -= len(written)
-        if left <= 0:
+        part_words = escape_marks(part.text).replace("“", "‘").replace("”", "’").split()
+        cut = clip(
+            " ".join(part_words[:words_left]) + ("…" if len(part_words) > words_left else ""),
+            INTRODUCED_WORDS * LONG_WORD,
+        )
+        excerpts.append(add_mark(f"“{cut.rstrip('.')}”", f"[{part.number}]"))
+        words_left -= len(part_words)
+        if words_left <= 0:
             break
-    return " ".join(found)
+    return " ".join(excerpts)
 
 
 def _score_in_page(
@@ -307,13 +310,13 @@ def _headed(quote: Quote, weights: Mapping[str, float], title: frozenset[str]) -
 
 
 def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> tuple[str, ...]:
-    held = frozenset(quote_words(quote))
-    found: dict[str, str] = {}
+    stems_in_quote = frozenset(quote_words(quote))
+    surfaces: dict[str, str] = {}
     for surface in words(question.analysis.text, stem=False):
         for stem in words(surface, keep_stop_words=True):
-            if stem in held and stem in weights and len(surface) > 1 and stem not in interrogative_words():
-                found.setdefault(stem, surface)
-    return tuple(found[stem] for stem in sorted(found, key=lambda stem: -weights[stem])[:MAX_MATCHES])
+            if stem in stems_in_quote and stem in weights and len(surface) > 1 and stem not in interrogative_words():
+                surfaces.setdefault(stem, surface)
+    return tuple(surfaces[stem] for stem in sorted(surfaces, key=lambda stem: -weights[stem])[:MAX_MATCHES])
 
 
 def _excerpt(
@@ -337,25 +340,25 @@ def _excerpt(
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))
     table = has_cells(quote)
     order = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
-    taken = {best}
+    chosen = {best}
     denied = denied_from(quote.text) if quote.kind == "text" else None
     if denied is not None and denied < best:  # the denied text is not shown without the denial
-        taken.add(denied)
-    size = sum(len(parts[at].split()) for at in taken)
+        chosen.add(denied)
+    size = sum(len(parts[at].split()) for at in chosen)
     for at in order:
         more = len(parts[at].split())
-        if at in taken or (table and worth[at] < MIN_ROW_SHARE * worth[best]):
+        if at in chosen or (table and worth[at] < MIN_ROW_SHARE * worth[best]):
             continue
         if size + more > most:
             if table:
                 continue
             break
-        taken.add(at)
+        chosen.add(at)
         size += more
-    text = ("; " if table else " ").join(parts[at] for at in sorted(taken)).split()
+    text = ("; " if table else " ").join(parts[at] for at in sorted(chosen)).split()
     cut = clip(_LEADER.sub("…", " ".join(text[:most]) + ("…" if len(text) > most else "")), most * LONG_WORD)
     shown = escape_marks(cut.replace("“", "‘").replace("”", "’"))
-    return shown if end and len(parts) - 1 in taken else shown.rstrip(".")  # a completed sentence keeps its stop
+    return shown if end and len(parts) - 1 in chosen else shown.rstrip(".")  # a completed sentence keeps its stop
 
 
 def _parts(quote: Quote, end: str) -> list[str]:

@@ -129,20 +129,20 @@ def _find_procedure(
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
-    found: list[tuple[tuple[float, ...], Procedure]] = []
+    ranked: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
     for heading, hits in _sections(context):
         if not hits or is_spread(heading, subject):
             continue
         if is_about_something_else(question.analysis.text, heading):
             continue
-        held = with_words_alike(frozenset(words(heading)), question.terms)
-        named = known_of_manual(hits[0][1].quote.document, heading, question, context)
-        beside = held | named
+        heading_words = with_words_alike(frozenset(words(heading)), question.terms)
+        known_words = known_of_manual(hits[0][1].quote.document, heading, question, context)
+        with_known = heading_words | known_words
         # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
-        rest = weights.keys() - named
-        heads = coverage(weights, held) >= MIN_IN_HEADING or (rest and rest <= held)
-        if not (heads or not rest) or coverage(weights, beside) < MIN_NAMED:
+        rest = weights.keys() - known_words
+        heads = coverage(weights, heading_words) >= MIN_IN_HEADING or (rest and rest <= heading_words)
+        if not (heads or not rest) or coverage(weights, with_known) < MIN_NAMED:
             continue
         steps = _steps(hits, limit)
         quotes = tuple(hit.quote for number, hit in hits if any(number in step.numbers for step in steps))
@@ -150,12 +150,12 @@ def _find_procedure(
             by_name.append(Procedure(heading, tuple(steps), quotes))
         elif steps:
             # "Take a scrolling screenshot" does not answer "How to take a screenshot".
-            nearest = adjacency(question, words(heading)), -len(held.difference(weights))
-            worth = (coverage(weights, beside), *nearest, max(hit.score for _, hit in hits))
-            found.append((worth, Procedure(heading, tuple(steps), quotes)))
-    if not found and len(by_name) == 1 and len(by_name[0].steps) >= MIN_ITEMS:
+            nearest = adjacency(question, words(heading)), -len(heading_words.difference(weights))
+            worth = (coverage(weights, with_known), *nearest, max(hit.score for _, hit in hits))
+            ranked.append((worth, Procedure(heading, tuple(steps), quotes)))
+    if not ranked and len(by_name) == 1 and len(by_name[0].steps) >= MIN_ITEMS:
         return by_name[0]
-    return max(found, key=lambda one: one[0])[1] if found else None
+    return max(ranked, key=lambda one: one[0])[1] if ranked else None
 
 
 def _find_listed(question: QuestionTerms, context: Context, limit: int) -> Procedure | None:
@@ -174,15 +174,15 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
 
     All are of one document. A list is whole if the text or heading above it, or the document's name, has the subject.
     """
-    subject, found = set(subject_terms(question)), list[tuple[float, Procedure]]()
+    subject, scored_lists = set(subject_terms(question)), list[tuple[float, Procedure]]()
     for score, one in _denied_lists(context, limit):
         quote = one.quotes[0]
         above = (*words(f"{one.heading}\n{quote.section or ''}"), *name_words(quote.document))
         rest = subject - with_words_alike(frozenset(above), subject)
         steps = tuple(step for step in one.steps if rest <= with_words_alike(frozenset(words(step.text)), rest))
         if steps:
-            found.append((score - len(rest), replace(one, steps=steps)))
-    ranked = [one for _, one in sorted(found, key=lambda one: -one[0])]
+            scored_lists.append((score - len(rest), replace(one, steps=steps)))
+    ranked = [one for _, one in sorted(scored_lists, key=lambda one: -one[0])]
     return [one for one in ranked if one.quotes[0].document == ranked[0].quotes[0].document][:MAX_LISTS]
 
 
@@ -214,27 +214,27 @@ def compose_procedures(found: Sequence[Procedure], context: Context) -> str:
     return "\n\n".join([*texts, sources_sentence(quote for one in found for quote in one.quotes)])
 
 
-def _composed(found: Procedure, context: Context, before: int) -> str:
+def _composed(procedure: Procedure, context: Context, before: int) -> str:
     """Compose the heading, the cited steps, and a note on missing ones; a step that is its heading stands alone.
 
     `before` is the number of words in front of it.
     """
-    place = found.quotes[0].place
-    of = f" ({place})" if found.quotes[0].has_pages else ""
-    is_heading = [step.text.rstrip(" :：") for step in found.steps] == [found.heading]
-    heading = f"Under “{escape_marks(found.heading)}”{of}:"
-    if found.introducing is not None:
-        heading = add_mark(found.heading, f"[{found.introducing}]")
+    place = procedure.quotes[0].place
+    of = f" ({place})" if procedure.quotes[0].has_pages else ""
+    is_heading = [step.text.rstrip(" :：") for step in procedure.steps] == [procedure.heading]
+    heading = f"Under “{escape_marks(procedure.heading)}”{of}:"
+    if procedure.introducing is not None:
+        heading = add_mark(procedure.heading, f"[{procedure.introducing}]")
     lines = [] if is_heading else [heading, ""]
-    shown = number_shown([step.text for step in found.steps], before)
-    for step in found.steps[:shown]:
+    steps_shown = number_shown([step.text for step in procedure.steps], before)
+    for step in procedure.steps[:steps_shown]:
         start = f"{step.number}. " if step.number is not None else "" if is_heading else "- "
         lines += [f"{start}{add_mark(step.text, str(list(step.marks)))}"] if step.text else []
         lines += ["", compose_introduced(step.code, context), ""] if step.code else []
     lines = lines[:-1] if not lines[-1] else lines
-    if left := len(found.steps) - shown:
-        lines += ["", left_sentence(left, "items" if found.introducing is not None else "steps")]
-    elif missing := _missing_numbers(found.steps):
+    if steps_left := len(procedure.steps) - steps_shown:
+        lines += ["", left_sentence(steps_left, "items" if procedure.introducing is not None else "steps")]
+    elif missing := _missing_numbers(procedure.steps):
         several = len(missing) > 1
         subject = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
         lines += ["", f"{subject} not found."]
@@ -253,7 +253,7 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
         if denying_hit(hit.quote, context) is None and not heading_denies(hit.quote.section):  # what must not be done
             sections[hit.quote.document, hit.quote.section].append((number, hit))
     for (_, heading), hits in sections.items():
-        title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
+        title, page, section_hits = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
         for number, hit in sorted(hits, key=lambda one: position_in_document(one[1].quote)):
             introduced = _INTRODUCED.fullmatch(" ".join(hit.quote.text.split()))
             code = _introduced_code(hit.quote, number, context) if introduced else []
@@ -261,12 +261,12 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
                 yield introduced[1], [(number, hit), *code]
                 introduced = None
             if introduced or hit.quote.page > page + 1:
-                yield title, own
-                title, own = introduced[1] if introduced else " ".join(heading.split()), []
+                yield title, section_hits
+                title, section_hits = introduced[1] if introduced else " ".join(heading.split()), []
             page = hit.quote.page
             if not introduced:
-                own.append((number, hit))
-        yield title, own
+                section_hits.append((number, hit))
+        yield title, section_hits
 
 
 def _introduced_code(quote: Quote, number: int, context: Context) -> list[tuple[int, Hit]]:

@@ -88,19 +88,25 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     None is kept if those of the best one's document give different numbers for what is to be counted. `chosen` is best
     first.
     """
-    own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
-    others = [one for one in chosen if one not in own]
-    numbered = [one for one in own if new_numbers(one, question)][:1]
-    if question.analysis.asks == "count" and any(_counts_differ(own[0], one, question) for one in own[1:]):
+    statements_of_best = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
+    others = [one for one in chosen if one not in statements_of_best]
+    numbered = [one for one in statements_of_best if new_numbers(one, question)][:1]
+    if question.analysis.asks == "count" and any(
+        _counts_differ(statements_of_best[0], one, question) for one in statements_of_best[1:]
+    ):
         return [], False
     contradicting = [
         one
         for one in others
-        if states_otherwise(own[0], one, question)
+        if states_otherwise(statements_of_best[0], one, question)
         or any(_gives_other_numbers(first, one, question) for first in numbered)
     ]
-    kept = [one for one in others if one in contradicting or _differs_in_one_place(own[0], one, question)]
-    return [*own, *kept], bool(contradicting)
+    compared = [
+        one
+        for one in others
+        if one in contradicting or _differs_in_one_place(statements_of_best[0], one, question)
+    ]
+    return [*statements_of_best, *compared], bool(contradicting)
 
 
 def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) -> bool:
@@ -277,20 +283,20 @@ async def score_sentences(scorer: SentenceScorer, question: str, statements: Seq
     if not passages:
         return SentenceScores(of={})
     scored = await scorer.score(question, [[statement.text for statement in same] for same in passages])
-    found = {
+    scores_of_sentences = {
         sentence_key(statement): (score, statement.text)
         for same, scores in zip(passages, scored, strict=True)
         for statement, score in zip(same, scores, strict=True)
         if score is not None
     }
-    scores = [score for score, _ in found.values()]
+    scores = [score for score, _ in scores_of_sentences.values()]
     least, most = min(scores, default=0.0), max(scores, default=0.0)
     sentence_scores = {
         key: MIN_SCORE + (1 - MIN_SCORE) * (score - least) / (most - least) if most > least else 1.0
-        for key, (score, _) in found.items()
+        for key, (score, _) in scores_of_sentences.items()
     }
     enough = len({statement.text for statement in filled}) >= MIN_SENTENCES
-    return SentenceScores(of=sentence_scores, first=_clearly_first(found) if enough else None)
+    return SentenceScores(of=sentence_scores, first=_clearly_first(scores_of_sentences) if enough else None)
 
 
 def merge_scores(several: Sequence[SentenceScores]) -> SentenceScores:

@@ -64,9 +64,9 @@ class Statement(Record):
     sentence_index: int = 0
     """Its index in its quote, from 0."""
     words: tuple[str, ...]
-    is_row: bool = False
+    is_of_cells: bool = False
     """Whether it consists of cells of a table, named by their rows and columns."""
-    cells: tuple[FoundRow, ...] = ()
+    rows: tuple[FoundRow, ...] = ()
     """The rows and cells that it consists of, where they are a table's and not computed."""
     is_computed: bool = False
     """Whether it was computed from the cells of a table, which do not state it themselves."""
@@ -90,9 +90,9 @@ class Statement(Record):
         return f"{self.picture} reads{beside} “{self.text.rstrip('.')}”."
 
     @property
-    def is_of_kind(self) -> bool:
+    def has_asked_kind(self) -> bool:
         """Whether it consists of cells that surely have the kind of answer that the question asks for."""
-        return bool(self.cells) and all(row.is_of_kind for row in self.cells)
+        return bool(self.rows) and all(row.has_asked_kind for row in self.rows)
 
     @property
     def quote(self) -> Quote:

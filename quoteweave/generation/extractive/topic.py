@@ -157,11 +157,13 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     # Among many pages, some have a word of the same meaning by chance, too.
     otherwise = size < 1 or not context.rarity
     quotes = _words_of_quotes(question, context, otherwise=otherwise)
-    known = frozenset[str]().union(*(held for _, held in quotes))
-    asked = _asked_words(question, context, known)
-    rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
+    words_found = frozenset[str]().union(*(held for _, held in quotes))
+    asked_words = _asked_words(question, context, words_found)
+    rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in words_found else 1.0) for word in asked_words}
     absent = frozenset(
-        word for word in rarity if _is_absent(word, context) and not (word in known and (otherwise or word in _units()))
+        word
+        for word in rarity
+        if _is_absent(word, context) and not (word in words_found and (otherwise or word in _units()))
     )
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
@@ -216,32 +218,40 @@ def _units() -> frozenset[str]:
     return frozenset(words(" ".join(name for name, _ in unit_words())))
 
 
-def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str]) -> list[str]:
-    """The words to look for; for a question in another language, only names and numbers that are `known`."""
-    limit, called = question.analysis.threshold, _CALLED.findall(question.analysis.text)
+def _asked_words(question: QuestionTerms, context: Context, known_words: frozenset[str]) -> list[str]:
+    """The words to look for; for a question in another language, only names and numbers that are `known_words`."""
+    limit, called_words = question.analysis.threshold, _CALLED.findall(question.analysis.text)
     # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
-    beside = {*words(limit.number if limit else ""), *(word for word in words(" ".join(called)) if word not in known)}
+    beside = {
+        *words(limit.number if limit else ""),
+        *(word for word in words(" ".join(called_words)) if word not in known_words),
+    }
     beside.update(words(" ".join(_SUPERLATIVE.findall(question.analysis.text))))
     # A question about the winter is on topic even if the documents tell only about the summer.
     beside.update(
-        word for found in _TIME_OF_YEAR.findall(question.analysis.text) for word in words(found) if word not in known
+        word
+        for phrase in _TIME_OF_YEAR.findall(question.analysis.text)
+        for word in words(phrase)
+        if word not in known_words
     )
     if question.analysis.asks == "contact":  # a telephone number need not be called one
         beside.update(words(f"{question.analysis.asked_by} telephone phone"))
     if foreign_language(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
-        beside.update(light_words(question.analysis.text) - known, _foreign_verb(question, context))
-    asked = [word for word in _subject(question, context) if word not in beside]
+        beside.update(light_words(question.analysis.text) - known_words, _foreign_verb(question, context))
+    asked_words = [word for word in _subject(question, context) if word not in beside]
     if language_difference(question.analysis.text, context) is not None:
-        asked = [word for word in asked if word in question.names and word in known]
-    return [word for word in asked if word not in calculation_words()] or asked
+        asked_words = [word for word in asked_words if word in question.names and word in known_words]
+    return [word for word in asked_words if word not in calculation_words()] or asked_words
 
 
-def _with_spellings(held: frozenset[str], context: Context) -> frozenset[str]:
+def _with_spellings(words_of_quote: frozenset[str], context: Context) -> frozenset[str]:
     """Words of a quote, with those of the question that it has in another spelling, by which the search found it."""
-    found = (
-        asked for asked, written in context.spellings.items() if any(held.issuperset(words(each)) for each in written)
+    asked_spellings = (
+        spelling
+        for spelling, spellings in context.spellings.items()
+        if any(words_of_quote.issuperset(words(each)) for each in spellings)
     )
-    return held.union(word for asked in found for word in words(asked))
+    return words_of_quote.union(word for spelling in asked_spellings for word in words(spelling))
 
 
 def _subject(question: QuestionTerms, context: Context) -> list[str]:
@@ -263,17 +273,21 @@ def language_difference(question: str, context: Context) -> LanguageDifference |
     in English without quotes. A short question may have too few words to tell its language: it then suffices that no
     page has its "welche" or "combien".
     """
-    asked = guess_language(question) or _foreign_language(question, context)
-    if asked is None:
+    language_of_question = guess_language(question) or _foreign_language(question, context)
+    if language_of_question is None:
         return None
-    read: dict[str, list[str]] = {}
+    texts_by_document: dict[str, list[str]] = {}
     for hit in _ranked(context)[:MAX_READ]:
-        read.setdefault(hit.quote.document, []).append(text_of(hit.quote)[:MAX_CHARACTERS])
-    documents = ["\n".join(texts) for texts in read.values()]
-    told = guess_language("\n".join(documents))
-    if asked == told or asked in map(guess_language, documents) or (told is None and (read or asked == "English")):
+        texts_by_document.setdefault(hit.quote.document, []).append(text_of(hit.quote)[:MAX_CHARACTERS])
+    documents = ["\n".join(texts) for texts in texts_by_document.values()]
+    language_of_documents = guess_language("\n".join(documents))
+    if (
+        language_of_question == language_of_documents
+        or language_of_question in map(guess_language, documents)
+        or (language_of_documents is None and (texts_by_document or language_of_question == "English"))
+    ):
         return None
-    return LanguageDifference(asked, told)
+    return LanguageDifference(language_of_question, language_of_documents)
 
 
 def _foreign_language(question: str, context: Context) -> Language | None:

@@ -97,20 +97,25 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     "Which file has the licence?" is not answered by "This file has it", and "Debian 8" is not "Debian Day, from 8 to 14
     July". "The cost of revenue" is not the revenue.
     """
-    asked, text = question.text, statement.text
-    if _tells_of_its_property(asked, text, question.asks) or _is_of_a_part(statement, terms):
+    question_text, text = question.text, statement.text
+    if _tells_of_its_property(question_text, text, question.asks) or _is_of_a_part(statement, terms):
         return True
-    of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms)
+    of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
     of_other = of_other or (
-        not statement.is_row and (_is_of_another_owner(asked, text) or _is_of_another_office(asked, text))
+        not statement.is_of_cells
+        and (_is_of_another_owner(question_text, text) or _is_of_another_office(question_text, text))
     )
-    of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(asked, text))
-    if of_other or _is_measured_otherwise(asked, text) or _refers_to_another_subject(statement, question, terms):
+    of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(question_text, text))
+    if (
+        of_other
+        or _is_measured_otherwise(question_text, text)
+        or _refers_to_another_subject(statement, question, terms)
+    ):
         return True
-    which = _ASKS_WHICH.match(asked)
+    which = _ASKS_WHICH.match(question_text)
     if which is not None and _leaves_open_which(re.escape(which[1]), text):
         return True
-    numbered = () if statement.is_row else _NUMBERED.findall(asked)
+    numbered = () if statement.is_of_cells else _NUMBERED.findall(question_text)
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
 
 
@@ -176,10 +181,10 @@ def _is_measured_otherwise(question: str, text: str) -> bool:
 
     "How long" may ask for a time, which a text may give beside a depth.
     """
-    wanted = {_EXTENT_OF[word.casefold()] for found in _HOW_LONG.findall(question) for word in found if word}
-    wanted -= {"long"} if "time" in dimensions_in(text) else set()
-    told = {_EXTENT_OF[word.casefold()] for found in _MEASURED.findall(text) for word in found if word}
-    return bool(wanted and told) and wanted.isdisjoint(told)
+    extents_asked = {_EXTENT_OF[word.casefold()] for found in _HOW_LONG.findall(question) for word in found if word}
+    extents_asked -= {"long"} if "time" in dimensions_in(text) else set()
+    extents_told = {_EXTENT_OF[word.casefold()] for found in _MEASURED.findall(text) for word in found if word}
+    return bool(extents_asked and extents_told) and extents_asked.isdisjoint(extents_told)
 
 
 def _is_beside_the_place(question: str, text: str) -> bool:
@@ -198,15 +203,13 @@ def _tells_of_its_property(question: str, text: str, asks: AnswerType) -> bool:
     groups = (
         _ASKED_GROUP.finditer(question) if asks in NUMBER_KINDS | {"statement"} else ()
     )  # "the hours of shops" tells when shops open
-    things = [found[1] for found in (_ASKED_THING.match(question), *groups) if found is not None]
-    before, said = (
-        r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?",
-        {*question.casefold().split(), *_NAMES_NO_OTHER, ""},
-    )
+    things = [match[1] for match in (_ASKED_THING.match(question), *groups) if match is not None]
+    of_property = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?"
+    allowed_properties = {*question.casefold().split(), *_NAMES_NO_OTHER, ""}
     for thing in things:
-        told = re.sub(rf"\b({thing})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
-        properties = re.findall(rf"(?:{before})?\b{thing}\b", told, re.IGNORECASE)
-        if properties and not any(each.casefold() in said for each in properties):
+        with_of = re.sub(rf"\b({thing})['’]\s+(\w+)", r"\2 of \1", text, flags=re.IGNORECASE)
+        properties = re.findall(rf"(?:{of_property})?\b{thing}\b", with_of, re.IGNORECASE)
+        if properties and not any(word.casefold() in allowed_properties for word in properties):
             return True
     return False
 

@@ -107,7 +107,7 @@ def tells_what_it_does(text: str, question: str) -> bool:
 def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     """Whether nothing shows that a statement is about something else than the act or fact asked about."""
     text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
-    if statement.is_row:
+    if statement.is_of_cells:
         return True
     denied = asks == "look" and denies_unasked(statement, question)
     if denied or names_doer_of_another_thing(statement, question):
@@ -125,24 +125,24 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
 
 def _tells_what_it_caused(text: str, question: str, subject: Iterable[str]) -> bool:
     """Whether a text tells what the thing asked about caused, not its cause: "Earnings fell, driven by lower sales"."""
-    found = _CAUSED.search(text) if _ASKS_CAUSE.match(question) else None
-    if found is None or not text[: found.start()].strip():
+    cause = _CAUSED.search(text) if _ASKS_CAUSE.match(question) else None
+    if cause is None or not text[: cause.start()].strip():
         return False
-    before, after = text[: found.start()], text[found.end() :]
+    before, after = text[: cause.start()], text[cause.end() :]
     return len(set(words(after)).intersection(subject).difference(words(before))) >= MIN_ONLY_CAUSES
 
 
 def _tells_value(text: str, question: QuestionTerms) -> bool:
     """Whether nothing shows that a text is about another fact than the question."""
-    asked, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
+    question_text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
     subject = subject_terms(question)
-    if is_of_another_time(text, asked, asks) or _is_of_another_number(text, asked):
+    if is_of_another_time(text, question_text, asks) or _is_of_another_number(text, question_text):
         return False
-    if _is_of_excepted(text, asked, subject, by_yes_or_no=asks == "yes_or_no"):
+    if _is_of_excepted(text, question_text, subject, by_yes_or_no=asks == "yes_or_no"):
         return False
-    if asks in NUMBER_KINDS | {"statement"} and _is_of_a_part(text, asked, subject):
+    if asks in NUMBER_KINDS | {"statement"} and _is_of_a_part(text, question_text, subject):
         return False
-    return not _is_only_supposed(text, asked, asks, subject)
+    return not _is_only_supposed(text, question_text, asks, subject)
 
 
 def _is_only_supposed(text: str, question: str, asks: AnswerType, subject: Iterable[str]) -> bool:
@@ -158,24 +158,28 @@ def _is_of_a_part(text: str, question: str, subject: Iterable[str]) -> bool:
     part, thing = _SAYS_PART.search(text), _ASKED_OF.search(question)
     if part is None or thing is None or _SAYS_PART.search(question) or _DIGIT.search(text[: part.start()]):
         return False
-    named = set(words(thing[1])).intersection(subject)
-    return bool(_DIGIT.search(text[part.end() :])) and not named <= set(words(text[part.end() :]))
+    words_of_thing = set(words(thing[1])).intersection(subject)
+    return bool(_DIGIT.search(text[part.end() :])) and not words_of_thing <= set(words(text[part.end() :]))
 
 
 def _is_of_excepted(text: str, question: str, subject: Iterable[str], *, by_yes_or_no: bool) -> bool:
     """Whether a text has a word of the question only in an exception, which may answer yes or no."""
     if _EXCEPTED.search(question):
         return False
-    found = [one for one in _EXCEPTED.finditer(text) if one["excepted"] == "without" or not by_yes_or_no]
-    excepted = {word for one in found for word in words(one["what"])}.intersection(subject)
-    return not excepted <= set(words(_EXCEPTED.sub(" ", text)))
+    exceptions = [
+        exception for exception in _EXCEPTED.finditer(text) if exception["excepted"] == "without" or not by_yes_or_no
+    ]
+    excepted_words = {word for exception in exceptions for word in words(exception["what"])}.intersection(subject)
+    return not excepted_words <= set(words(_EXCEPTED.sub(" ", text)))
 
 
 def _is_of_another_number(text: str, question: str) -> bool:
     """Whether a text is about another number of things than the question: one household instead of two."""
-    said = _counted(text)
-    others = (noun for noun, numbers in _counted(question).items() if said.get(noun, numbers).isdisjoint(numbers))
-    return any("" not in said[noun] for noun in others)
+    counted_in_text = _counted(text)
+    others = (
+        noun for noun, numbers in _counted(question).items() if counted_in_text.get(noun, numbers).isdisjoint(numbers)
+    )
+    return any("" not in counted_in_text[noun] for noun in others)
 
 
 def _counted(text: str) -> dict[str, set[str]]:

@@ -95,10 +95,10 @@ class AskedAct:
 @lru_cache(maxsize=64)  # called for each candidate statement
 def asked_act(question: str) -> AskedAct | None:
     """The act that a question with a helping verb asks about; None if the place of its main verb is not certain."""
-    found = _ASKS_BY_HELPING_VERB.match(question[:MAX_ANALYSED_CHARACTERS])
-    if found is None:
+    match = _ASKS_BY_HELPING_VERB.match(question[:MAX_ANALYSED_CHARACTERS])
+    if match is None:
         return None
-    rest, helping = found["rest"], found["helping"].casefold()
+    rest, helping = match["rest"], match["helping"].casefold()
     if rest.casefold().startswith("there "):  # "Are there rooms in the house used by guests?" asks about no act
         return None
     place = _verb_place(rest, helping)
@@ -108,12 +108,12 @@ def asked_act(question: str) -> AskedAct | None:
     subject = _ENDS_IN_BE_OR_NOT.sub("", rest[:start]).strip()
     return AskedAct(
         helping=helping,
-        subject=subject or found["noun"] or "",
+        subject=subject or match["noun"] or "",
         is_subject_asked=not subject,
         verb=rest[start:end],
         after=rest[end:],
         is_passive=helping in _FORMS_OF_BE or _ENDS_IN_BE_OR_NOT.search(rest[:start]) is not None,
-        may_have_object=bool(found["noun"])
+        may_have_object=bool(match["noun"])
         or helping not in _FORMS_OF_DO
         or _ENDS_OR_PREPOSITION.match(rest, end) is None,
     )
@@ -168,9 +168,9 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     asked = asked_act(question)
     if asked is None:
         return False
-    own, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
-    if not any(words_of(own, text)):  # another word may say it
-        return is_passive and not any(words_of(frozenset().union(*map(words_alike, own)), text))
+    words_of_verb, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
+    if not any(words_of(words_of_verb, text)):  # another word may say it
+        return is_passive and not any(words_of(frozenset().union(*map(words_alike, words_of_verb)), text))
     acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
         return False

@@ -192,11 +192,11 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
 
     At most `MAX_ACTS` are read. A noun says an act only about what follows it: "the use of the crane".
     """
-    own = frozenset(words(verb))
-    stems = own.union(*map(words_alike, own))
+    words_of_verb = frozenset(words(verb))
+    stems = words_of_verb.union(*map(words_alike, words_of_verb))
     clauses = _BETWEEN_CLAUSES.split(_FIRST_TO.sub("did ", _NUMBER_OF_SECTION.sub("", text)))
-    said = ((clause, match) for clause in clauses for match in words_of(stems, clause))
-    for clause, match in itertools.islice(said, MAX_ACTS):
+    places_of_verb = ((clause, match) for clause in clauses for match in words_of(stems, clause))
+    for clause, match in itertools.islice(places_of_verb, MAX_ACTS):
         before = clause[max(0, match.start() - MAX_AROUND) : match.start()]
         after = clause[match.end() : match.end() + MAX_AROUND]
         if _is_attribute(match[0], before, after):
@@ -206,12 +206,12 @@ def acts_in(text: str, verb: str, *, is_participle: bool = False) -> Iterator[Ac
         is_noun = is_counted or BEFORE_NOUN.search(before) or _is_noun_of_act(match[0], verb)
         if (is_noun or match[0].endswith("ing")) and (of := _OF_THING.match(after)):
             yield _act_of_noun(match[0], before, after[of.end() :])
-        if is_noun and (given := _IS_GIVEN.search(before)):  # "Staff receive supervision"
-            yield _act_of_noun(match[0], before, given["subject"])
+        if is_noun and (subject_given := _IS_GIVEN.search(before)):  # "Staff receive supervision"
+            yield _act_of_noun(match[0], before, subject_given["subject"])
         if is_noun:
             continue
         act = _act(before, match[0], after, verb.casefold(), is_participle=is_participle)
-        if act.is_passive or own & words_asking(match[0]):
+        if act.is_passive or words_of_verb & words_asking(match[0]):
             yield act
 
 

@@ -49,19 +49,19 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
 
     It must be about the time of the question: who once repaired the roof need not be the one who repairs it now.
     """
-    asked, may = ASKS_WHO_DID.match(question.analysis.text), ASKS_WHO_MAY.match(question.analysis.text)
-    found = asked or may
-    if found is None:
+    did, may = ASKS_WHO_DID.match(question.analysis.text), ASKS_WHO_MAY.match(question.analysis.text)
+    match = did or may
+    if match is None:
         return False
-    thing = frozenset(head_nouns(question.analysis.text[found.end() :]))
+    thing = frozenset(head_nouns(question.analysis.text[match.end() :]))
     times = {"present", "possible"} if may else {"past", "perfect"}
-    if asked is not None and _is_present_form(found["verb"]):
+    if did is not None and _is_present_form(match["verb"]):
         times = (
             {"present", "perfect", "future"}
             if _TELLS_OF_ONCE.search(text)
             else {"past", "present", "perfect", "future"}
         )
-    acts = _acts(text, found["verb"], is_participle=asked is not None and not _is_present_form(found["verb"]))
+    acts = _acts(text, match["verb"], is_participle=did is not None and not _is_present_form(match["verb"]))
     return any(
         act.is_asserted
         and not act.is_denied

@@ -35,18 +35,18 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
 
     The number of those who "do not lean" is not the number of those who do, either, and what was is not what is "now".
     """
-    asked = question.analysis
-    denied = only_denied_words(statement.text) if asked.asks in NUMBER_KINDS else frozenset[str]()
-    if asked.asks == "count" and has_none(statement.text, asked.text):
-        return has_denying_word(asked.text)
-    if not (has_denying_word(asked.text) or denied.isdisjoint(subject_terms(question))):
+    analysis = question.analysis
+    denied = only_denied_words(statement.text) if analysis.asks in NUMBER_KINDS else frozenset[str]()
+    if analysis.asks == "count" and has_none(statement.text, analysis.text):
+        return has_denying_word(analysis.text)
+    if not (has_denying_word(analysis.text) or denied.isdisjoint(subject_terms(question))):
         return True
-    if _NOW.search(asked.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
+    if _NOW.search(analysis.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
         return True
-    if _ASKS_IF.match(asked.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
-        return not has_denying_word(asked.text)
-    negated = asked.asks not in _DENIED_OTHERWISE and _NOT.search(asked.text) is not None
-    return has_opposite_word(asked.text, statement.text) or (negated and not has_denying_word(statement.text))
+    if _ASKS_IF.match(analysis.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
+        return not has_denying_word(analysis.text)
+    negated = analysis.asks not in _DENIED_OTHERWISE and _NOT.search(analysis.text) is not None
+    return has_opposite_word(analysis.text, statement.text) or (negated and not has_denying_word(statement.text))
 
 
 def counted_noun(question: str) -> str:
@@ -58,9 +58,10 @@ def counted_noun(question: str) -> str:
 def has_none(text: str, question: str) -> bool:
     """Whether a text says that there is none of what a question counts: "She called no witnesses"."""
     noun = re.escape(counted_noun(question))
-    found = (
+    none_of_it = (
         re.search(rf"\bno\s+{noun}\b(?P<rest>[^.,;]*?)(?=[.,;]|\s(?:and|but|or)\s|$)", text, re.IGNORECASE)
         if noun
         else None
     )
-    return found is not None and set(words(found["rest"])) <= set(words(question))  # "no rooms free" is not none
+    # "No rooms free" is not none.
+    return none_of_it is not None and set(words(none_of_it["rest"])) <= set(words(question))

@@ -117,14 +117,14 @@ def _tells_noun_behind(text: str, question: QuestionTerms, preposition: str, nou
     if question.analysis.asks != "statement" or not noun_behind(question.analysis.text).isdisjoint(words(text)):
         return True
     if "language" in noun.casefold():
-        named = (match[0] for match in _LANGUAGES.finditer(text) if match["preposition"].casefold() == preposition)
-        return any(not listed_words("language_names").isdisjoint(words(name, stem=False)) for name in named)
+        languages = (match[0] for match in _LANGUAGES.finditer(text) if match["preposition"].casefold() == preposition)
+        return any(not listed_words("language_names").isdisjoint(words(name, stem=False)) for name in languages)
     return (
         preposition in _NAMES_ONE
         and _HAS_NAME.search(noun) is not None
         and any(
-            _is_verb(found["verb"], question) and _is_new(found["name"], question)
-            for found in re.finditer(rf"\b(?P<verb>\w+)\s+{preposition}\s+{_NAME}", text, re.IGNORECASE)
+            _is_verb(verb_and_name["verb"], question) and _is_new(verb_and_name["name"], question)
+            for verb_and_name in re.finditer(rf"\b(?P<verb>\w+)\s+{preposition}\s+{_NAME}", text, re.IGNORECASE)
         )
     )
 

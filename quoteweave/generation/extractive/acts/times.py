@@ -93,7 +93,7 @@ def tells_time_of_its_own(text: str, question: str) -> bool:
         return True
     rest = NAMES_WEEKDAY.sub(" ", text) if NAMES_WEEKDAY.search(question) else text
     return _TIME_OF_ITS_OWN.search(rest) is not None or any(
-        set(words(question)).isdisjoint(words(one["event"])) for one in _WITHIN_TIME_OF.finditer(text)
+        set(words(question)).isdisjoint(words(span["event"])) for span in _WITHIN_TIME_OF.finditer(text)
     )
 
 
@@ -122,8 +122,8 @@ def _is_of_several(text: str, question: str) -> bool:
         return False
     noun = re.escape(when["noun"])
     forms = rf"\b{noun}\b", rf"\b{noun}s\b", rf"\b{noun}s\s+(?:were\s+)?{when['verb']}\b"
-    one, several, done = (re.search(form, text, re.IGNORECASE) is not None for form in forms)
-    return done or (several and not one)
+    singular, plural, passive_plural = (re.search(form, text, re.IGNORECASE) is not None for form in forms)
+    return passive_plural or (plural and not singular)
 
 
 def _was_once(text: str, question: str) -> bool:

@@ -237,9 +237,9 @@ _FURTHER = lazy_regex(r"(?:\b\d[\d.,]*\s+)?\b(?:additional|further|extra|remaini
 
 def new_facts(text: str, question: str) -> tuple[Facts, list[Amount]]:
     """The facts of a text, and its numbers that are not in the question."""
-    known: set[Decimal] = {amount.value for amount in read_evidence(question).amounts}
+    values_in_question: set[Decimal] = {amount.value for amount in read_evidence(question).amounts}
     facts = read_evidence(_ITEM.sub("", text))  # the number of a list item is no amount
-    return facts, [one for one in facts.amounts if one.value not in known and not one.ordinal]
+    return facts, [one for one in facts.amounts if one.value not in values_in_question and not one.ordinal]
 
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
@@ -281,16 +281,18 @@ def own_amounts(text: str, question: str) -> str:
     ]
     for pattern in filter(None, left_out):
         rest = pattern.sub(" ", rest)
-    said = set(words(question))
-    rest = _OF_OTHERS.sub(lambda found: " " if said.isdisjoint(words(found["others"])) else found[0], rest)
+    question_words = set(words(question))
+    rest = _OF_OTHERS.sub(lambda match: " " if question_words.isdisjoint(words(match["others"])) else match[0], rest)
     return _without_prices_of_others(_without_distances(rest, question), question)
 
 
 def _without_distances(text: str, question: str) -> str:
     """A text without distances; if one is asked for, without those from places that the question does not name."""
     if _ASKS_DISTANCE.search(question):
-        said = set(words(question))
-        return _DISTANCE_FROM.sub(lambda found: " " if said.isdisjoint(words(found["place"])) else found[0], text)
+        question_words = set(words(question))
+        return _DISTANCE_FROM.sub(
+            lambda match: " " if question_words.isdisjoint(words(match["place"])) else match[0], text
+        )
     return text if _ASKS_ALTITUDE.search(question) and _ABOVE_SEA.search(text) else _DISTANCE.sub(" ", text)
 
 
@@ -301,13 +303,13 @@ def _without_prices_of_others(text: str, question: str) -> str:
     prices stand before their things, the text after the previous thing is kept: "and 8 for juniors", of "15 euros for
     adults and 8 for juniors".
     """
-    wanted = frozenset(words(" ".join(found["what"] for found in _FOR.finditer(question))))
-    told_for = list(_FOR.finditer(text))
-    own = [at for at, found in enumerate(told_for) if not wanted.isdisjoint(words(found["what"]))]
-    if not wanted or not own or own[0] == 0:
+    priced_thing = frozenset(words(" ".join(match["what"] for match in _FOR.finditer(question))))
+    prices = list(_FOR.finditer(text))
+    prices_of_thing = [at for at, match in enumerate(prices) if not priced_thing.isdisjoint(words(match["what"]))]
+    if not priced_thing or not prices_of_thing or prices_of_thing[0] == 0:
         return text
-    priced_before = any(map(str.isdigit, text[: told_for[0].start()]))
-    return text[told_for[own[0] - 1].end() :] if priced_before else text[told_for[own[0]].start() :]
+    priced_before = any(map(str.isdigit, text[: prices[0].start()]))
+    return text[prices[prices_of_thing[0] - 1].end() :] if priced_before else text[prices[prices_of_thing[0]].start() :]
 
 
 def is_share_of_part(text: str, question: str) -> bool:
@@ -316,25 +318,25 @@ def is_share_of_part(text: str, question: str) -> bool:
     >>> is_share_of_part("85% of Black adults favour it.", "What percentage of adults favour it?")
     True
     """
-    found = _SHARE_OF.search(question)
-    if found is None:
+    asked_share = _SHARE_OF.search(question)
+    if asked_share is None:
         return False
     if _DEGREE.search(text) and not _DEGREE.search(question):
         return True  # those who strongly favour it are a part of those who do
-    if not {word.casefold() for word in _TOKEN.findall(found["before"])} <= _WHOLE_GROUP:
+    if not {word.casefold() for word in _TOKEN.findall(asked_share["before"])} <= _WHOLE_GROUP:
         return False  # the question names the part
-    group = set(words(found["group"]))
-    own = {*_WHOLE_GROUP, *STOP_WORDS, *(word.casefold() for word in _WORD.findall(question))}
+    group = set(words(asked_share["group"]))
+    allowed_words = {*_WHOLE_GROUP, *STOP_WORDS, *(word.casefold() for word in _WORD.findall(question))}
     clauses = [clause for clause in _CLAUSES.split(text) if _PERCENT.search(clause)]
-    said = (pair for clause in clauses for pair in itertools.pairwise(["", *_TOKEN.findall(clause)]))
-    of_group = [before for before, word in said if group.intersection(words(word))]
+    pairs = (pair for clause in clauses for pair in itertools.pairwise(["", *_TOKEN.findall(clause)]))
+    of_group = [before for before, word in pairs if group.intersection(words(word))]
     if of_group:
-        return all(before.casefold() not in own and before[:1].isalpha() for before in of_group)
+        return all(before.casefold() not in allowed_words and before[:1].isalpha() for before in of_group)
     return any(
-        not {one["part"].casefold(), *words(one["part"])} & {*own, *words(question)}
-        and not group & set(words(one["whole"]))
+        not {share["part"].casefold(), *words(share["part"])} & {*allowed_words, *words(question)}
+        and not group & set(words(share["whole"]))
         for clause in clauses
-        for one in _OF_PART.finditer(clause)
+        for share in _OF_PART.finditer(clause)
     )
 
 
@@ -345,8 +347,10 @@ def own_counts(text: str, question: str) -> str:
     'None rooms has a balcony.'
     """
     rest = normalize_notation(text)
-    said = set(words(question))
-    groups = [[bool(said & set(words(one))) for one in found.groups()] for found in _TWO_GROUPS.finditer(rest)]
+    question_words = set(words(question))
+    groups = [
+        [bool(question_words & set(words(one))) for one in found.groups()] for found in _TWO_GROUPS.finditer(rest)
+    ]
     if any(one != other for one, other in groups):
         return ""  # "1,138 domestic and foreign stores" does not tell how many domestic ones there are
     rest = rest if _FURTHER.search(question) else _FURTHER.sub(" ", rest)

@@ -43,12 +43,13 @@ def asks_name(question: str) -> bool:
 
 def tells_name(text: str, question: QuestionTerms) -> bool:
     """Whether a text has a name that is not in the question, directly beside the thing whose name is asked for."""
-    asked = set(subject_terms(question))
-    written = {_singular(word) for word in WORD.findall(question.analysis.text)}  # "provided" is no provider
-    said = (match for match in WORD.finditer(text) if _singular(match[0]) in written)
-    places = [match.span() for match in said if asked.intersection(words(match[0]))]
-    for (start, _), (_, end) in zip(places, places[len(asked) - 1 :], strict=False):
-        if not asked or not asked <= set(words(text[start:end])):
+    subject = set(subject_terms(question))
+    # "Provided" is no provider.
+    question_words = {_singular(word) for word in WORD.findall(question.analysis.text)}
+    shared = (match for match in WORD.finditer(text) if _singular(match[0]) in question_words)
+    places = [match.span() for match in shared if subject.intersection(words(match[0]))]
+    for (start, _), (_, end) in zip(places, places[len(subject) - 1 :], strict=False):
+        if not subject or not subject <= set(words(text[start:end])):
             continue
         behind, before = _BEHIND.match(text, end), _BEFORE.search(text[:start])
         name = next(filter(None, behind.groups())).rstrip(".") if behind else ""

@@ -28,16 +28,16 @@ def tells_reason(statement: Statement, question: QuestionTerms) -> bool:
     "Traffic rose because the bridge was closed" does not tell why it was closed, and "It did not close because of the
     storm" does not tell why it did.
     """
-    text, asked = statement.text, frozenset(subject_terms(question))
+    text, subject = statement.text, frozenset(subject_terms(question))
     if tells_effect(text):
         return False
-    found = _BECAUSE.search(text) or foreign_reason(text, question)
-    if found is None:
+    because = _BECAUSE.search(text) or foreign_reason(text, question)
+    if because is None:
         return _GIVES_REASON.search(text) is not None
-    effect, reason = text[: found.start()], text[found.end() :]
+    effect, reason = text[: because.start()], text[because.end() :]
     if not words(effect):  # "Because it rained, the race was cancelled"
         reason, _, effect = reason.partition(",")
-    said, said_of_effect = (with_words_alike(frozenset(words(part)), asked) for part in (reason, effect))
-    is_turned = asked <= said and not asked <= said_of_effect
-    is_denied = not has_denying_word(question.analysis.text) and not only_denied_words(effect).isdisjoint(asked)
+    words_of_reason, words_of_effect = (with_words_alike(frozenset(words(part)), subject) for part in (reason, effect))
+    is_turned = subject <= words_of_reason and not subject <= words_of_effect
+    is_denied = not has_denying_word(question.analysis.text) and not only_denied_words(effect).isdisjoint(subject)
     return not (is_turned or is_denied)

@@ -110,16 +110,16 @@ def _values(language: ForeignLanguage, text: str, word: str, question: QuestionT
     kind = _amount_kind(language, question) if asks in {"amount", "money"} else str(asks)
     if kind not in {"date", "person", "money", "time", "size", "amount", "yes_or_no"}:
         return set()
-    asked = {one.casefold() for one in _WORD.findall(question.analysis.text)}
-    found, is_past = set[str](), pattern(language, "past").search(question.analysis.text) is not None
+    words_of_question = {one.casefold() for one in _WORD.findall(question.analysis.text)}
+    values, is_past = set[str](), pattern(language, "past").search(question.analysis.text) is not None
     for place in _WORD.finditer(text):
         before = text[: place.start()]
-        if words(place[0]) != [word] or _is_of_another(language, before, asked, ("of", "places")):
+        if words(place[0]) != [word] or _is_of_another(language, before, words_of_question, ("of", "places")):
             continue
         behind = direct(language, kind, is_past=is_past).match(text, place.end())
         holder = held_before(language).search(before) if kind == "person" and not behind else None
-        found.update(" ".join(one["value"].split()) for one in (behind, holder) if one is not None)
-    return found
+        values.update(" ".join(one["value"].split()) for one in (behind, holder) if one is not None)
+    return values
 
 
 def _is_included(language: ForeignLanguage, text: str, subject: Iterable[str]) -> bool:
@@ -135,21 +135,27 @@ def _is_only_aside(language: ForeignLanguage, text: str, word: str, question: Qu
     return bool(places) and all(_is_of_another(language, text[:at], asked, ("of",)) for at in places)
 
 
-def _is_of_another(language: ForeignLanguage, before: str, asked: Set[str], kinds: Iterable[str]) -> bool:
+def _is_of_another(language: ForeignLanguage, before: str, question_words: Set[str], kinds: Iterable[str]) -> bool:
     """Whether the words before a word show that the text is about something else than the word's thing.
 
     "Die Verzinsung der" Kaution is not the deposit, and "dopo la" cena not the dinner, but "die Höhe der" Kaution is.
     """
     table = partial(foreign_answer_words, language.codes)
-    said = [one[0].casefold() for one in _WORD.finditer(_CLAUSE_END.split(before)[-1])]
-    of, aside = {word for kind in kinds for word in table(kind)}, set(table("aside")) - asked
-    while said and said[-1] in language.articles - of:
-        said.pop()
-    if not said or said[-1] not in of | aside:
+    words_before = [one[0].casefold() for one in _WORD.finditer(_CLAUSE_END.split(before)[-1])]
+    of, aside = {word for kind in kinds for word in table(kind)}, set(table("aside")) - question_words
+    while words_before and words_before[-1] in language.articles - of:
+        words_before.pop()
+    if not words_before or words_before[-1] not in of | aside:
         return False
-    own = {*language.function_words, *table("measures"), *table("links"), *table("happens"), *asked} - aside
-    alone = said[-1] not in language.articles  # in German, an article may belong to several cases
-    return said[-1] in aside or (said[-2] not in own if said[1:] else alone)
+    own_words = {
+        *language.function_words,
+        *table("measures"),
+        *table("links"),
+        *table("happens"),
+        *question_words,
+    } - aside
+    alone = words_before[-1] not in language.articles  # in German, an article may belong to several cases
+    return words_before[-1] in aside or (words_before[-2] not in own_words if words_before[1:] else alone)
 
 
 def _amount_kind(language: ForeignLanguage, question: QuestionTerms) -> str:

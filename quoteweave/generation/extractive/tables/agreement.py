@@ -45,14 +45,16 @@ def split_by_agreement(
     the second list, those that are more likely meant come first. `weights` are of the question's words.
     """
     differing = list[Statement]()
-    left = [*(one for one in answering if one.cells), *competing]
-    while left:
-        group = _with_same_rows(left[0], left)
-        left = [one for one in left if not _in(one, group)]
+    remaining = [*(one for one in answering if one.rows), *competing]
+    while remaining:
+        group = _with_same_rows(remaining[0], remaining)
+        remaining = [one for one in remaining if not _in(one, group)]
         if not _agree(group):
-            meant = _best(group, question, weights)
-            agreed = _agree(meant) and any(_in(one, answering) for one in meant)
-            differing += [one for one in (*meant, *group) if not (_in(one, differing) or (agreed and _in(one, meant)))]
+            likely = _best(group, question, weights)
+            agreed = _agree(likely) and any(_in(one, answering) for one in likely)
+            differing += [
+                one for one in (*likely, *group) if not (_in(one, differing) or (agreed and _in(one, likely)))
+            ]
     sure = [one for one in answering if not _in(one, differing)]
     return [one for one in sure if not _is_cut(one, sure)], differing
 
@@ -63,16 +65,16 @@ def _in(statement: Statement, group: Sequence[Statement]) -> bool:
 
 def _with_same_rows(first: Statement, statements: Sequence[Statement]) -> list[Statement]:
     """The statements of the first one's document that have a row of the same name."""
-    names = {row.named for row in first.cells}
+    names = {row.naming_words for row in first.rows}
     own = (one for one in statements if one.quote.document == first.quote.document)
-    return [one for one in own if any(row.named in names for row in one.cells)]
+    return [one for one in own if any(row.naming_words in names for row in one.rows)]
 
 
 def _agree(group: Sequence[Statement]) -> bool:
     """Whether rows of the same name have the same values, as far as both have some."""
     by_name: dict[frozenset[str], list[FoundRow]] = {}
-    for row in (row for one in group for row in one.cells if row.cells):
-        by_name.setdefault(row.named, []).append(row)
+    for row in (row for one in group for row in one.rows if row.cells):
+        by_name.setdefault(row.naming_words, []).append(row)
     return all(_same(rows[0], other) for rows in by_name.values() for other in rows[1:])
 
 
@@ -102,10 +104,10 @@ def _begins(one: str, other: str) -> bool:
 
 def _is_cut(statement: Statement, others: Sequence[Statement]) -> bool:
     """Whether the cells of a statement are the beginnings of those of another of its document."""
-    own = [cell for row in statement.cells for _, cell in row.cells]
+    own = [cell for row in statement.rows for _, cell in row.cells]
     for other in others:
         if own and other.quote.document == statement.quote.document:
-            whole = [cell for row in other.cells for _, cell in row.cells]
+            whole = [cell for row in other.rows for _, cell in row.cells]
             if len(whole) == len(own) and all(map(_begins, own, whole)):
                 return True
     return False
@@ -126,11 +128,11 @@ def _best(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[
     """
     if _ON_A_DAY.search(question.analysis.text):
         group = [one for one in group if not _is_of_period(one)] or group
-    named = {word for one in group for row in one.cells for word in row.named}
+    named = {word for one in group for row in one.rows for word in row.naming_words}
     rest = {word: weight for word, weight in weights.items() if not (word in named or is_of_date(word))}
     worth = [coverage(rest, _names_around(one)) for one in group]
     best = [one for one, value in zip(group, worth, strict=True) if value >= max(worth)]
-    titled = [one for one in best if any(row.named <= _names_around(one) for row in one.cells)]
+    titled = [one for one in best if any(row.naming_words <= _names_around(one) for row in one.rows)]
     return best if _agree(best) else titled or best
 
 
@@ -144,5 +146,5 @@ def _is_of_period(statement: Statement) -> bool:
 def _names_around(statement: Statement) -> set[str]:
     """The words of the titles above a table, and of the names of the columns that its cells are in."""
     quote = statement.quote
-    columns = (name for row in statement.cells for name, _ in row.cells)
+    columns = (name for row in statement.rows for name, _ in row.cells)
     return set(words("\n".join([quote.caption or "", quote.section or "", *columns])))

@@ -139,29 +139,29 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     analysis = question.analysis
     of_all = _OVER_ALL.search(analysis.text) if analysis.calculation is None else None
     calculation = analysis.calculation if of_all is None else "sum" if of_all["total"] else "average"
-    asked = [way for way in (analysis.extreme, calculation, analysis.threshold) if way is not None]
+    operations = [way for way in (analysis.extreme, calculation, analysis.threshold) if way is not None]
     sums = calculation == "sum" and analysis.asks in _OF_SUMS
     limits = analysis.threshold is not None and analysis.asks in _OF_LIMITS
     # A list of the best tells who scored the most goals, but not who scored the fewest.
     best = analysis.asks == "person" and analysis.extreme == "highest" and bool(_HAS_MOST.search(analysis.text))
-    if not (analysis.asks == "calculation" or sums or limits or of_all or best) or len(asked) != 1:
+    if not (analysis.asks == "calculation" or sums or limits or of_all or best) or len(operations) != 1:
         return ""
     terms = _naming_terms(question, of_all, drop_verbs=sums or limits)
-    named = terms <= with_words_alike(frozenset(around), terms)
-    found = _selected_cells(text, terms, question) if named else None
-    if found is None or (of_all is not None and not _is_all(found, of_all["number"])):
+    are_words_known = terms <= with_words_alike(frozenset(around), terms)
+    selection = _selected_cells(text, terms, question) if are_words_known else None
+    if selection is None or (of_all is not None and not _is_all(selection, of_all["number"])):
         return ""
     # "Goals conceded" are no goals, and neither a team nor "Others" is a scorer.
     if best:
-        found = replace(found, cells=tuple(cell for cell in found.cells if not _OTHERS.match(cell.name)))
-    is_other = best and not (_is_named(found.of, set(question.terms)) and _are_persons(found))
+        selection = replace(selection, cells=tuple(cell for cell in selection.cells if not _OTHERS.match(cell.name)))
+    is_other = best and not (_is_named(selection.of, set(question.terms)) and _are_persons(selection))
     if analysis.extreme is not None:
-        return "" if is_other else _describe_extreme(found, analysis.extreme)
+        return "" if is_other else _describe_extreme(selection, analysis.extreme)
     if calculation is not None:
-        return _describe_combined(found, calculation)
+        return _describe_combined(selection, calculation)
     if analysis.threshold is None or _SCALED.search(text) or not _SCALE_WORDS.isdisjoint(around):
         return ""
-    return _describe_beyond(found, _with_unit(analysis), analysis.threshold)
+    return _describe_beyond(selection, _with_unit(analysis), analysis.threshold)
 
 
 def _are_persons(found: CellSelection) -> bool:
@@ -212,21 +212,21 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     (header, rows), *others = parts_of(lines)
     in_table = list(header) in lines and not others
     header, rows = without_numbering(header, rows)
-    own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
+    rows_but_totals = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
     # A header that lacks a name need not lack the first; and if the name of a row is missing, whole rows may be, too.
     if not header or not in_table or any(len(row) != len(header) or row[0] in EMPTY for row in rows):
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
     columns = columns or _columns_like(header, terms, question) or ([1] if len(header) == 2 else [])
     columns = _distinguished(columns, header, question)
-    chosen = _in_order_of(question.analysis.text, [row for row in own if _is_named(row[0], terms)])
+    chosen = _in_order_of(question.analysis.text, [row for row in rows_but_totals if _is_named(row[0], terms)])
     if len(columns) == 1 and len(chosen) > 1:
         return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen], whole=False)
     if len(columns) == 1 and not chosen:
-        if terms & {word for row in own for word in words(row[0])} - set(words(" ".join(header))):
+        if terms & {word for row in rows_but_totals for word in words(row[0])} - set(words(" ".join(header))):
             return None  # some rows are meant, and it is not certain which
-        column = _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in own], whole=True)
-        return replace(column, has_total=len(own) < len(rows), named_by=header[0]) if column else None
+        column = _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in rows_but_totals], whole=True)
+        return replace(column, has_total=len(rows_but_totals) < len(rows), named_by=header[0]) if column else None
     if len(chosen) == 1 and columns:
         row = chosen[0]
         return _cells(row[0], [(header[at], cell_of(row, at)) for at in columns], whole=False)
@@ -290,30 +290,34 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     return f"{sentence}, before {second.name} with {second.text}"
 
 
-def _describe_beyond(found: CellSelection, number: str, limit: Threshold) -> str:
+def _describe_beyond(selection: CellSelection, number: str, limit: Threshold) -> str:
     """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; `number` is the limit with its unit."""
     amounts = read_amounts(normalize_notation(number))
-    if len(found.cells) < MIN_ROWS or not found.whole or len(amounts) != 1:
+    if len(selection.cells) < MIN_ROWS or not selection.whole or len(amounts) != 1:
         return ""
-    value, unit = amounts[0].value, found.cells[0].unit
+    value, unit = amounts[0].value, selection.cells[0].unit
     # The unit may be in the heading ("above 10 %", "Share (%)"), or not be said ("over 200,000", in a column of euros).
-    named = words(_DIGITS.sub(" ", number))
+    unit_words = words(_DIGITS.sub(" ", number))
     in_heading = unit is None and (
-        bool(_PERCENT.search(number) and _PERCENT.search(found.of))
-        or (bool(named) and not _OF_MORE.search(found.of) and named == words(found.of)[-len(named) :])
-        or (amounts[0].unit is not None and amounts[0].unit == _unit_of(found.of))
+        bool(_PERCENT.search(number) and _PERCENT.search(selection.of))
+        or (
+            bool(unit_words)
+            and not _OF_MORE.search(selection.of)
+            and unit_words == words(selection.of)[-len(unit_words) :]
+        )
+        or (amounts[0].unit is not None and amounts[0].unit == _unit_of(selection.of))
     )
     is_bare = amounts[0].unit is None and not _LETTERS.search(number)
     if not (in_heading or is_bare or (amounts[0].unit == unit and unit is not None)):
         return ""
-    cells = (cell for cell in found.cells if cell.value != value or limit.is_included)
+    cells = (cell for cell in selection.cells if cell.value != value or limit.is_included)
     beyond = [cell.shown for cell in cells if cell.value == value or (cell.value > value) == limit.is_lower_bound]
     if len(beyond) > MAX_SHOWN:
         return ""
     sides = ("at least", "at most") if limit.is_included else ("above", "below")
     side = sides[0] if limit.is_lower_bound else sides[1]
     verb = "is" if len(beyond) == 1 else "are"
-    sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {number}"
+    sentence = f"in {selection.of}, {len(beyond)} of {len(selection.cells)} rows {verb} {side} {number}"
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
 
 
@@ -325,11 +329,11 @@ def _unit_of(heading: str) -> Unit | None:
     return amounts[0].unit if len(amounts) == 1 and amounts[0].text == text else None
 
 
-def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
+def _describe_combined(selection: CellSelection, calculation: Calculation) -> str:
     """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where the operands are uncertain."""
-    cells, values = found.cells, [cell.value for cell in found.cells]
+    cells, values = selection.cells, [cell.value for cell in selection.cells]
     pair = len(cells) == 2
-    if len(cells) < 2 or len(cells) > MAX_SHOWN or (found.whole and calculation in ("difference", "ratio")):
+    if len(cells) < 2 or len(cells) > MAX_SHOWN or (selection.whole and calculation in ("difference", "ratio")):
         return ""
     if calculation == "difference" and pair:
         value = abs(values[0] - values[1])
@@ -341,7 +345,7 @@ def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
         value = Decimal(f"{sum(values, Decimal(0)) / len(values):.4g}")
     else:
         return ""
-    shown = (
+    operands = (
         f"{cells[0].shown} to {cells[1].shown}"
         if calculation == "ratio"
         else join_with_and([cell.shown for cell in cells])
@@ -350,9 +354,8 @@ def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
     percent = calculation != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
     between = "between" if calculation == "difference" else "of"
     sign = _currency(cells) if calculation != "ratio" and value >= 0 else ""
-    return (
-        f"in {found.of}, the {calculation} {between} {shown} is {sign}{value.normalize():,f}{points if percent else ''}"
-    )
+    result = f"{sign}{value.normalize():,f}{points if percent else ''}"
+    return f"in {selection.of}, the {calculation} {between} {operands} is {result}"
 
 
 def _currency(cells: Sequence[NumberCell]) -> str:

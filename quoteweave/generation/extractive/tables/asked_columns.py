@@ -46,29 +46,29 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
 
     Empty if nothing tells which columns are meant.
     """
-    asked, weights = question.words, question.weights
-    said = set(asked) - {FISCAL}
+    question_words, weights = question.words, question.weights
+    words_but_fiscal = set(question_words) - {FISCAL}
     columns = (
-        _columns_named(header, _besides_names(said, rows), weights)
-        or ([] if question.asks == "count" else _columns_alike(header, _besides_names(said, rows)))
+        _columns_named(header, _besides_names(words_but_fiscal, rows), weights)
+        or ([] if question.asks == "count" else _columns_alike(header, _besides_names(words_but_fiscal, rows)))
         or _columns_of_kind(header, rows, question.asks)
         or _columns_of_doers(header, question)
         or _columns_of_dates(header, question.dates)
-        or _columns_of_years(header, said)
-        or _beside_told(header, rows, said)
-        or _columns_of_numbers(rows, said)
-        or _columns_of_quantity(header, rows, question.wanted)
+        or _columns_of_years(header, words_but_fiscal)
+        or _beside_told(header, rows, words_but_fiscal)
+        or _columns_of_numbers(rows, words_but_fiscal)
+        or _columns_of_quantity(header, rows, question.quantity)
         or _columns_of_totals(header)
         or _only_filled(rows)
     )
     of_fiscal = [at for at in columns if at >= len(header) or not _CALENDAR.search(header[at])]
-    return of_fiscal if FISCAL in asked and of_fiscal else columns
+    return of_fiscal if FISCAL in question_words and of_fiscal else columns
 
 
-def _besides_names(asked: Collection[str], rows: Rows) -> set[str]:
+def _besides_names(question_words: Collection[str], rows: Rows) -> set[str]:
     """The question's words, without those that name rows: "operating income" asks for no column "U.S. Operations"."""
     naming = {word for row in rows for word in name_of_row(row[0]) if not any(map(str.isdigit, word))}
-    return set(asked) - naming
+    return set(question_words) - naming
 
 
 def all_columns(rows: Rows, chosen: Rows) -> list[int]:
@@ -78,14 +78,16 @@ def all_columns(rows: Rows, chosen: Rows) -> list[int]:
     return list(range(1, width)) if named and width <= MAX_WHOLE_ROW else []
 
 
-def _columns_named(header: Sequence[str], asked: Collection[str], weights: Mapping[str, float]) -> list[int]:
-    return [1 + at for at in best_matching_names(header[1:], asked, weights, least=0.5)]
+def _columns_named(header: Sequence[str], question_words: Collection[str], weights: Mapping[str, float]) -> list[int]:
+    return [1 + at for at in best_matching_names(header[1:], question_words, weights, least=0.5)]
 
 
-def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
+def _columns_alike(header: Sequence[str], question_words: Collection[str]) -> list[int]:
     """The only column whose name says a word of the question in another way: "Price", for what something costs."""
     names = [frozenset(words(name)) for name in header]
-    found = [at for at, own in enumerate(names) if at and any(not words_alike(one).isdisjoint(own) for one in asked)]
+    found = [
+        at for at, own in enumerate(names) if at and any(not words_alike(one).isdisjoint(own) for one in question_words)
+    ]
     return found if len(found) == 1 else []
 
 
@@ -102,11 +104,11 @@ def _columns_of_kind(header: Sequence[str], rows: Rows, asks: AnswerType) -> lis
 
 def _columns_of_doers(header: Sequence[str], question: AskedCells) -> list[int]:
     """The only column that names who does what the question says, if it asks who: "Preacher", of "Who preaches?"."""
-    found = [at for at, name in enumerate(header) if at and acts_of_doer(name, question.written, question.words)]
+    found = [at for at, name in enumerate(header) if at and acts_of_doer(name, question.text, question.words)]
     return found if question.asks == "person" and len(found) == 1 else []
 
 
-def acts_of_doer(name: str, question: str, asked: Collection[str]) -> frozenset[str]:
+def acts_of_doer(name: str, question: str, question_words: Collection[str]) -> frozenset[str]:
     """The question's words for the act of the doer in a column's name, as "won" for "Winner"; all are stems.
 
     Empty if the question asks to whom something is done: "Trainer" does not answer "Who was trained?".
@@ -118,10 +120,10 @@ def acts_of_doer(name: str, question: str, asked: Collection[str]) -> frozenset[
     if doer is None or _ASKS_NO_DOER.match(question):
         return frozenset()
     acts = frozenset(words(f"{doer[1]} {doer[1]}e {doer[1][:-1]}"))
-    return frozenset(word for word in asked if not acts.isdisjoint({word, *words_alike(word)}))
+    return frozenset(word for word in question_words if not acts.isdisjoint({word, *words_alike(word)}))
 
 
-def _beside_told(header: Sequence[str], rows: Rows, asked: Collection[str]) -> list[int]:
+def _beside_told(header: Sequence[str], rows: Rows, question_words: Collection[str]) -> list[int]:
     """All columns, if the question says all of one cell: what is to be done "by 5 April".
 
     Empty if the others hold no words, or are many.
@@ -129,7 +131,7 @@ def _beside_told(header: Sequence[str], rows: Rows, asked: Collection[str]) -> l
     if len(rows) != 1 or not header or len(rows[0]) > MAX_WHOLE_ROW:
         return []
     filled = [at for at in range(1, len(rows[0])) if cell_of(rows[0], at)]
-    rest = [at for at in filled if not is_said(rows[0][at], asked)]
+    rest = [at for at in filled if not is_said(rows[0][at], question_words)]
     in_words = all(sum(word.isalpha() for word in rows[0][at].split()) > 1 for at in rest)
     return filled if len(filled) - len(rest) == 1 and in_words else []
 
@@ -150,32 +152,32 @@ def _columns_of_dates(header: Sequence[str], dates: Collection[Date]) -> list[in
     ]
 
 
-def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int]:
+def _columns_of_years(header: Sequence[str], question_words: Collection[str]) -> list[int]:
     """The columns whose heading is a date in a year of the question: "52 Weeks Ended August 30, 2020".
 
     Empty if a year is in several headings, or in none.
     """
-    years = years_in(asked)
+    years = years_in(question_words)
     columns = [[at for at, name in enumerate(header) if at and year in words(name)] for year in years]
     return sorted(at for (at,) in columns) if all(len(each) == 1 for each in columns) else []
 
 
-def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
+def _columns_of_numbers(rows: Rows, question_words: Collection[str]) -> list[int]:
     """The columns, except the first, that contain a number of the question."""
-    numbers = {word for word in asked if any(map(str.isdigit, word))}
+    numbers = {word for word in question_words if any(map(str.isdigit, word))}
     return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
 
 
-def _columns_of_quantity(header: Sequence[str], rows: Rows, wanted: Quantity | None) -> list[int]:
+def _columns_of_quantity(header: Sequence[str], rows: Rows, quantity: Quantity | None) -> list[int]:
     """The columns named after a quantity; else the only one with its units, or with a name that rows of it have."""
-    if wanted is None or not rows:
+    if quantity is None or not rows:
         return []
-    named = [at for at, name in enumerate(header) if at and not wanted.named.isdisjoint(words(name))]
+    named_columns = [at for at, name in enumerate(header) if at and not quantity.named.isdisjoint(words(name))]
     measuring = [
-        at for at in range(1, min(map(len, rows))) if all(wanted.dimensions & dimensions_in(row[at]) for row in rows)
+        at for at in range(1, min(map(len, rows))) if all(quantity.dimensions & dimensions_in(row[at]) for row in rows)
     ]
-    as_rows = [at for at, name in enumerate(header) if at and not wanted.in_rows.isdisjoint(words(name))]
-    return named or next((columns for columns in (measuring, as_rows) if len(columns) == 1), [])
+    as_rows = [at for at, name in enumerate(header) if at and not quantity.in_rows.isdisjoint(words(name))]
+    return named_columns or next((columns for columns in (measuring, as_rows) if len(columns) == 1), [])
 
 
 def _columns_of_totals(header: Sequence[str]) -> list[int]:

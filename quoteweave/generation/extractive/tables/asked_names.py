@@ -43,11 +43,11 @@ class AskedCells:
     """Its words, with OTHER if it asks for other things, and FISCAL if it asks for a fiscal year."""
     weights: Mapping[str, float]
     """The weights of these words."""
-    wanted: Quantity | None = None
-    titled: Collection[str] = ()
+    quantity: Quantity | None = None
+    title_words: Collection[str] = ()
     """The words of the table's title."""
     dates: Collection[Date] = ()
-    written: str = ""
+    text: str = ""
     """The question itself."""
     asks: AnswerType = "statement"
     """The kind of answer that it asks for, as a price does not tell how many there are."""
@@ -55,31 +55,31 @@ class AskedCells:
     @property
     def in_rows(self) -> set[str]:
         """The words with which it may name rows."""
-        return set(self.words).union(self.wanted.in_rows if self.wanted else ()) - {FISCAL}
+        return set(self.words).union(self.quantity.in_rows if self.quantity else ()) - {FISCAL}
 
 
 def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list[Sequence[str]]:
     """The rows that the question names; those that the table's title names, too, only if there is no other."""
-    asked, titled = question.in_rows, question.titled
-    of = {*titled, *words(" ".join(header))}
-    rows = [row for row in rows if not _is_another_letter(row[0], question.written)]
+    row_words, title_words = question.in_rows, question.title_words
+    of = {*title_words, *words(" ".join(header))}
+    rows = [row for row in rows if not _is_another_letter(row[0], question.text)]
     names = [name_of_row(row[0]) for row in rows]
-    best = best_matching_names([row[0] for row in rows], asked, question.weights, least=1.0)
-    best = best or _of_span(rows, asked) or _only_described(header, rows, question)
+    best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
+    best = best or _of_span(rows, row_words) or _only_described(header, rows, question)
     besides = [
         at
-        for at, own in enumerate(names)
+        for at, name in enumerate(names)
         if at not in best
-        and own
-        and own.issubset(asked)
-        and not is_of_others(rows[at][0], asked)
-        and not any(own <= names[chosen] for chosen in best)
+        and name
+        and name.issubset(row_words)
+        and not is_of_others(rows[at][0], row_words)
+        and not any(name <= names[chosen] for chosen in best)
     ]
-    if besides and all(names[at].issubset(titled) for at in best):
+    if besides and all(names[at].issubset(title_words) for at in best):
         best = []
-    if any(TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(asked, of):
+    if any(TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(row_words, of):
         return []  # a total of other things
-    return _told_by_cell([rows[at] for at in sorted((*best, *besides))], asked)
+    return _told_by_cell([rows[at] for at in sorted((*best, *besides))], row_words)
 
 
 def _is_another_letter(name: str, written: str) -> bool:
@@ -95,9 +95,9 @@ def spans_year(name: str, years: Collection[str]) -> bool:
     return span is not None and len(years) == 1 and all(int(span[1]) <= int(year) <= int(span[2]) for year in years)
 
 
-def _of_span(rows: Rows, asked: Collection[str]) -> list[int]:
+def _of_span(rows: Rows, question_words: Collection[str]) -> list[int]:
     """The only row whose name is a span of years that holds the year asked for."""
-    found = [at for at, row in enumerate(rows) if spans_year(row[0], years_in(asked))]
+    found = [at for at, row in enumerate(rows) if spans_year(row[0], years_in(question_words))]
     return found if len(found) == 1 else []
 
 
@@ -106,18 +106,20 @@ def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> 
 
     Besides the thing, the question may say what a column says, in any words.
     """
-    asked, above = set(question.words) - {FISCAL}, set(words(" ".join(header)))
-    measured = question.wanted.asked if question.wanted else ()
-    rest = {word for word in asked if word not in above and words_alike(word).isdisjoint(above)} - _ONE
+    question_words, header_words = set(question.words) - {FISCAL}, set(words(" ".join(header)))
+    measured = question.quantity.asked if question.quantity else ()
+    rest = {
+        word for word in question_words if word not in header_words and words_alike(word).isdisjoint(header_words)
+    } - _ONE
     rest -= interrogative_words() | request_stems() | {*words(" ".join(measured))}
-    found = [
+    described = [
         at
         for at, row in enumerate(rows)
-        if not is_of_others(row[0], asked)
+        if not is_of_others(row[0], question_words)
         and (thing := name_of_row(thing_named(row[0])))
         and thing <= rest <= name_of_row(row[0])
     ]
-    return found if len(found) == 1 else []
+    return described if len(described) == 1 else []
 
 
 def thing_named(name: str) -> str:
@@ -125,55 +127,62 @@ def thing_named(name: str) -> str:
     return _DESCRIPTION.sub("", name)
 
 
-def _told_by_cell(rows: list[Sequence[str]], asked: Collection[str]) -> list[Sequence[str]]:
+def _told_by_cell(rows: list[Sequence[str]], question_words: Collection[str]) -> list[Sequence[str]]:
     """Of rows with the same name, the only one with another cell that the question has, with a number: "by 5 April"."""
     if len(rows) < 2 or len({row[0] for row in rows}) > 1:
         return rows
-    told = [row for row in rows if any(is_said(cell, asked) for cell in row[1:])]
+    told = [row for row in rows if any(is_said(cell, question_words) for cell in row[1:])]
     return told if len(told) == 1 else rows
 
 
-def is_said(cell: str, asked: Collection[str]) -> bool:
+def is_said(cell: str, question_words: Collection[str]) -> bool:
     """Whether a question says all of a cell that has a number and a word: "22 February"."""
     own = set(words(cell))
-    return len(own) > 1 and own.issubset(asked) and any(map(str.isdigit, cell))
+    return len(own) > 1 and own.issubset(question_words) and any(map(str.isdigit, cell))
 
 
-def years_in(asked: Collection[str]) -> set[str]:
+def years_in(question_words: Collection[str]) -> set[str]:
     """Those of the words that are years."""
-    return {word for word in asked if YEAR.fullmatch(word)}
+    return {word for word in question_words if YEAR.fullmatch(word)}
 
 
-def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
+def _are_of(question_words: Collection[str], said: Collection[str]) -> bool:
     """Whether the words that are said include those asked for, except years, totals and words that only ask."""
-    rest = {word for word in asked if not TOTAL_ALONE.fullmatch(word)} - years_in(asked) - {OTHER} - _TOTALS
+    rest = (
+        {word for word in question_words if not TOTAL_ALONE.fullmatch(word)}
+        - years_in(question_words)
+        - {OTHER}
+        - _TOTALS
+    )
     return rest - interrogative_words() - request_stems() <= {*said}
 
 
 def best_matching_names(
-    names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float
+    names: Sequence[str], question_words: Collection[str], weights: Mapping[str, float], *, least: float
 ) -> list[int]:
     """Indices of the names that match the question best, in order."""
-    worth, said = dict[int, float](), {*asked, *(other for word in asked for other in words_alike(word))}
+    worth = dict[int, float]()
+    with_alike = {*question_words, *(other for word in question_words for other in words_alike(word))}
     # "Senior (65+)" matches a question for a senior, unless a number tells which one.
-    bare = least < 1 and not any(any(map(str.isdigit, word)) and not YEAR.fullmatch(word) for word in asked)
+    bare = least < 1 and not any(any(map(str.isdigit, word)) and not YEAR.fullmatch(word) for word in question_words)
     for at, name in enumerate(names):
-        own = name_of_row(name)
-        common = own.intersection(asked)
+        words_of_name = name_of_row(name)
+        common = words_of_name.intersection(question_words)
         # "Wave I" does not match a question for Wave III, nor does "Q3 2022" match one for 2023.
-        numbered = name_of_row(UNIT.sub("", name)) if bare and _FROM_TO.search(name) else own
+        numbered = name_of_row(UNIT.sub("", name)) if bare and _FROM_TO.search(name) else words_of_name
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in numbered - common)
-        whole = least < 1 and name_of_row(UNIT.sub("", name)) <= said  # "maximum flow" has all of "Max. flow (l/min)"
-        enough = len(common) >= least * len(own) or whole
-        if common and not numbers and not is_of_others(name, asked) and enough:
-            worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
+        # "Maximum flow" has all of "Max. flow (l/min)".
+        whole = least < 1 and name_of_row(UNIT.sub("", name)) <= with_alike
+        enough = len(common) >= least * len(words_of_name) or whole
+        if common and not numbers and not is_of_others(name, question_words) and enough:
+            worth[at] = coverage(weights, common) - 1e-3 * len(words_of_name - common)
     best = max(worth.values(), default=0.0)
     return [at for at, value in worth.items() if value >= 0.8 * best]  # all, if there are several, such as years
 
 
-def is_of_others(name: str, asked: Collection[str]) -> bool:
+def is_of_others(name: str, question_words: Collection[str]) -> bool:
     """Whether a name is of other things than those asked for: "Other debt" does not match a question for debt."""
-    return _OTHER.search(name) is not None and OTHER not in asked
+    return _OTHER.search(name) is not None and OTHER not in question_words
 
 
 def name_of_row(name: str) -> frozenset[str]:

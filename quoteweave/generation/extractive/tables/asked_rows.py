@@ -25,14 +25,14 @@ def asks_for_row(question: QuestionTerms, context: Context) -> bool:
     "What was the SG&A of the Domestic segment in 2023?" asks for a number, if a table has a row "SG&A". No
     sentence without a number answers it.
     """
-    asked = _ASKS_WHAT.match(question.analysis.text)
-    if asked is None or not any(map(RECENT_YEAR.fullmatch, question.names)):
+    what_question = _ASKS_WHAT.match(question.analysis.text)
+    if what_question is None or not any(map(RECENT_YEAR.fullmatch, question.names)):
         return False
-    said = words(asked[1])
+    words_of_thing = words(what_question[1])
     tables = (hit.quote for hit in context.images if has_cells(hit.quote))
     rows = (row for quote in tables for row in read_rows(picture_text(quote)))
-    named = (name_of_row(row[0]) for row in rows if any(map(_VALUE.match, row[1:])))
-    return any(name and name == frozenset(said[: len(name)]) for name in named)
+    row_names = (name_of_row(row[0]) for row in rows if any(map(_VALUE.match, row[1:])))
+    return any(name and name == frozenset(words_of_thing[: len(name)]) for name in row_names)
 
 
 def asks_below_uncertain_head(question: QuestionTerms, quote: Quote) -> bool:

@@ -64,7 +64,7 @@ _MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")  # the mark of a note, alone on its
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 
 
-def asked_parts(text: str, asked: Collection[str]) -> list[str]:
+def asked_parts(text: str, question_words: Collection[str]) -> list[str]:
     """The text of a table, or, if it has several parts, those with a certain head that has a year asked for.
 
     If no such head has one, all parts with a certain head.
@@ -76,8 +76,12 @@ def asked_parts(text: str, asked: Collection[str]) -> list[str]:
         return [text]
     places[0] = 0
     headed = ["".join(lines[places[part.start] : places[part.end]]) for part in parts if part.has_head]
-    own = [part for part in headed if not years_in(asked).isdisjoint(words(" ".join(split_header(read_rows(part))[0])))]
-    return own or headed
+    of_asked_years = [
+        part
+        for part in headed
+        if not years_in(question_words).isdisjoint(words(" ".join(split_header(read_rows(part))[0])))
+    ]
+    return of_asked_years or headed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +93,23 @@ class FoundRow:
     """The name of each cell's column, or "", and the cell."""
     is_part: bool = False
     """Whether, by its name, it is only a part of what is asked for, such as "Current portion of long-term debt"."""
-    is_of_kind: bool = False
+    has_asked_kind: bool = False
     """Whether it surely has the kind of answer asked for: it was looked up by a cell, or its columns say so."""
     group: str = ""
     """The name of the group that distinguishes it from other rows of its name: "Assets" over "Domestic"."""
-    says: frozenset[str] = frozenset()
+    implied_words: frozenset[str] = frozenset()
     """The words of a question that it says without having them, because it was looked up by one of its cells."""
-    under: str = ""
+    asked_group: str = ""
     """The name of its group, if the question says more of it than of the row: "Operating expenses" over "Research"."""
 
     @property
-    def days(self) -> str:
+    def heading_dates(self) -> str:
         """The days that head its cells, in words: "31 March 2003" for "31.3.2003"."""
         found = (date for heading, _ in self.cells for date in extract_dates(heading)[0])
         return "; ".join(f"{date.day or ''} {MONTHS[date.month - 1]} {date.year or ''}" for date in found)
 
     @property
-    def named(self) -> frozenset[str]:
+    def naming_words(self) -> frozenset[str]:
         """The words that name it and its group, or the whole of which it is a part."""
         own = name_of_row(self.name) | frozenset(words(self.group))
         return own - _OF_A_PART if self.is_part else own
@@ -113,7 +117,7 @@ class FoundRow:
     def __str__(self) -> str:
         """`Grain (2021: 486; 2022: 512)`, or `Exports: Grain (2021: 486)` of a group."""
         shown = [f"{heading}: {cell}" if heading else cell for heading, cell in self.cells[:MAX_COLUMNS]]
-        group = self.group or self.under
+        group = self.group or self.asked_group
         name = f"{group}: {self.name}" if group else self.name
         return " ".join(filter(None, [name, f"({'; '.join(shown)})" if name else "; ".join(shown)]))
 
@@ -139,24 +143,24 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     The docstring of the module says how.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
-    said, found = question.in_rows, chosen_rows(header, rows, question)
-    if not any(cell not in EMPTY for row in found for cell in row[1:]):
+    row_words, named_rows = question.in_rows, chosen_rows(header, rows, question)
+    if not any(cell not in EMPTY for row in named_rows for cell in row[1:]):
         header, rows = named_by_words(header, rows)
-        found = chosen_rows(header, rows, question)
-    are_of_one_name = len({row[0] for row in found}) < 2
-    if are_of_one_name and len(found) != 1 and (told := look_up_row(header, rows, question)) is not None:
-        return [_looked_up(header, *told, question)]
-    chosen, group = _of_asked_group(found, said, text)
+        named_rows = chosen_rows(header, rows, question)
+    are_of_one_name = len({row[0] for row in named_rows}) < 2
+    if are_of_one_name and len(named_rows) != 1 and (looked_up := look_up_row(header, rows, question)) is not None:
+        return [_looked_up(header, *looked_up, question)]
+    chosen, group = _of_asked_group(named_rows, row_words, text)
     columns = asked_columns(header, chosen, question)
-    if not columns and _are_of_asked_years(header, chosen, said, question.titled):
+    if not columns and _are_of_asked_years(header, chosen, row_words, question.title_words):
         columns = all_columns(rows, chosen)
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
-    groups = _asked_groups(text, chosen, said)
+    groups = _asked_groups(text, chosen, row_words)
     in_places = [at < len(header) and PLACES.fullmatch(header[at]) is not None for at in columns]
-    a_row = FoundRow("", (), is_of_kind=question.asks == "place" and all(in_places), group=group)
+    a_row = FoundRow("", (), has_asked_kind=question.asks == "place" and all(in_places), group=group)
     return [
-        replace(a_row, name=row[0], cells=_named_cells(row, header, columns), under=groups.get(tuple(row), ""))
+        replace(a_row, name=row[0], cells=_named_cells(row, header, columns), asked_group=groups.get(tuple(row), ""))
         for row in chosen
     ]
 
@@ -169,7 +173,7 @@ def _looked_up(
         (row[0], [*said, *filter(None, columns)]) if 0 in columns else (", ".join(row[at] for at in said), columns)
     )
     cells = tuple(("" if header[one] in EMPTY else header[one], row[one]) for one in shown)
-    return FoundRow(name, cells, is_of_kind=True, says=frozenset(question.words))
+    return FoundRow(name, cells, has_asked_kind=True, implied_words=frozenset(question.words))
 
 
 def _are_certain(header: Sequence[str], rows: Rows, columns: Sequence[int]) -> bool:
@@ -194,7 +198,7 @@ def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
     return [FoundRow(row[0], tuple(("", cell) for cell in row[1:] if cell not in EMPTY), is_part=True) for row in parts]
 
 
-def _of_asked_group(rows: Rows, asked: Collection[str], text: str) -> tuple[Rows, str]:
+def _of_asked_group(rows: Rows, question_words: Collection[str], text: str) -> tuple[Rows, str]:
     """The only one of the rows of one name whose group the question names, and that group.
 
     All rows, and no group, if each has a name of its own, if none or several are in such a group, or if the question
@@ -202,12 +206,16 @@ def _of_asked_group(rows: Rows, asked: Collection[str], text: str) -> tuple[Rows
     """
     times = Counter(row[0] for row in rows)
     groups = _groups(text) if len(times) < len(rows) else {}
-    found = [(row, groups.get(tuple(row), "")) for row in rows if times[row[0]] > 1]
-    found = [(row, group) for row, group in found if not is_of_others(group, asked)]
-    found = [(row, group) for row, group in found if (named := set(words(group))) and named.issubset(asked)]
-    if len(found) != 1:
+    grouped = [(row, groups.get(tuple(row), "")) for row in rows if times[row[0]] > 1]
+    grouped = [(row, group) for row, group in grouped if not is_of_others(group, question_words)]
+    grouped = [
+        (row, group)
+        for row, group in grouped
+        if (words_of_group := set(words(group))) and words_of_group.issubset(question_words)
+    ]
+    if len(grouped) != 1:
         return rows, ""
-    row, group = found[0]
+    row, group = grouped[0]
     others = (TOTAL.sub("", other[0]) for other in rows if other[0] != row[0])
     return ([row], group) if all(set(words(other)).issubset(words(group)) for other in others) else (rows, "")
 
@@ -229,23 +237,26 @@ def _groups(text: str) -> dict[tuple[str, ...], str]:
     return found
 
 
-def _asked_groups(text: str, rows: Rows, asked: Collection[str]) -> dict[tuple[str, ...], str]:
+def _asked_groups(text: str, rows: Rows, question_words: Collection[str]) -> dict[tuple[str, ...], str]:
     """The groups of which a question has half of the words, and one word that no name of these rows has."""
-    found = {key: group for key, group in _groups(text).items() if not is_of_others(group, asked)}
-    said = {word for row in rows for word in name_of_row(row[0])}
+    groups = {key: group for key, group in _groups(text).items() if not is_of_others(group, question_words)}
+    words_of_names = {word for row in rows for word in name_of_row(row[0])}
     return {
         key: group
-        for key, group in found.items()
-        if (common := set(words(group)).intersection(asked)) - said and 2 * len(common) >= len(set(words(group)))
+        for key, group in groups.items()
+        if (common := set(words(group)).intersection(question_words)) - words_of_names
+        and 2 * len(common) >= len(set(words(group)))
     }
 
 
-def _are_of_asked_years(header: Sequence[str], rows: Rows, asked: Collection[str], titled: Collection[str]) -> bool:
+def _are_of_asked_years(
+    header: Sequence[str], rows: Rows, question_words: Collection[str], title_words: Collection[str]
+) -> bool:
     """Whether columns have names, or else the title has the years of the question and no others, or each row does."""
-    years = years_in(asked)
+    years = years_in(question_words)
     return (
         any(header[1:])
-        or years_in(titled) == years
+        or years_in(title_words) == years
         or all(years.issubset(words(row[0])) or spans_year(row[0], years) for row in rows)
     )
 

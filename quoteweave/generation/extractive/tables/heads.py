@@ -104,15 +104,19 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     if count := _rows_of_spans(rows):
         spanned = _joined(rows[:count])
         return spanned, [_aligned(row, len(spanned)) for row in rows[count:]]
-    found: list[tuple[int, Sequence[str], Rows]] = []
+    candidates: list[tuple[int, Sequence[str], Rows]] = []
     for position in range(min(2, len(rows) - 1)):
         names, below = rows[position], rows[position + 1 :]
         width = Counter(map(len, below)).most_common(1)[0][0]
-        named = ["", *names] if _lacks_first(names, width) else names
-        if len(named) == width and _is_header(named) and (width > 2 or (position == 0 and _are_numbers(below))):
-            found.append((sum(cell not in EMPTY for cell in named[1:]), named, below))
+        column_names = ["", *names] if _lacks_first(names, width) else names
+        if (
+            len(column_names) == width
+            and _is_header(column_names)
+            and (width > 2 or (position == 0 and _are_numbers(below)))
+        ):
+            candidates.append((sum(cell not in EMPTY for cell in column_names[1:]), column_names, below))
     # Of two header rows, the first may span columns, and then has fewer names.
-    _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
+    _, header, body = max(candidates, key=itemgetter(0), default=(0, [], rows))
     if len(body) == len(rows) - 2:
         header = _with_names_above(rows[0], header)
     return header, [_aligned(row, len(header)) for row in body]
@@ -295,7 +299,10 @@ def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
 
 
 def are_said_apart(
-    headings: Collection[str], header: Sequence[str], asked: Collection[str], pairs: Collection[tuple[str, str]]
+    headings: Collection[str],
+    header: Sequence[str],
+    question_words: Collection[str],
+    pairs: Collection[tuple[str, str]],
 ) -> bool:
     """Whether a question has words of one of the headings apart, while another heading consists of some of them.
 
@@ -303,10 +310,15 @@ def are_said_apart(
     `pairs` are the question's adjacent words.
     """
     names = [frozenset(words(name)) for name in header]
-    for own in (frozenset(words(heading)).intersection(asked) for heading in headings):
-        for alone in names:
-            rest = {word for word in own - alone if word.isalpha()}  # a year may stand anywhere
-            if alone and alone < own and rest and not any({*pair} & alone and {*pair} & rest for pair in pairs):
+    for asked_words in (frozenset(words(heading)).intersection(question_words) for heading in headings):
+        for whole_name in names:
+            rest = {word for word in asked_words - whole_name if word.isalpha()}  # a year may stand anywhere
+            if (
+                whole_name
+                and whole_name < asked_words
+                and rest
+                and not any({*pair} & whole_name and {*pair} & rest for pair in pairs)
+            ):
                 return True
     return False
 

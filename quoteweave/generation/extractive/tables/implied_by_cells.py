@@ -58,28 +58,28 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     column stands for a verb of having or keeping ("How long can it be stored?", for "Shelf life"), too, and what is in
     the only column asked for is about the company.
     """
-    if not statement.cells:
+    if not statement.rows:
         return frozenset()
     first, *_ = picture_text(statement.quote).partition("\n")
     names = read_rows(first)[0] if "|" in first else []
     above = frozenset(words(" ".join(names if len(names) == 2 else names[:1])))
-    above = above.union(*(row.says for row in statement.cells))
-    if any(len(row.cells) != 1 for row in statement.cells):
+    above = above.union(*(row.implied_words for row in statement.rows))
+    if any(len(row.cells) != 1 for row in statement.rows):
         return above
-    asked = frozenset(subject_terms(question))
+    subject = frozenset(subject_terms(question))
     granted = _verbs(statement, question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.analysis.text))))
     granted |= foreign_function_words(question.analysis.text, least=1)  # cells have none of these
     if question.analysis.asks == "money":
-        cells = [cell for row in statement.cells for _, cell in row.cells]
+        cells = [cell for row in statement.rows for _, cell in row.cells]
         granted = granted.union(words(question.analysis.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
         granted |= {"one", "1"} if _are_of_one(statement, names) else set()
-    held = above.union(statement.words, words_above(statement.quote, is_row=True))
-    return above | granted if asked <= held | granted else above
+    stated = above.union(statement.words, words_above(statement.quote, is_of_cells=True))
+    return above | granted if subject <= stated | granted else above
 
 
 def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
     """Whether each cell is the price of one thing: its heading says so, or the table has no column of quantities."""
-    headings = [name for row in statement.cells for name, _ in row.cells]
+    headings = [name for row in statement.rows for name, _ in row.cells]
     return not any(map(COUNTS.fullmatch, names)) or all(map(_OF_ONE.search, headings))
 
 
@@ -91,7 +91,7 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     """
     analysis = question.analysis
     text, asks = analysis.text, analysis.asks
-    headings = [name for row in statement.cells for name, _ in row.cells]
+    headings = [name for row in statement.rows for name, _ in row.cells]
     done = frozenset(word for name in headings for word in acts_of_doer(name, text, question.terms))
     if asks == "person" and done:
         return done
@@ -100,7 +100,7 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     past = SAYS_PAST.search(text) is not None
     if asks not in _SURE_KINDS or (past and asks in _OF_EVENTS):
         return like
-    if asks == "yes_or_no" and not all(_YES_OR_NO.fullmatch(cell) for row in statement.cells for _, cell in row.cells):
+    if asks == "yes_or_no" and not all(_YES_OR_NO.fullmatch(cell) for row in statement.rows for _, cell in row.cells):
         return like
     said = (match["verb"] for match in _VERB.finditer(text) if match["before"].casefold() not in _BEFORE_NOUNS)
     return like.union(words(" ".join(said)))
@@ -108,7 +108,7 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
 
 def are_named_by_columns(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a question names the columns of cells: "What is Ada Byron's extension?"."""
-    headings = {name for row in statement.cells for name, _ in row.cells}
+    headings = {name for row in statement.rows for name, _ in row.cells}
     return bool(headings) and all(name and set(words(name)).issubset(question.terms) for name in headings)
 
 
@@ -116,7 +116,7 @@ def defines_terms(statement: Statement) -> bool:
     """Whether a row is in a table of terms and their meanings, by the table's head or by the heading above it."""
     first, *_ = picture_text(statement.quote).partition("\n")
     headed = _GLOSSARY.fullmatch(statement.quote.section or statement.quote.caption or "")
-    return statement.is_row and (headed is not None or _OF_TERMS.fullmatch(first) is not None)
+    return statement.is_of_cells and (headed is not None or _OF_TERMS.fullmatch(first) is not None)
 
 
 def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
@@ -124,9 +124,12 @@ def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
 
     It may also be the row that was looked up by a cell which is all of the subject: "Who is the treasurer?".
     """
-    if len(statement.cells) != 1 or question.analysis.asks == "yes_or_no":
+    if len(statement.rows) != 1 or question.analysis.asks == "yes_or_no":
         return False
-    (row,) = statement.cells
-    if row.is_of_kind:
+    (row,) = statement.rows
+    if row.has_asked_kind:
         return True
-    return len(row.cells) == 1 and set(subject_terms(question)) in (row.named, name_of_row(thing_named(row.name)))
+    return len(row.cells) == 1 and set(subject_terms(question)) in (
+        row.naming_words,
+        name_of_row(thing_named(row.name)),
+    )

@@ -45,22 +45,26 @@ def image_statements(
     context: Context,
     question: QuestionTerms,
     weights: Mapping[str, float],
-    found: Sequence[tuple[FoundRow, ...]],
+    rows_of_images: Sequence[tuple[FoundRow, ...]],
     limit: int,
 ) -> list[Statement]:
     """Make statements of image quotes: a table's cells that the question names, else the best sentences.
 
-    `found` is as `find_rows` returns it.
+    `rows_of_images` is as `find_rows` returns it.
     """
     statements = []
-    for number, (hit, named) in enumerate(zip(context.images, found, strict=True), start=1):
+    for number, (hit, named_rows) in enumerate(zip(context.images, rows_of_images, strict=True), start=1):
         computed = _computed(hit.quote, question)
-        rows = named if not computed and have_own_names(named) and say_which(named) else ()
+        rows = named_rows if not computed and have_own_names(named_rows) and say_which(named_rows) else ()
         if cells := computed or _listed(hit.quote, rows):
             text = escape_marks(clip(cells, limit))
-            flags = {"is_row": True, "is_computed": bool(computed)}
-            held = (*words(text), *words(" ".join(row.days for row in rows)), *_spanned(rows, question))
-            statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, **flags))
+            flags = {"is_of_cells": True, "is_computed": bool(computed)}
+            statement_words = (
+                *words(text),
+                *words(" ".join(row.heading_dates for row in rows)),
+                *_spanned(rows, question),
+            )
+            statements.append(Statement(text=text, hit=hit, number=number, words=statement_words, rows=rows, **flags))
         else:
             statements += _sentences(hit, number, weights)
     return statements
@@ -68,7 +72,7 @@ def image_statements(
 
 def _sentences(hit: Hit, number: int, weights: Mapping[str, float]) -> list[Statement]:
     """Make statements of the sentences within a picture that cover most of the question."""
-    found = best_sentences(picture_text(hit.quote), weights)
+    sentences = best_sentences(picture_text(hit.quote), weights)
     return [
         Statement(
             text=(text := escape_marks(one.text)),
@@ -79,7 +83,7 @@ def _sentences(hit: Hit, number: int, weights: Mapping[str, float]) -> list[Stat
             picture=image_name(hit.quote),
             above=escape_marks(one.above),
         )
-        for index, one in enumerate(found)
+        for index, one in enumerate(sentences)
     ]
 
 
@@ -90,43 +94,47 @@ def _spanned(rows: Sequence[FoundRow], question: QuestionTerms) -> list[str]:
 
 
 def ambiguous_rows(
-    context: Context, question: QuestionTerms, found: Sequence[tuple[FoundRow, ...]], limit: int
+    context: Context, question: QuestionTerms, rows_of_images: Sequence[tuple[FoundRow, ...]], limit: int
 ) -> list[Statement]:
     """Make statements of tables in which several rows have the name asked for, or rows are only parts of that.
 
-    They answer nothing, but show that another table's row of that name may not be what is asked for. `found` is as
-    `find_rows` returns it.
+    They answer nothing, but show that another table's row of that name may not be what is asked for. `rows_of_images`
+    is as `find_rows` returns it.
     """
     statements, subject = list[Statement](), [word for word in subject_terms(question) if not is_of_date(word)]
-    for number, (hit, named) in enumerate(zip(context.images, found, strict=True), start=1):
-        is_unnamed = not named and has_cells(hit.quote)
-        rows = tuple(find_parts(picture_text(hit.quote), subject)) if is_unnamed else named
+    for number, (hit, named_rows) in enumerate(zip(context.images, rows_of_images, strict=True), start=1):
+        is_unnamed = not named_rows and has_cells(hit.quote)
+        rows = tuple(find_parts(picture_text(hit.quote), subject)) if is_unnamed else named_rows
         if rows and (rows[0].is_part or not have_own_names(rows)):
             text = escape_marks(clip(_listed(hit.quote, rows), limit))
-            held = tuple(words(text))
-            statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, is_row=True))
+            statement_words = tuple(words(text))
+            statements.append(
+                Statement(text=text, hit=hit, number=number, words=statement_words, rows=rows, is_of_cells=True)
+            )
     return statements
 
 
 def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> list[FoundRow]:
     if not has_cells(quote):
         return []
-    wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
-    titled = words(quote.caption or "")
+    quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
+    title_words = words(quote.caption or "")
     dates, _ = extract_dates(question.analysis.text)
     besides = {OTHER} & set(words(question.analysis.text, keep_stop_words=True))
     if asks_fiscal_year(question):
         besides.add(FISCAL)
-    asked = {*question.terms, *besides}
-    parts = asked_parts(picture_text(quote), asked)
-    cells = AskedCells(asked, weights, wanted, titled, dates, question.analysis.text, question.analysis.asks)
-    found = [(part, rows) for part in parts if (rows := find_cells(part, cells))]
-    if len(found) != 1:
+    question_words = {*question.terms, *besides}
+    parts = asked_parts(picture_text(quote), question_words)
+    cells = AskedCells(
+        question_words, weights, quantity, title_words, dates, question.analysis.text, question.analysis.asks
+    )
+    rows_of_parts = [(part, rows) for part in parts if (rows := find_cells(part, cells))]
+    if len(rows_of_parts) != 1:
         return []  # nothing tells which of two parts is asked for
-    part, rows = found[0]
+    part, rows = rows_of_parts[0]
     header, _ = split_header(read_rows(part))
     headings = {heading for row in rows for heading, _ in row.cells}
-    return [] if are_said_apart(headings, header, asked, question.pairs) else rows
+    return [] if are_said_apart(headings, header, question_words, question.pairs) else rows
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:

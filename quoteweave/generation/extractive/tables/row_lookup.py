@@ -64,7 +64,7 @@ def look_up_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Look
     None if the table, by its title, is about what was once so, and for what is only after or before something else.
     """
     is_even = bool(header) and all(len(row) == len(header) for row in rows)
-    if not is_even or _FORMER.search(" ".join(question.titled)):
+    if not is_even or _FORMER.search(" ".join(question.title_words)):
         return None
     columns, granted = _asked(header, rows, question)
     told = [*_rows_with_said_cells(header, rows, question, columns, granted)] if columns else []
@@ -74,7 +74,7 @@ def look_up_row(header: Sequence[str], rows: Rows, question: AskedCells) -> Look
 
 def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Sequence[int], frozenset[str]]:
     """The columns that a question asks for, and words that the cell of an occasion need not have."""
-    named = _NAMES_COLUMN.match(question.written[:MAX_ANALYSED_CHARACTERS])
+    named = _NAMES_COLUMN.match(question.text[:MAX_ANALYSED_CHARACTERS])
     noun = next((words(one) for one in named.groups() if one), []) if named else []
     for said in (noun, noun[-1:]):
         columns = [at for at, name in enumerate(header) if said and words(name) == said]
@@ -101,35 +101,46 @@ def _rows_with_said_cells(
 
     A row of which it says the first cell alone is left out, because that cell names the row already.
     """
-    written, titled = question.written[:MAX_ANALYSED_CHARACTERS], set(question.titled)
-    others, spaced = {*_OF_OTHERS.findall(written.casefold())}, f" {' '.join(_WORD.findall(written.casefold()))} "
-    said = set(question.words)
+    question_text, title_words = question.text[:MAX_ANALYSED_CHARACTERS], set(question.title_words)
+    others = {*_OF_OTHERS.findall(question_text.casefold())}
+    spaced = f" {' '.join(_WORD.findall(question_text.casefold()))} "
+    question_words = set(question.words)
     small = {*interrogative_words(), *request_stems(), *granted}
     for row in rows:
         label = {word for at in columns for found in _LABEL.findall(row[at]) for word in words(found)}
-        rest, whole = said - small - label, dict[int, set[str]]()
+        rest, stated_cells = question_words - small - label, dict[int, set[str]]()
         for at, cell in enumerate(row):
             parts = [own for part in (cell, *_PARTS.split(cell)) if (own := words(part))]
             if not parts or len(cell) > MAX_CELL or _FORMER.search(header[at]):
                 continue
             if not others <= {*cell.casefold().split()}:
                 continue
-            if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= said:
+            if PLACES.fullmatch(header[at]) and not {*words(header[at])} <= question_words:
                 continue  # "Meet at the gate" is no meeting
-            if told := {word for own in parts if said.issuperset(own) for word in own}:
-                whole[at] = told
+            if stated := {word for own in parts if question_words.issuperset(own) for word in own}:
+                stated_cells[at] = stated
             elif (
                 not any(column == at or row[column] in EMPTY for column in columns)
-                and set() < _needed(rest, header, [at], titled) < {*parts[0]}
-                and any(own[0] in said for own in parts)
+                and set() < _needed(rest, header, [at], title_words) < {*parts[0]}
+                and any(own[0] in question_words for own in parts)
             ):
                 yield (row, [at], columns), False
-        asked = [at for at in columns if at not in whole and row[at] not in EMPTY]
-        need = _needed(rest, header, whole, titled)
-        if any(f" {header[at]} {row[other]} ".casefold() in spaced for at in whole for other in whole if at != other):
+        asked_columns = [at for at in columns if at not in stated_cells and row[at] not in EMPTY]
+        need = _needed(rest, header, stated_cells, title_words)
+        if any(
+            f" {header[at]} {row[other]} ".casefold() in spaced
+            for at in stated_cells
+            for other in stated_cells
+            if at != other
+        ):
             continue  # "from Celle to Osk", of a row from Osk to Celle
-        if asked and need and max(whole, default=0) and need <= {word for told in whole.values() for word in told}:
-            yield (row, [*whole], asked), True
+        if (
+            asked_columns
+            and need
+            and max(stated_cells, default=0)
+            and need <= {word for stated in stated_cells.values() for word in stated}
+        ):
+            yield (row, [*stated_cells], asked_columns), True
 
 
 def _needed(rest: set[str], header: Sequence[str], columns: Iterable[int], titled: set[str]) -> set[str]:

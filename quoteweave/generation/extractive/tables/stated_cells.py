@@ -27,54 +27,60 @@ def stated_cells(claim: str, text: str, above: set[str]) -> list[Range]:
     says about the row then is elsewhere, or wrong.
     """
     claim = claim_on_cells(claim, above)
-    own = set(words(claim))
-    if not set(filter(has_digit, own)) <= above.union(words(text)):
+    claim_words = set(words(claim))
+    if not set(filter(has_digit, claim_words)) <= above.union(words(text)):
         return []
     rows = _named_rows(text)
     # Semicolons separate what is said about several rows, if each is named: the "8 %" of one is not that of another.
     parts: list[str] = []
     for part in claim.split(";"):
-        stated = set(words(part))
-        if parts and not any(row.name <= stated for row in rows):
+        part_words = set(words(part))
+        if parts and not any(row.name <= part_words for row in rows):
             parts[-1] += f";{part}"
         else:
             parts.append(part)
-    return [cell for part in parts for cell in _cells_of(part, own, text, rows)] or _cells_of(claim, own, text, rows)
+    return [cell for part in parts for cell in _cells_of(part, claim_words, text, rows)] or _cells_of(
+        claim, claim_words, text, rows
+    )
 
 
 def _named_rows(text: str) -> list[_Row]:
     rows, found = _rows(text), []
-    for number, names in rows_below_heads([[_at(text, cell) for cell in row] for row in rows]):
-        if name := frozenset(words(_at(text, rows[number][0]))):
+    for number, names in rows_below_heads([[text_at(text, cell) for cell in row] for row in rows]):
+        if name := frozenset(words(text_at(text, rows[number][0]))):
             heads = {at: [rows[y][x] for y, x in places] for at, places in names.items()}
             found.append(_Row(name, rows[number], heads))
     return found
 
 
-def _cells_of(part: str, own: set[str], text: str, rows: Sequence[_Row]) -> list[Range]:
-    """The cells that a part of a claim states, with the names of their rows, and of their columns if in `own`.
+def _cells_of(part: str, claim_words: set[str], text: str, rows: Sequence[_Row]) -> list[Range]:
+    """The cells that a part of a claim states, with the names of their rows, and of the columns that the claim names.
 
-    `own` are the words of the whole claim.
+    `claim_words` are those of the whole claim.
     """
-    said, stated = f" {_normalised(part)} ", set(words(part))
-    found: dict[frozenset[str], list[list[Range]]] = {}
+    normalised_part, part_words = f" {_normalised(part)} ", set(words(part))
+    ranges_by_name: dict[frozenset[str], list[list[Range]]] = {}
     for name, row, over in rows:
-        if not name <= stated:
+        if not name <= part_words:
             continue
-        besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is no cell
-        cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in besides]
+        besides = normalised_part.replace(
+            f" {_normalised(text_at(text, row[0]))} ", " "
+        )  # the 900 of "OP-900" is no cell
+        cells = [at for at, cell in enumerate(row) if at and f" {_normalised(text_at(text, cell)) or '|'} " in besides]
         if cells:
-            heads = {at: [cell for cell in over.get(at, ()) if own & set(words(_at(text, cell)))] for at in cells}
+            heads = {
+                at: [cell for cell in over.get(at, ()) if claim_words & set(words(text_at(text, cell)))] for at in cells
+            }
             most = max(map(len, heads.values()))
             headed = [at for at in cells if 0 < most == len(heads[at])]
             # Of cells with the same content, those are taken whose column the claim names.
-            known = {_at(text, row[at]) for at in headed}
-            cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
-            marked = [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
-            found.setdefault(name, []).append(marked)
+            contents = {text_at(text, row[at]) for at in headed}
+            cells = [at for at in cells if at in headed or text_at(text, row[at]) not in contents]
+            ranges = [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
+            ranges_by_name.setdefault(name, []).append(ranges)
     # Of rows with the same name, those are taken of which the claim states most.
-    best = [(same, max(map(len, same))) for same in found.values()]
-    return [cell for same, most in best for marked in same if len(marked) == most for cell in marked]
+    best = [(same, max(map(len, same))) for same in ranges_by_name.values()]
+    return [cell for same, most in best for ranges in same if len(ranges) == most for cell in ranges]
 
 
 def _rows(text: str) -> list[list[Range]]:
@@ -96,5 +102,6 @@ def _normalised(text: str) -> str:
     return " ".join(token for token, *_ in folded_tokens(text))
 
 
-def _at(text: str, place: Range) -> str:
+def text_at(text: str, place: Range) -> str:
+    """The piece of a text at a range of it."""
     return text[place[0] : place[1]]

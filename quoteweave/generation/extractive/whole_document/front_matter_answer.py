@@ -31,14 +31,16 @@ def front_matter_answer(question: str, context: Context, model: str) -> Answer |
         return None
     reader = FrontMatterReader(front_quotes(context, _quotes(context)))
     by_part = {part: reader.read(part) for part in request.parts}
-    found, numbered = [line for lines in by_part.values() for line in lines], _numbered(context)
-    if not found or any(one.quote.id not in numbered for one in found):
+    lines_found, numbered = [line for lines in by_part.values() for line in lines], _numbered(context)
+    if not lines_found or any(one.quote.id not in numbered for one in lines_found):
         return None
-    cited = [numbered[one.quote.id] for one in found]
-    lines = [add_mark(escape_marks(one.text), f"[{number}]") for one, (number, _) in zip(found, cited, strict=True)]
+    cited = [numbered[one.quote.id] for one in lines_found]
+    lines = [
+        add_mark(escape_marks(one.text), f"[{number}]") for one, (number, _) in zip(lines_found, cited, strict=True)
+    ]
     text = lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines)
-    shown = {one.quote.id for one in found}
-    rest = [] if all(by_part.values()) else [one for one in _places(context) if one.quote.id not in shown]
+    cited_ids = {one.quote.id for one in lines_found}
+    rest = [] if all(by_part.values()) else [one for one in _places(context) if one.quote.id not in cited_ids]
     text = "\n\n".join(filter(None, [text, compose_rest(rest), sources_sentence(quote for _, quote in cited)]))
     return build_answer(question, text, context, model=model, status="answered")
 

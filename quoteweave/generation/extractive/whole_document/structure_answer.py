@@ -83,17 +83,19 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
             within, number = f", of which {count.count} are asked about", pluralize(structure.pages, "page")
         return add_mark(f"{document} has {number}{within}", _mark(count.elements[-1], context))
     if asks_title(structure.request):
-        called = f"This is {structure.request.places[0].phrase} of {document}:"
-        return "\n".join([called, "", _line(count.elements[0], context)])
-    known = f"The parser found {number}{within} in {document}"
+        sentence = f"This is {structure.request.places[0].phrase} of {document}:"
+        return "\n".join([sentence, "", _line(count.elements[0], context)])
+    sentence_of_count = f"The parser found {number}{within} in {document}"
     if count.basis in _BASES:
-        known = f"{document} has {number}{within}{f' and {inner} within these' * bool(inner)}, {_BASES[count.basis]}"
+        sentence_of_count = (
+            f"{document} has {number}{within}{f' and {inner} within these' * bool(inner)}, {_BASES[count.basis]}"
+        )
     most = MAX_NAMED[structure.request.wants]
-    left = count.count - most
+    elements_left = count.count - most
     lines = [_line(element, context) for element in count.elements[:most]]
-    lines += [f"- and {left} more."] if left > 0 else []
+    lines += [f"- and {elements_left} more."] if elements_left > 0 else []
     notes = _notes(count, structure.request.places)
-    return "\n".join([f"{known}:", "", *lines, *(["", notes] if notes else [])])
+    return "\n".join([f"{sentence_of_count}:", "", *lines, *(["", notes] if notes else [])])
 
 
 def _line(element: StructureElement, context: Context) -> str:
