@@ -203,25 +203,23 @@ class AnswerCriteria:
             return MIN_COVERAGE
         return MIN_INTRODUCED if stands_alone(self._subject.keys() - heading, statement.text) else ALL
 
-    def _covers(self, statement: Statement, covered_words: frozenset[str], *, clearly_first: bool) -> bool:
-        """Whether a statement that has the `covered_words` covers what the question is about, with what is above it."""
+    def _covers(self, statement: Statement, covered: frozenset[str], *, clearly_first: bool) -> bool:
+        """Whether a statement that has the `covered` words covers what the question is about, with what is above it."""
         asks, beside = self._question.analysis.asks, frozenset[str]()
         if not refers_back(statement.text):
             beside = words_above(statement.quote, is_of_cells=statement.is_of_cells).union(words(statement.above))
             beside |= self._title(statement)
-        if not self._asked_noun & self._documents[statement.quote.document].keys() <= covered_words | beside:
+        if not self._asked_noun & self._documents[statement.quote.document].keys() <= covered | beside:
             return False  # the document has that noun, but elsewhere
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
         total = sum(self._subject.values())
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
-        inside = max(
-            coverage(self._subject, covered_words),
-            self._share_of_rest(covered_words, beside & self._known(statement)) * total,
-        )
-        inside = total if self._is_own_property(statement) else inside
-        with_above = coverage(self._subject, covered_words | beside)
+        is_own = self._is_own_property(statement)
+        share = 1.0 if is_own else self._share_of_rest(covered, beside & self._known(statement))
+        inside = max(coverage(self._subject, covered), share * total)
+        with_above = coverage(self._subject, covered | beside)
         introduced = inside >= self._least_introduced(statement) * total and with_above >= ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
@@ -250,13 +248,13 @@ class AnswerCriteria:
         named = self._question.names | self._called
         return known & named if self._question.analysis.asks == "statement" else known
 
-    def _share_of_rest(self, covered_words: frozenset[str], known_words: frozenset[str]) -> float:
+    def _share_of_rest(self, covered: frozenset[str], known_words: frozenset[str]) -> float:
         """The share of the subject's weight, without known words, that is held; 0 if hardly any words are left.
 
         "How much does the kiln cost?" is not answered by the price of anything else in the kiln's manual.
         """
         rest = {word: weight for word, weight in self._subject.items() if word not in known_words}
-        return coverage(rest, covered_words) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
+        return coverage(rest, covered) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
 
     def _document_words(self, statement: Statement) -> frozenset[str]:
         """The words of the name and the title of a statement's document."""
@@ -375,11 +373,9 @@ class AnswerCriteria:
         """
         own_words = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
         words_around = {*own_words, *words(f"{statement.before}\n{statement.quote.section or ''}")}
-        years_in_question = set(filter(RECENT_YEAR.fullmatch, self._question.names))
-        years_in_statement = set(filter(RECENT_YEAR.fullmatch, statement.words))
-        of_another = bool(years_in_question and years_in_statement) and years_in_question.isdisjoint(
-            words_around | years_in_statement
-        )
+        asked_years = set(filter(RECENT_YEAR.fullmatch, self._question.names))
+        own_years = set(filter(RECENT_YEAR.fullmatch, statement.words))
+        of_another = bool(asked_years and own_years) and asked_years.isdisjoint(words_around | own_years)
         return of_another or says_calendar_year(self._question, statement.text) or self._was_in_another_year(statement)
 
     def _was_in_another_year(self, statement: Statement) -> bool:

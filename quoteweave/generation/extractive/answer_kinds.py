@@ -129,34 +129,25 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     How much something is does not tell how much it has changed.
     """
     asks, question_text, text = question.analysis.asks, question.analysis.text, statement.text
-    if (
-        asks in {"count", "person", "definition"}
-        and _BEGINS_WITH_CASE.match(text)
-        and not _SAYS_CONDITION.search(question_text)
-    ):
+    is_of_one_case = _BEGINS_WITH_CASE.match(text) is not None and not _SAYS_CONDITION.search(question_text)
+    if is_of_one_case and asks in {"count", "person", "definition"}:
         return False
     is_example = EXAMPLE.match(text) is not None and not EXAMPLE.search(question_text)
     if asks in NUMBER_KINDS and (is_example or lacks_asked_change(text, question_text)):
         return False
     if statement.is_computed or statement.has_asked_kind:
         return True
-    if (
-        _ASKS_WHAT_IT_IS.fullmatch(question_text)
-        and not statement.is_of_cells
-        and INSTRUCTION.match(_AGAIN.sub("", text))
-    ):
+    is_of_cells = statement.is_of_cells
+    if not is_of_cells and _ASKS_WHAT_IT_IS.fullmatch(question_text) and INSTRUCTION.match(_AGAIN.sub("", text)):
         return False
     if IN_EXAMPLE.search(text) and not IN_EXAMPLE.search(question_text):
         return False
-    if (
-        asks in _KINDS_OF_ACTS
-        and not statement.is_of_cells
-        and (text_of_act := told_of_asked_act(statement.text, question_text)) is not None
-    ):
-        statement = statement.model_copy(update={"text": text_of_act})  # what another verb says is about another act
-    in_its_language = None if statement.is_of_cells else tells_foreign_kind(text, question)
+    # What another verb says is about another act.
+    if asks in _KINDS_OF_ACTS and not is_of_cells and (of_act := told_of_asked_act(text, question_text)) is not None:
+        statement = statement.model_copy(update={"text": of_act})
+    in_its_language = None if is_of_cells else tells_foreign_kind(text, question)
     tells = _CHECKS.get(asks, is_substantive)(statement, question) if in_its_language is None else in_its_language
-    return tells and (statement.is_of_cells or tells_behind(text, question))
+    return tells and (is_of_cells or tells_behind(text, question))
 
 
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:

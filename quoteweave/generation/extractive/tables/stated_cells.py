@@ -63,9 +63,8 @@ def _cells_of(part: str, claim_words: set[str], text: str, rows: Sequence[_Row])
     for name, row, over in rows:
         if not name <= part_words:
             continue
-        besides = normalised_part.replace(
-            f" {_normalised(text_at(text, row[0]))} ", " "
-        )  # the 900 of "OP-900" is no cell
+        # The 900 of "OP-900" is no cell.
+        besides = normalised_part.replace(f" {_normalised(text_at(text, row[0]))} ", " ")
         cells = [at for at, cell in enumerate(row) if at and f" {_normalised(text_at(text, cell)) or '|'} " in besides]
         if cells:
             heads = {
