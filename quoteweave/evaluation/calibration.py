@@ -267,7 +267,7 @@ class CalibrationReport(Record):
 
 
 def calibrate(
-    asked: Sequence[CalibrationExample],
+    examples: Sequence[CalibrationExample],
     signals: Sequence[SignalName] = ALL_SIGNALS,
     *,
     retriever: str,
@@ -279,26 +279,26 @@ def calibrate(
     `signals` are those of *after*. The threshold of *before* is the lowest confidence of any right answer, so that no
     right answer to these questions is lost. Raises DatasetError where the answers are all right or all wrong.
     """
-    answered = [one for one in asked if one.right is not None]
+    answered = [one for one in examples if one.right is not None]
     right = [bool(one.right) for one in answered]
     after, confidences = _fitted(signals, answered, right)
-    before, chances = _fitted(RETRIEVAL_SIGNALS, asked, [bool(one.right) for one in asked])
+    before, chances = _fitted(RETRIEVAL_SIGNALS, examples, [bool(one.right) for one in examples])
     curve = risk_coverage(confidences, right)
     point = greatest_coverage(curve, risk)
     calibration, groups = None, dict[str, GroupCounts]()
     if point is not None:
-        least = min(chance for chance, one in zip(chances, asked, strict=True) if one.right)
+        least = min(chance for chance, one in zip(chances, examples, strict=True) if one.right)
         before, after = before.passing(least), after.passing(point.threshold)
         fitted_on = {"retriever": retriever, "model": model, "risk": risk, "answers": len(answered)}
         calibration = Calibration.model_validate({**fitted_on, "before": before, "after": after, "curve": curve})
-        groups = _groups(asked, calibration, chances, confidences)
+        groups = _groups(examples, calibration, chances, confidences)
     return CalibrationReport(
         calibration=calibration,
         risk=risk,
         curve=curve,
         right=sum(right),
         wrong=len(right) - sum(right),
-        declined=len(asked) - len(answered),
+        declined=len(examples) - len(answered),
         aurc=area(curve) or 0.0,
         least_aurc=optimal_area(right) or 0.0,
         chosen=point,
@@ -321,7 +321,7 @@ def _check_both(right: Sequence[bool]) -> None:
 
 
 def _fitted(
-    names: Sequence[SignalName], asked: Sequence[CalibrationExample], right: Sequence[bool]
+    names: Sequence[SignalName], examples: Sequence[CalibrationExample], right: Sequence[bool]
 ) -> tuple[ConfidenceModel, list[float]]:
     """The stage, without a threshold yet, and the confidence of each question by the weights of the other questions.
 
@@ -330,48 +330,48 @@ def _fitted(
     """
     import numpy as np
 
-    found = [position for position, one in enumerate(asked) if one.signals.score is not None]
+    positions = [position for position, one in enumerate(examples) if one.signals.score is not None]
     # In this order, equal questions get the same confidence to the last digit, whatever their order was.
-    found.sort(key=lambda position: (asked[position].signals.values(names), right[position]))
-    _check_both([right[position] for position in found])
-    values = np.array([asked[position].signals.values(names) for position in found], dtype=np.float64)
-    labels = np.array([right[position] for position in found], dtype=np.float64)
+    positions.sort(key=lambda position: (examples[position].signals.values(names), right[position]))
+    _check_both([right[position] for position in positions])
+    values = np.array([examples[position].signals.values(names) for position in positions], dtype=np.float64)
+    labels = np.array([right[position] for position in positions], dtype=np.float64)
     varied = [column for column in range(len(names)) if np.ptp(values[:, column]) > 0]
     means, scales = values[:, varied].mean(axis=0), values[:, varied].std(axis=0)
     rows = (values[:, varied] - means) / scales
     intercept, weights = fit_logistic(rows, labels)
-    confidences = [0.0] * len(asked)
-    for position, log_odds in zip(found, left_out_log_odds(rows, labels, intercept, weights), strict=True):
+    confidences = [0.0] * len(examples)
+    for position, log_odds in zip(positions, left_out_log_odds(rows, labels, intercept, weights), strict=True):
         confidences[position] = sigmoid(float(log_odds))
     least, most = values[:, varied].min(axis=0), values[:, varied].max(axis=0)
     columns = zip(means, scales, least, most, weights, strict=True)
     fields = ("mean", "scale", "least", "most", "weight")
-    kept = [
+    signal_weights = [
         SignalWeight(signal=names[at], **dict(zip(fields, map(float, column), strict=True)))
         for at, column in zip(varied, columns, strict=True)
     ]
-    return ConfidenceModel(intercept=intercept, weights=tuple(kept), threshold=0.0), confidences
+    return ConfidenceModel(intercept=intercept, weights=tuple(signal_weights), threshold=0.0), confidences
 
 
 def _groups(
-    asked: Sequence[CalibrationExample],
+    examples: Sequence[CalibrationExample],
     calibration: Calibration,
     chances: Sequence[float],
     confidences: Sequence[float],
 ) -> dict[str, GroupCounts]:
-    left = iter(confidences)
-    found: dict[str, list[tuple[bool, bool, bool]]] = {"answerable": [], "unanswerable": []}
-    for one, chance in zip(asked, chances, strict=True):
+    remaining_confidences = iter(confidences)
+    outcomes: dict[str, list[tuple[bool, bool, bool]]] = {"answerable": [], "unanswerable": []}
+    for example, chance in zip(examples, chances, strict=True):
         goes_on = chance >= calibration.before.threshold
-        answered = one.right is not None
-        given = answered and next(left) >= calibration.after.threshold and goes_on
-        found["answerable" if one.answerable else "unanswerable"].append((answered, goes_on, given))
+        answered = example.right is not None
+        is_given = answered and next(remaining_confidences) >= calibration.after.threshold and goes_on
+        outcomes["answerable" if example.answerable else "unanswerable"].append((answered, goes_on, is_given))
     return {
         name: GroupCounts(
             questions=len(rows),
             answered=sum(answered for answered, _, _ in rows),
             asked=sum(goes_on for _, goes_on, _ in rows),
-            given=sum(given for _, _, given in rows),
+            given=sum(is_given for _, _, is_given in rows),
         )
-        for name, rows in found.items()
+        for name, rows in outcomes.items()
     }

@@ -56,9 +56,9 @@ def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[
     examples = load_dataset(dataset, references)
     if all(example.task in ("choose_answer", "choose_source") for example in examples):
         raise UsageError(f"answers to {dataset} are letters, which eval score counts without a judge")
-    known = run_names_references(run, dataset, references)
-    predictions = match_predictions(examples, load_predictions(run), partial=True, known=known)
-    if not known:
+    same_references = run_names_references(run, dataset, references)
+    predictions = match_predictions(examples, load_predictions(run), partial=True, same_references=same_references)
+    if not same_references:
         check_size(dataset, examples, predictions)
     print_notes(dataset_notes(run, dataset, references, examples, predictions))
     return judging_items(predictions, examples)

@@ -86,24 +86,24 @@ def _example(row: dict[str, str | None], where: str) -> Example:
     if None in row or None in row.values():
         raise DatasetError(f"{where}: it has more or fewer columns than the header")
     try:
-        found = _Row.model_validate({name: value or None for name, value in row.items()})
+        fields = _Row.model_validate({name: value or None for name, value in row.items()})
     except ValidationError as error:
         raise DatasetError(f"{where}, {describe_validation_error(error)}") from error
-    titles = _parts(found.target_paper_title)
+    titles = _parts(fields.target_paper_title)
     if not titles:
         raise DatasetError(f"{where}, target_paper_title: it names no paper")
     return Example(
-        id=found.id,
-        query=Query(text=found.excerpt),
-        document=found.source_paper_title,
-        subset=found.split,
-        year=found.year,
-        address=found.source_paper_url,
-        tags=_tags(found.tags or ""),
+        id=fields.id,
+        query=Query(text=fields.excerpt),
+        document=fields.source_paper_title,
+        subset=fields.split,
+        year=fields.year,
+        address=fields.source_paper_url,
+        tags=_tags(fields.tags or ""),
         context=Context(),
         task="name_paper",
         reference=Reference(
-            short_answer=titles[0], alternatives=titles[1:], addresses=_parts(found.target_paper_url or "")
+            short_answer=titles[0], alternatives=titles[1:], addresses=_parts(fields.target_paper_url or "")
         ),
     )
 
@@ -203,27 +203,29 @@ def outcome_of(error: str) -> SearchOutcome:
 
 
 def _prediction(result: _Result, metadata: _Metadata) -> Prediction:
-    tokens, told = result.tokens, result.error or "no paper was selected"
+    tokens, end_reason = result.tokens, result.error or "no paper was selected"
     selected = None if result.selected is None else result.selected.named()
     searches = metadata.executor != "LLMNoSearch"
     steps = tuple(_steps(result)) if searches else ()
-    told_found = searches and "is_in_search" in result.model_fields_set and not (steps and result.papers is not None)
+    tells_if_found = (
+        searches and "is_in_search" in result.model_fields_set and not (steps and result.papers is not None)
+    )
     search = PaperSearch(
-        outcome="selected" if selected else outcome_of(told),
+        outcome="selected" if selected else outcome_of(end_reason),
         selected=selected,
         steps=steps,
-        found=_was_found(result) if told_found else None,
+        found=_was_found(result) if tells_if_found else None,
     )
-    said = "" if selected is None else selected.title
+    selected_title = "" if selected is None else selected.title
     return Prediction(
         example=result.id,
         scope="context",
-        response=None if search.technical else said,
+        response=None if search.technical else selected_title,
         paper_search=search,
         model=metadata.model,
         usage=Usage() if tokens is None else Usage(input_tokens=tokens.input, output_tokens=tokens.output),
         seconds=result.duration,
-        error=told if search.technical else None,
+        error=end_reason if search.technical else None,
     )
 
 
@@ -234,19 +236,19 @@ def _was_found(result: _Result) -> bool:
 def _steps(result: _Result) -> Iterator[SearchStep]:
     """An action for each message of the assistant; `unreadable` for one that is not an action."""
     lists = iter(result.papers or ())
-    known = {paper.paperId: paper.named() for papers in result.papers or () for paper in papers}
+    papers_by_id = {paper.paperId: paper.named() for papers in result.papers or () for paper in papers}
     for position, message in enumerate(result.history):
         if message.role != _ASSISTANT:
             continue
         name, argument, rationale = _action(message.content)
         after = result.history[position + 1].content if position + 1 < len(result.history) else ""
-        told = name != "select" or _UNKNOWN in after
-        problem = next((what for words, what in _PROBLEMS.items() if told and words in after[:2000]), None)
+        may_have_failed = name != "select" or _UNKNOWN in after
+        problem = next((what for words, what in _PROBLEMS.items() if may_have_failed and words in after[:2000]), None)
         if name.startswith("search"):
             papers = tuple(paper.named() for paper in next(lists, ()))
             problem = None
         else:
-            papers = (known[argument],) if argument in known else ()
+            papers = (papers_by_id[argument],) if argument in papers_by_id else ()
         yield SearchStep(action=name, argument=argument, rationale=rationale, papers=papers, problem=problem)
 
 

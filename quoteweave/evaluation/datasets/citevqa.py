@@ -142,17 +142,23 @@ def _names(line: _Question) -> tuple[str, ...]:
 
 def _document(element: _Element, names: Sequence[str], where: str) -> str:
     """The document of an element by its number, or by its name. Raises DatasetError if the two disagree."""
-    named, number = element.source_pdf_name, element.source_doc_index
+    written_name, number = element.source_pdf_name, element.source_doc_index
     by_number = names[number - 1] if number is not None and number <= len(names) else None
-    by_name = next((name for name in names if named is not None and name == PurePosixPath(named).name), None)
-    if named is not None and PurePosixPath(named).suffix != ".pdf":  # names may lack their suffix
-        by_name = next((name for name in names if name == f"{PurePosixPath(named).name}.pdf"), by_name)
-    found = by_number or by_name
-    if found is None or (named is not None and by_name is None) or (by_number and by_name and by_number != by_name):
+    by_name = next(
+        (name for name in names if written_name is not None and name == PurePosixPath(written_name).name), None
+    )
+    if written_name is not None and PurePosixPath(written_name).suffix != ".pdf":  # names may lack their suffix
+        by_name = next((name for name in names if name == f"{PurePosixPath(written_name).name}.pdf"), by_name)
+    document = by_number or by_name
+    if (
+        document is None
+        or (written_name is not None and by_name is None)
+        or (by_number and by_name and by_number != by_name)
+    ):
         raise DatasetError(
-            f"{where}, Evidence: document {number} and {named!r} are not one of PDF_Source: {', '.join(names)}"
+            f"{where}, Evidence: document {number} and {written_name!r} are not one of PDF_Source: {', '.join(names)}"
         )
-    return found
+    return document
 
 
 def _example(line: _Question, gold: Sequence[GoldRegion], *, y_first: bool) -> Example:
@@ -226,12 +232,12 @@ def load_citevqa_judgements(path: Path) -> dict[str, Judgement]:
     that the released script has divided by 20: none of either kind exceeds a quarter.
     """
     items = [item for _, item in iter_items(path, _Scored)]
-    written = [(item.index, {"answer": item.qa_acc_score, "relevance": item.rel_score}) for item in items]
-    known = [score for _, scores in written for score in scores.values() if score is not None]
-    if not known:
+    scores_of_questions = [(item.index, {"answer": item.qa_acc_score, "relevance": item.rel_score}) for item in items]
+    all_scores = [score for _, scores in scores_of_questions for score in scores.values() if score is not None]
+    if not all_scores:
         raise DatasetError(f"{path} holds no qa_acc_score and no rel_score; name what eval/run.py wrote")
     for name, field in (("answer", "qa_acc_score"), ("relevance", "rel_score")):
-        greatest = max((score for _, scores in written if (score := scores[name]) is not None), default=0.0)
+        greatest = max((score for _, scores in scores_of_questions if (score := scores[name]) is not None), default=0.0)
         if 0 < greatest <= MAX_SCORE / _DIVISOR:
             raise DatasetError(
                 f"{path}, {field}: no score exceeds {greatest:g}; the released eval/run.py divides scores of 0 to "
@@ -239,7 +245,7 @@ def load_citevqa_judgements(path: Path) -> dict[str, Judgement]:
             )
     return {
         index: {name: score for name, score in scores.items() if score is not None and 0 <= score <= MAX_SCORE}
-        for index, scores in written
+        for index, scores in scores_of_questions
     }
 
 
@@ -254,14 +260,14 @@ def citevqa_answers(
     """
     file = questions_of(references)
     items = {str(item.index): item for _, item in iter_items(file, _WholeQuestion)}
-    asked = {example.id: example for example in examples}
-    written: list[dict[str, JsonValue]] = []
+    examples_by_id = {example.id: example for example in examples}
+    answers: list[dict[str, JsonValue]] = []
     for prediction in predictions:
         if prediction.error is not None:
             continue
-        if prediction.example not in items or prediction.example not in asked:
+        if prediction.example not in items or prediction.example not in examples_by_id:
             raise DatasetError(f"{file} has no question {prediction.example!r}; name the dataset that the run answers")
         fields: dict[str, JsonValue] = json.loads(items[prediction.example].model_dump_json())
-        answer = boxed_response(prediction, asked[prediction.example])
-        written.append({**fields, ANSWER: answer, "infer_model": prediction.model})
-    return written
+        answer = boxed_response(prediction, examples_by_id[prediction.example])
+        answers.append({**fields, ANSWER: answer, "infer_model": prediction.model})
+    return answers

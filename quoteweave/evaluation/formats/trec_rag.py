@@ -183,21 +183,21 @@ def trec_rag_answers(
 
     Raises DatasetError for a prediction without a context, and for answers that cite more quotes than the track allows.
     """
-    asked = {example.id: example for example in examples}
-    whole = [one for one in predictions if one.error is None and one.response is not None]
+    examples_by_id = {example.id: example for example in examples}
+    answered = [one for one in predictions if one.error is None and one.response is not None]
     lines, out_of_range, dropped, long = list[str](), 0, 0, 0
-    for prediction in whole:
-        example = asked[prediction.example]
+    for prediction in answered:
+        example = examples_by_id[prediction.example]
         sentences = [one for one in marked_sentences(prediction, cut) if one.text]
         context = context_of(prediction, example)
-        names, left = _references(sentences, context, tag.year, example.id)
+        names, left_out = _references(sentences, context, tag.year, example.id)
         answer = [{"text": one.text, "citations": _citations(one, context, names)} for one in sentences]
         words = sum(len(one.text.split()) for one in sentences)
         body = {"references": names, "response_length": words, "answer": answer}
         lines.append(json.dumps(_tagged(body, example, tag), ensure_ascii=False) + "\n")
         out_of_range += sum(context.quote(*item) is None for one in sentences for item in one.cited)
-        dropped, long = dropped + left, long + (words > MAX_WORDS)
-    return TrecRagAnswers(tuple(lines), len(predictions) - len(whole), out_of_range, dropped, long)
+        dropped, long = dropped + left_out, long + (words > MAX_WORDS)
+    return TrecRagAnswers(tuple(lines), len(predictions) - len(answered), out_of_range, dropped, long)
 
 
 def _tagged(body: dict[str, object], example: Example, tag: TrecRagTag) -> dict[str, object]:

@@ -146,25 +146,27 @@ class AttributionJudge:
 
     async def judge(self, request: JudgeRequest) -> AnswerVerdict:
         """Both scores, or the reason why one is missing. Raises UsageError if there is no endpoint."""
-        asked = [
+        replies = [
             await ask_for_scores(self.model, [message], {name: SCALE})
             for name, message in zip(ATTRIBUTION, request.messages, strict=False)
         ]
-        found = {name: int(score) for one in asked for name, score in (one.value or {}).items()}
-        if len(request.messages) == 1 and not request.cites_unknown and found:
-            found["relevance"] = 0
-        error = next((f"{name}: {one.error}" for name, one in zip(ATTRIBUTION, asked, strict=False) if one.error), None)
+        scores = {name: int(score) for reply in replies for name, score in (reply.value or {}).items()}
+        if len(request.messages) == 1 and not request.cites_unknown and scores:
+            scores["relevance"] = 0
+        error = next(
+            (f"{name}: {reply.error}" for name, reply in zip(ATTRIBUTION, replies, strict=False) if reply.error), None
+        )
         return AnswerVerdict(
             example=request.example,
-            scores=None if error else found,
+            scores=None if error else scores,
             error=error,
-            raw=None if asked[-1].raw is None else "\n\n".join(one.raw or "" for one in asked),
+            raw=None if replies[-1].raw is None else "\n\n".join(reply.raw or "" for reply in replies),
             model=self.model.name,
-            served_as=asked[-1].served_as,
+            served_as=replies[-1].served_as,
             prompt=self.prompt.sha256,
             request=request.sha256,
-            usage=_total(asked),
-            attempts=sum(one.attempts for one in asked),
+            usage=_total(replies),
+            attempts=sum(reply.attempts for reply in replies),
         )
 
 
@@ -177,9 +179,9 @@ def _cited_quotes(prediction: Prediction) -> list[NamedQuote]:
     return [(name, quote) for name, quote in (*texts, *images) if isinstance(quote, Quote)]
 
 
-def _total(asked: list[ParsedReply[dict[str, float]]]) -> Usage:
-    counts_in = [one.usage.input_tokens for one in asked if one.usage.input_tokens is not None]
-    counts_out = [one.usage.output_tokens for one in asked if one.usage.output_tokens is not None]
+def _total(replies: list[ParsedReply[dict[str, float]]]) -> Usage:
+    counts_in = [one.usage.input_tokens for one in replies if one.usage.input_tokens is not None]
+    counts_out = [one.usage.output_tokens for one in replies if one.usage.output_tokens is not None]
     return Usage(
         input_tokens=sum(counts_in) if counts_in else None, output_tokens=sum(counts_out) if counts_out else None
     )

@@ -135,8 +135,8 @@ def _score(field: str, written: set[str], scale: Scale | None) -> float:
     return score
 
 
-def _number(written: str) -> float | None:
-    found = _SCORE.fullmatch(written)
+def _number(text: str) -> float | None:
+    found = _SCORE.fullmatch(text)
     return float(found[1]) if found else None
 
 

@@ -220,19 +220,19 @@ class ErrorJudge:
 
     async def judge(self, request: JudgeRequest) -> ErrorVerdict:
         """The kinds, or the reason why there are none. Raises UsageError if there is no endpoint."""
-        asked = await ask_for_scores(self.model, request.messages, {kind.name: (0.0, 1.0) for kind in self.kinds})
-        found = None if asked.value is None else tuple(name for name, holds in asked.value.items() if holds)
+        reply = await ask_for_scores(self.model, request.messages, {kind.name: (0.0, 1.0) for kind in self.kinds})
+        kinds = None if reply.value is None else tuple(name for name, holds in reply.value.items() if holds)
         return ErrorVerdict(
             example=request.example,
-            kinds=found,
-            error=asked.error,
-            raw=asked.raw,
+            kinds=kinds,
+            error=reply.error,
+            raw=reply.raw,
             model=self.model.name,
-            served_as=asked.served_as,
+            served_as=reply.served_as,
             prompt=self.prompt,
             request=request.sha256,
-            usage=asked.usage,
-            attempts=asked.attempts,
+            usage=reply.usage,
+            attempts=reply.attempts,
         )
 
 
@@ -273,7 +273,7 @@ def read_error_labels(
     and `kinds`. Raises DatasetError, naming file and line, for a line that is neither, for a label of an answer other
     than those of `items`, for a kind that is not among `kinds`, and for a file without labels.
     """
-    known, found = [kind.name for kind in kinds], dict[str, tuple[str, ...]]()
+    kind_names, labels = [kind.name for kind in kinds], dict[str, tuple[str, ...]]()
     answers = {example.id: answer_hash(prediction) for prediction, example in items}
     for number, line in iter_records(path, _LabelLine):
         if line.example is None:
@@ -288,9 +288,9 @@ def read_error_labels(
                 "label those of this run, on a page written with --page"
             )
         for name in line.kinds:
-            if name not in known:
-                raise DatasetError(f"{path}, line {number}, kinds: {name!r} is none of {', '.join(known)}")
-        found[line.example] = tuple(name for name in known if name in line.kinds)
-    if not found:
+            if name not in kind_names:
+                raise DatasetError(f"{path}, line {number}, kinds: {name!r} is none of {', '.join(kind_names)}")
+        labels[line.example] = tuple(name for name in kind_names if name in line.kinds)
+    if not labels:
         raise DatasetError(f"{path} holds no labels")
-    return found
+    return labels

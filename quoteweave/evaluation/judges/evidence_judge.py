@@ -82,14 +82,14 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
     answer = answer_of(reply, "own")
     start, end = answer.find("["), answer.rfind("]")
     try:
-        found = _SENTENCES.validate_python(json.loads(answer[start : end + 1]))
+        sentences = _SENTENCES.validate_python(json.loads(answer[start : end + 1]))
     except ValidationError as error:
         raise UnreadableReply(f"the list has a fault: {describe_validation_error(error)}") from error
     except ValueError as error:
         raise UnreadableReply("there is no whole JSON array in it") from error
-    kept = {word for one in found for word in _words(one.sentence)}
-    cited = {item_name(name) for one in found for name in one.sources}
-    missing = [word for word in _words(_without_named(response, cited)) if word not in kept]
+    words_in_reply = {word for one in sentences for word in _words(one.sentence)}
+    cited = {item_name(name) for one in sentences for name in one.sources}
+    missing = [word for word in _words(_without_named(response, cited)) if word not in words_in_reply]
     if len(missing) > _MAX_MISSING_SHARE * max(1, len(_words(response))) + 1:
         raise UnreadableReply(f"it leaves out {pluralize(len(missing), 'word')} of the answer, such as {missing[0]!r}")
     return [
@@ -98,7 +98,7 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
             cited=tuple(dict.fromkeys(item_name(name) for name in one.sources)),
             written=one.sources,
         )
-        for one in found
+        for one in sentences
         if one.sentence.strip()
     ]
 

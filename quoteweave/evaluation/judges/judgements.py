@@ -50,27 +50,27 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
     line cut short by a crash is ignored. Raises DatasetError, naming file, line and field, for a line that is not a
     judgement at all and for a repeated id in a published file.
     """
-    found: dict[str, Judgement] = {}
+    judgements: dict[str, Judgement] = {}
     judges: set[tuple[str | None, str | None]] = set()
     ours = any(line.attempts for _, line in islice(iter_records(path, _Line, drop_cut=True), 1))
     for number, line in iter_records(path, _Line, drop_cut=ours):
-        if line.q_id in found and not line.attempts:
+        if line.q_id in judgements and not line.attempts:
             raise DatasetError(f"{path}, line {number}, q_id: {line.q_id!r} is judged on an earlier line already")
         scores = line.response if isinstance(line.response, dict) else {}
         names = ASPECTS if line.attempts else {}
-        found[line.q_id] = {
+        judgements[line.q_id] = {
             names.get(name, name): float(score)
             for name, score in scores.items()
             if isinstance(score, int | float) and not isinstance(score, bool) and isfinite(score)
         }
         judges.add((line.model, line.prompt) if line.attempts else (None, None))
-    if not any(0 <= score <= MAX_SCORE for judgement in found.values() for score in judgement.values()):
+    if not any(0 <= score <= MAX_SCORE for judgement in judgements.values() for score in judgement.values()):
         raise DatasetError(
-            f"{path} holds no judgement: of {pluralize(len(found), 'line')} none has a score of 0 to {MAX_SCORE}"
+            f"{path} holds no judgement: of {pluralize(len(judgements), 'line')} none has a score of 0 to {MAX_SCORE}"
         )
     if len(judges) > 1:
         raise DatasetError(f"{path} mixes judgements by {len(judges)} judges or prompts; keep each by itself")
-    return found
+    return judgements
 
 
 def malformed(judgement: Judgement, names: Collection[str] = tuple(ASPECTS.values())) -> bool:

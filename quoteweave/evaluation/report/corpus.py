@@ -122,7 +122,7 @@ def dataset_statistics(name: str, examples: Sequence[Example]) -> CorpusStatisti
     """
     candidates = [hit.quote for one in examples if one.context for hit in one.context.hits]
     gold = [[item for item, grade in (one.reference.relevant or {}).items() if grade > 0] for one in examples]
-    known = [len(items) for items in gold if items]
+    gold_counts = [len(items) for items in gold if items]
     references = [one.reference for one in examples]
     texts: dict[str, list[str | None]] = {
         "words per question": [one.query.text for one in examples],
@@ -132,7 +132,7 @@ def dataset_statistics(name: str, examples: Sequence[Example]) -> CorpusStatisti
     lengths = {what: [words_in(text) for text in of if text] for what, of in texts.items()}
     counted: dict[str, Sequence[float]] = {
         **lengths,
-        "gold quotes per question": known,
+        "gold quotes per question": gold_counts,
         "gold pages per question": [len(set(one.pages)) for one in references if one.pages],
     }
     documents = {one.document for one in examples if one.document is not None}
@@ -187,26 +187,26 @@ def _places(examples: Sequence[Example]) -> dict[str, int]:
     return {place: counts[place] for place in sorted(counts, key=text_first)}
 
 
-def corpus_tables(found: CorpusStatistics) -> list[Table]:
+def corpus_tables(corpus: CorpusStatistics) -> list[Table]:
     """Tables of counts and distributions, then one for each breakdown of the questions, and one of gold by place."""
-    total = found.counts.get("questions", 0)
+    total = corpus.counts.get("questions", 0)
     distributions = [
         (Cell(text=name), *(Cell(text=_number(value)) for value in one.summary().values()))
-        for name, one in found.distributions.items()
+        for name, one in corpus.distributions.items()
     ]
     tables = [
-        Table(title=found.name, head=("what", "number"), rows=_counted(found.counts)),
+        Table(title=corpus.name, head=("what", "number"), rows=_counted(corpus.counts)),
         Table(title="Distributions", head=("what", *Distribution(()).summary()), rows=tuple(distributions)),
     ]
-    for name, groups in found.groups.items():
+    for name, groups in corpus.groups.items():
         rows = [
             (Cell(text=group_label(group)), Cell(text=_number(count)), Cell(text=f"{half_up(100 * count / total, 1)}"))
             for group, count in groups.items()
         ]
         label = breakdown_label(name)
         tables.append(Table(title=f"Questions by {label}", head=(label, "questions", "%"), rows=tuple(rows)))
-    if found.gold_at:
-        tables.append(Table(title="Gold quotes by place", head=("place", "gold quotes"), rows=_counted(found.gold_at)))
+    if corpus.gold_at:
+        tables.append(Table(title="Gold quotes by place", head=("place", "gold quotes"), rows=_counted(corpus.gold_at)))
     return [table for table in tables if table.rows]
 
 
@@ -239,21 +239,21 @@ _PER_DOCUMENT = tuple(f"{what} per document" for what in ("pages", "words", "ima
 _OTHERS = ("words per question", "words per short answer", "words per answer", "gold quotes per question")
 
 
-def corpus_plots(found: CorpusStatistics) -> list[Plot]:
+def corpus_plots(corpus: CorpusStatistics) -> list[Plot]:
     """The plots for which there are data. Raises MissingExtra without matplotlib."""
     drawn = [
-        _histograms(found, _PER_DOCUMENT, "documents", "How long documents are (MMDocRAG's Figure 4)", "documents"),
-        _length_plots(found),
-        _histograms(found, _OTHERS, "questions", "Questions and their answers", "questions"),
+        _histograms(corpus, _PER_DOCUMENT, "documents", "How long documents are (MMDocRAG's Figure 4)", "documents"),
+        _length_plots(corpus),
+        _histograms(corpus, _OTHERS, "questions", "Questions and their answers", "questions"),
         *(_bars(groups, f"questions-by-{name.replace('_', '-')}", f"Questions by {breakdown_label(name)}")
-          for name, groups in found.groups.items()),
-        _bars(every_place(found.gold_at), "gold-by-place", "Gold quotes by their place in the context"),
+          for name, groups in corpus.groups.items()),
+        _bars(every_place(corpus.gold_at), "gold-by-place", "Gold quotes by their place in the context"),
     ]  # fmt: skip
     return [plot for plot in drawn if plot is not None]
 
 
-def _histograms(found: CorpusStatistics, names: Sequence[str], file: str, title: str, of: str) -> Plot | None:
-    known = [(name, found.distributions[name]) for name in names if name in found.distributions]
+def _histograms(corpus: CorpusStatistics, names: Sequence[str], file: str, title: str, of: str) -> Plot | None:
+    known = [(name, corpus.distributions[name]) for name in names if name in corpus.distributions]
     if not known:
         return None
     with style(file):
@@ -267,24 +267,24 @@ def _histograms(found: CorpusStatistics, names: Sequence[str], file: str, title:
         return make_plot(figure, file, title=title, says="The dashed line is the median.")
 
 
-def _length_plots(found: CorpusStatistics) -> Plot | None:
+def _length_plots(corpus: CorpusStatistics) -> Plot | None:
     """Distribution of the words per quote as lines, and as boxes (Figure 5)."""
     prefix = "words per "
-    views = [name for name in found.distributions if name.startswith(prefix) and "quote" in name]
+    views = [name for name in corpus.distributions if name.startswith(prefix) and "quote" in name]
     if not views:
         return None
     with style("words-per-quote"):
         figure, axes = panels(2, height=2.6, extra=0.3, columns=2, common=False)
-        edge = max(sorted(found.distributions[name].values)[int(0.98 * (len(found.distributions[name].values) - 1))]
+        edge = max(sorted(corpus.distributions[name].values)[int(0.98 * (len(corpus.distributions[name].values) - 1))]
                    for name in views) or 1  # fmt: skip
         bins = [edge * step / _BINS for step in range(_BINS + 1)]
         for position, name in enumerate(views):
-            values, colour = found.distributions[name].values, COLOURS[position % len(COLOURS)]
+            values, colour = corpus.distributions[name].values, COLOURS[position % len(COLOURS)]
             weights = [100 / len(values)] * len(values)
             label = name.removeprefix(prefix)
             axes[0].hist(values, bins=bins, weights=weights, histtype="step", color=colour, linewidth=1.4, label=label)
         axes[0].set(xlabel="words per quote", ylabel="quotes, %")
-        boxes = [found.distributions[name].values for name in views]
+        boxes = [corpus.distributions[name].values for name in views]
         drawn = axes[1].boxplot(boxes, orientation="horizontal", showfliers=False, patch_artist=True, widths=0.55)
         for position, (box, line) in enumerate(zip(drawn["boxes"], drawn["medians"], strict=True)):
             box.set(facecolor=COLOURS[position % len(COLOURS)], alpha=0.55, edgecolor=INK)
@@ -326,5 +326,5 @@ def _bins(values: Sequence[float]) -> list[float] | int:
     return [number - 0.5 for number in range(least, most + 2)] if most - least < _BINS else _BINS
 
 
-def _median(axis: Any, one: Distribution) -> None:
-    axis.axvline(one.summary()["median"], color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+def _median(axis: Any, distribution: Distribution) -> None:
+    axis.axvline(distribution.summary()["median"], color=INK, linewidth=0.8, linestyle=(0, (3, 2)))

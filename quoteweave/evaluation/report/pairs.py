@@ -223,10 +223,10 @@ def pairs_table(pairs: Sequence[RunPair], layout: PairLayout) -> Table:
     )
 
 
-def _figure(name: str, found: Estimate | None) -> Cell:
-    if found is None or found.value is None:
+def _figure(name: str, estimate: Estimate | None) -> Cell:
+    if estimate is None or estimate.value is None:
         return Cell(text=UNDEFINED)
-    return Cell(text=written(name, found.value), detail=interval(name, found))
+    return Cell(text=written(name, estimate.value), detail=interval(name, estimate))
 
 
 def _change_label(layout: PairLayout, names: Sequence[str], before: str = "") -> Cell:
@@ -236,15 +236,17 @@ def _change_label(layout: PairLayout, names: Sequence[str], before: str = "") ->
     return Cell(text=f"{before}change, points{' or tokens' if counts else ''}")
 
 
-def _change(found: Comparison | None, layout: PairLayout) -> Cell:
-    if found is None or found.difference is None:
+def _change(comparison: Comparison | None, layout: PairLayout) -> Cell:
+    if comparison is None or comparison.difference is None:
         return Cell(text=UNDEFINED)
-    figure = "overall.f1" if layout.relative else found.figure  # per cent
-    bounds = interval(figure, Estimate(value=found.difference, low=found.low, high=found.high, n=found.n))
-    p = p_value(found.p_holm)
+    figure = "overall.f1" if layout.relative else comparison.figure  # per cent
+    bounds = interval(
+        figure, Estimate(value=comparison.difference, low=comparison.low, high=comparison.high, n=comparison.n)
+    )
+    p = p_value(comparison.p_holm)
     shown = f"p {p}" if p.startswith("<") else f"p = {p}"
-    details = (bounds, shown, f"n = {found.n}")
-    return Cell(text=signed(figure, found.difference), detail="; ".join(one for one in details if one))
+    details = (bounds, shown, f"n = {comparison.n}")
+    return Cell(text=signed(figure, comparison.difference), detail="; ".join(one for one in details if one))
 
 
 def signed(figure: str, change: float) -> str:

@@ -232,17 +232,17 @@ def _panel_title(report: Report, run: RunReport) -> str:
     return shortened(run.name, 32 if len(report.runs) > 1 else 80)
 
 
-def risk_plot(found: CalibrationReport) -> Plot:
+def risk_plot(report: CalibrationReport) -> Plot:
     """Risk against coverage, with the requested risk and the threshold. Raises MissingExtra."""
     with style("risk-coverage"):
         figure, axes = panels(1, height=3.0)
-        coverage, risk = ([100 * getattr(point, name) for point in found.curve] for name in ("coverage", "risk"))
+        coverage, risk = ([100 * getattr(point, name) for point in report.curve] for name in ("coverage", "risk"))
         axes[0].plot(coverage, risk, color=HIGHLIGHT, drawstyle="steps-post", marker="." if len(risk) < 2 else "")
-        axes[0].axhline(100 * found.risk, color=FAINT, linestyle="--", linewidth=1)
-        if found.chosen is not None:
-            at = 100 * found.chosen.coverage, 100 * found.chosen.risk
+        axes[0].axhline(100 * report.risk, color=FAINT, linestyle="--", linewidth=1)
+        if report.chosen is not None:
+            at = 100 * report.chosen.coverage, 100 * report.chosen.risk
             axes[0].plot(*at, "o", color=INK)
-            label = f"threshold {found.chosen.threshold:.2f}"
+            label = f"threshold {report.chosen.threshold:.2f}"
             axes[0].annotate(label, at, xytext=(-6, 8), textcoords="offset points", ha="right")
         axes[0].set(xlabel="answers given, %", ylabel="of these wrong, %", xlim=(0, 102), ylim=(0, None))
         return make_plot(figure, "risk-coverage", title="What is gained by giving only the surest answers")
@@ -255,19 +255,23 @@ _LINES = ("-", "--", ":", "-.")
 
 def distributions_plot(report: Report) -> Plot | None:
     """A panel for each known measure, a line for each run; None if none is known for two questions."""
-    known = {name: said for name, said in MEASURES.items() if any(len(_values(run, name)) > 1 for run in report.runs)}
-    if not known:
+    measures = {
+        name: axis_label
+        for name, axis_label in MEASURES.items()
+        if any(len(_values(run, name)) > 1 for run in report.runs)
+    }
+    if not measures:
         return None
     from matplotlib.figure import Figure
 
     with style("distributions"):
         figure = Figure(figsize=(WIDTH, 2.6))
-        axes = figure.subplots(1, len(known), squeeze=False, sharey=True)[0]
-        for axis, (name, said) in zip(axes, known.items(), strict=True):
+        axes = figure.subplots(1, len(measures), squeeze=False, sharey=True)[0]
+        for axis, (name, axis_label) in zip(axes, measures.items(), strict=True):
             for position, run in enumerate(report.runs):
                 if values := _values(run, name):
                     _distribution_line(axis, values, position, shortened(run.name))
-            axis.set(xlabel=said, ylim=(0, 100), xlim=(0, None))
+            axis.set(xlabel=axis_label, ylim=(0, 100), xlim=(0, None))
             axis.locator_params(axis="x", nbins=5)
         axes[0].set_ylabel("questions that took no more, %")
         lines = {line.get_label(): line for axis in axes for line in axis.get_lines()}
@@ -279,7 +283,7 @@ def distributions_plot(report: Report) -> Plot | None:
             title="What questions took",
             says="A line tells of each price, time or number of actions the share of a run's questions that took no "
             "more; where it meets 50 % is the median. A long way to the right at the top are few questions that took "
-            f"much. {_medians(report, list(known))}",
+            f"much. {_medians(report, list(measures))}",
         )
 
 

@@ -116,8 +116,10 @@ def _selection(report: Report) -> Section | None:
 
 def _sources(report: Report) -> Section | None:
     judged = report.known(("source.f1",))
-    shown = {name: heading for name, heading in SOURCES.items() if not (judged and name.startswith("source_by_rule."))}
-    table = runs_table(report, "Citations, sources and answers", shown)
+    headings = {
+        name: heading for name, heading in SOURCES.items() if not (judged and name.startswith("source_by_rule."))
+    }
+    table = runs_table(report, "Citations, sources and answers", headings)
     if table is None:
         return None
     says = {
@@ -133,7 +135,7 @@ def _sources(report: Report) -> Section | None:
     return Section(
         id="sources",
         heading="Which sources are cited",
-        says=tuple(says[name] for name in report.known(says) if name in shown),
+        says=tuple(says[name] for name in report.known(says) if name in headings),
         tables=(table,),
     )
 

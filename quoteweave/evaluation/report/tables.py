@@ -113,18 +113,21 @@ def difference_tables(comparisons: Sequence[Comparison]) -> list[Table]:
     ]
 
 
-def _difference(one: Comparison) -> tuple[Cell, ...]:
-    sign = "+" if one.difference is not None and one.difference > 0 else ""
-    bounds = interval(one.figure, Estimate(value=one.difference, low=one.low, high=one.high, n=one.n))
+def _difference(comparison: Comparison) -> tuple[Cell, ...]:
+    sign = "+" if comparison.difference is not None and comparison.difference > 0 else ""
+    bounds = interval(
+        comparison.figure,
+        Estimate(value=comparison.difference, low=comparison.low, high=comparison.high, n=comparison.n),
+    )
     return (
-        Cell(text=one.first),
-        Cell(text=written(one.figure, one.second_value)),
-        Cell(text=written(one.figure, one.first_value)),
-        Cell(text=sign + written(one.figure, one.difference), detail=bounds),
-        Cell(text=p_value(one.p)),
-        Cell(text=p_value(one.p_holm)),
-        Cell(text=str(one.n)),
-        Cell(text=str(one.left_out)),
+        Cell(text=comparison.first),
+        Cell(text=written(comparison.figure, comparison.second_value)),
+        Cell(text=written(comparison.figure, comparison.first_value)),
+        Cell(text=sign + written(comparison.figure, comparison.difference), detail=bounds),
+        Cell(text=p_value(comparison.p)),
+        Cell(text=p_value(comparison.p_holm)),
+        Cell(text=str(comparison.n)),
+        Cell(text=str(comparison.left_out)),
     )
 
 

@@ -107,8 +107,8 @@ def statistics_csv(counted: Sequence[CorpusStatistics]) -> str:
     return _csv(("of", "kind", "what", "part", "value"), lines)
 
 
-def _estimate(found: Estimate) -> Line:
-    return tuple(getattr(found, name) for name in _ESTIMATE)
+def _estimate(estimate: Estimate) -> Line:
+    return tuple(getattr(estimate, name) for name in _ESTIMATE)
 
 
 def _csv(head: Sequence[str], lines: Iterable[Line]) -> str:

@@ -76,17 +76,17 @@ def find_data(folder: Path, conditions: Sequence[Condition]) -> Path:
     Raises DatasetError if none of these contains any file that the commands read.
     """
     sources = [sources_of(condition.command, Path()) for condition in conditions]
-    wanted = [file for one in sources for file in (one.run, one.references, one.judgements) if file is not None]
-    given = folder.resolve()
-    within = [given.parent] if given.name in {file.parts[0] for file in wanted} else []
+    files_read = [file for one in sources for file in (one.run, one.references, one.judgements) if file is not None]
+    resolved = folder.resolve()
+    within = [resolved.parent] if resolved.name in {file.parts[0] for file in files_read} else []
     below = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     for tried in (folder, *within, *below):
-        if any((tried / file).is_file() for file in wanted):
+        if any((tried / file).is_file() for file in files_read):
             return tried
     raise DatasetError(
-        f"{folder} does not hold the published files: looked for {wanted[0]} and {len(wanted) - 1} others in it"
-        f"{f', in {given.parent}' if within else ''} and in the folders it holds; name the folder that holds "
-        f"{wanted[0].parts[0]}/"
+        f"{folder} does not hold the published files: looked for {files_read[0]} and {len(files_read) - 1} others in it"
+        f"{f', in {resolved.parent}' if within else ''} and in the folders it holds; name the folder that holds "
+        f"{files_read[0].parts[0]}/"
     )
 
 

@@ -54,7 +54,7 @@ def load_outputs(repository: Path) -> PublishedOutputs:
 
     Raises DatasetError if it has none, and if the questions to which the answers belong are not in `dataset/`.
     """
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     missing: list[str] = []
     answers, judgements = _files(repository / "response"), _files(repository / "response" / "evaluation")
     for setting in (15, 20):
@@ -70,14 +70,14 @@ def load_outputs(repository: Path) -> PublishedOutputs:
                     missing.append(f"{_name(row)} ({setting} quotes)")
                     continue
                 paths = [f"response/{answers[names[0]]}", f"response/evaluation/{judgements[names[1]]}"]
-                found.append(_condition(published, row, setting, paths))
-    if not found:
+                conditions.append(_condition(published, row, setting, paths))
+    if not conditions:
         raise DatasetError(
             f"{repository} has no answers with their judgements: of no row of Tables 3, 5, 8 and 11 are the answers in"
             " response/ and the judgements in response/evaluation/, under the authors' names"
         )
-    _check_questions(repository, found)
-    return PublishedOutputs(found, missing)
+    _check_questions(repository, conditions)
+    return PublishedOutputs(conditions, missing)
 
 
 def _files(folder: Path) -> dict[str, str]:

@@ -159,22 +159,24 @@ def breakdowns(
     `position` has one figure, `recall`, for each place of the context (`text1`…, `image1`…): the share of the gold
     quotes at that place that are cited (the paper's Figure 8).
     """
-    found = {}
+    by_breakdown = {}
     for name in (*GROUPINGS, *ANSWER_GROUPINGS, BY_POSITION) if by is None else by:
         grouped = [part for part in name.split(",") if part != BY_POSITION]
         groups = _members(questions, grouped)
         if BY_POSITION not in name.split(","):
-            found[name] = {group: _of(groups[group], figures, intervals) for group in sorted(groups, key=by_number)}
+            by_breakdown[name] = {
+                group: _of(groups[group], figures, intervals) for group in sorted(groups, key=by_number)
+            }
         elif grouped:
             first = name.startswith(BY_POSITION)
-            found[name] = {
+            by_breakdown[name] = {
                 CROSSED.join((place, group) if first else (group, place)): estimate
                 for group in sorted(groups, key=by_number)
                 for place, estimate in _positions(groups[group], intervals).items()
             }
         else:
-            found[name] = _positions(questions, intervals)
-    return {name: groups for name, groups in found.items() if groups}
+            by_breakdown[name] = _positions(questions, intervals)
+    return {name: groups for name, groups in by_breakdown.items() if groups}
 
 
 def _members(questions: Sequence[ScoredQuestion], names: Sequence[str]) -> dict[str, list[ScoredQuestion]]:

@@ -175,29 +175,29 @@ class _Paired(NamedTuple):
 
 def _compared(pair: tuple[Scores, Scores], figure: Aggregate, *, relative: bool) -> Comparison:
     paired = _paired(*pair)
-    difference, shown = difference_of(figure), difference_of(figure, relative=relative)
-    found = jackknife_estimate(shown, paired.rows, paired.clusters)
+    difference, shown_difference = difference_of(figure), difference_of(figure, relative=relative)
+    estimate = jackknife_estimate(shown_difference, paired.rows, paired.clusters)
     counts = [values is not None for values in difference.values(paired.rows)]
-    known = list(itertools.compress(paired.rows, counts))
+    defined_rows = list(itertools.compress(paired.rows, counts))
     first, second = (
-        figure.of([{name: row[side + name] for name in figure.columns if side + name in row} for row in known])
+        figure.of([{name: row[side + name] for name in figure.columns if side + name in row} for row in defined_rows])
         for side in (FIRST, SECOND)
     )
-    low, high = (None if found is None else found.interval()) or (None, None)
+    low, high = (None if estimate is None else estimate.interval()) or (None, None)
     return Comparison(
         figure=figure.name,
         first=pair[0].name,
         second=pair[1].name,
         first_value=first,
         second_value=second,
-        difference=shown.of(known),
+        difference=shown_difference.of(defined_rows),
         low=low,
         high=high,
-        p=None if found is None else found.p(),
-        effect=_effect(difference, known) if len(figure.columns) == 1 else None,
-        n=len(known),
+        p=None if estimate is None else estimate.p(),
+        effect=_effect(difference, defined_rows) if len(figure.columns) == 1 else None,
+        n=len(defined_rows),
         clusters=len(set(itertools.compress(paired.clusters, counts))),
-        left_out=len(paired.rows) - len(known) + paired.apart,
+        left_out=len(paired.rows) - len(defined_rows) + paired.apart,
     )
 
 
@@ -264,10 +264,10 @@ def compare_judges(
     runs: Sequence[JudgedRun], *, figure: str = "accuracy", convention: Convention = "strict"
 ) -> JudgeComparison:
     """The figures, ranks and agreement. Raises UsageError for a figure that these verdicts do not give."""
-    found = [_figures(run, figure, convention) for run in runs]
-    ranks = [_ranks([values[position] for _, *values in found]) for position in (0, 1)]
-    known = [(one, other) for _, one, other in found if one is not None and other is not None]
-    orders = [_order(one, other) for one, other in combinations(known, 2)]
+    figures_of_runs = [_figures(run, figure, convention) for run in runs]
+    ranks = [_ranks([values[position] for _, *values in figures_of_runs]) for position in (0, 1)]
+    figure_pairs = [(one, other) for _, one, other in figures_of_runs if one is not None and other is not None]
+    orders = [_order(one, other) for one, other in combinations(figure_pairs, 2)]
     return JudgeComparison(
         figure=figure,
         runs=tuple(
@@ -280,7 +280,7 @@ def compare_judges(
                 second_rank=ranks[1][position],
                 agreement=_sentences(run),
             )
-            for position, (run, (n, first, second)) in enumerate(zip(runs, found, strict=True))
+            for position, (run, (n, first, second)) in enumerate(zip(runs, figures_of_runs, strict=True))
         ),
         kendall=_kendall(orders),
         same_order=None if not orders else all(one == other for one, other in orders),

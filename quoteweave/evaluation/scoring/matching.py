@@ -26,7 +26,11 @@ over MMDocRAG's 20 quotes at most 0.03 do so; treated as answers over 15 quotes,
 
 
 def match_predictions(
-    examples: Sequence[Example], predictions: Sequence[Prediction], *, partial: bool = False, known: bool = False
+    examples: Sequence[Example],
+    predictions: Sequence[Prediction],
+    *,
+    partial: bool = False,
+    same_references: bool = False,
 ) -> list[Prediction]:
     """The predictions, in the order of the examples.
 
@@ -35,23 +39,23 @@ def match_predictions(
     are not answered.
     """
     counts = Counter(prediction.example for prediction in predictions)
-    asked = [example.id for example in examples]
+    example_ids = [example.id for example in examples]
     problems = [
         _list("answered more than once", [name for name, count in counts.items() if count > 1]),
-        _list("answered that the dataset does not ask", sorted(counts.keys() - set(asked))),
-        "" if partial else _list("not answered", [name for name in asked if name not in counts]),
+        _list("answered that the dataset does not ask", sorted(counts.keys() - set(example_ids))),
+        "" if partial else _list("not answered", [name for name in example_ids if name not in counts]),
     ]
-    found = [problem for problem in problems if problem]
-    if found:
+    faults = [problem for problem in problems if problem]
+    if faults:
         advice = _advice(problems)
         raise DatasetError(
             f"{pluralize(len(predictions), 'answer does', 'answers do')} not fit "
-            f"{pluralize(len(examples), 'question')}: {'; '.join(found)}{advice}"
+            f"{pluralize(len(examples), 'question')}: {'; '.join(faults)}{advice}"
         )
-    made = {prediction.example: prediction for prediction in predictions}
-    if not known:  # a run that names these references was made over no others
-        _check_setting(examples, made)
-    return [made[name] for name in asked if name in made]
+    by_example = {prediction.example: prediction for prediction in predictions}
+    if not same_references:  # a run that names these references was made over no others
+        _check_setting(examples, by_example)
+    return [by_example[name] for name in example_ids if name in by_example]
 
 
 def _advice(problems: Sequence[str]) -> str:
@@ -64,12 +68,12 @@ def _advice(problems: Sequence[str]) -> str:
     return "".join(f"; {way}" for problem, way in zip(problems, ways, strict=True) if problem)
 
 
-def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) -> None:
+def _check_setting(examples: Sequence[Example], predictions: Mapping[str, Prediction]) -> None:
     """Raise DatasetError if answers were made over more quotes than the examples have.
 
     A number below 0 is not written as in a quote's name, such as `[03]`, and so says nothing about that.
     """
-    cited = [(example, _cited(example, made[example.id])) for example in examples if example.id in made]
+    cited = [(example, _cited(example, predictions[example.id])) for example in examples if example.id in predictions]
     citing = [(example, marks) for example, marks in cited if marks]
     beyond = [
         f"{example.id}: {', '.join(missing)}"

@@ -163,10 +163,10 @@ PUBLISHED_EXCERPTS = 119
 
 def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction], convention: Convention) -> list[str]:
     """Notes on tasks to name papers; empty for other tasks."""
-    asked = {example.id for example in examples if example.task == "name_paper"}
-    if not asked:
+    excerpts = {example.id for example in examples if example.task == "name_paper"}
+    if not excerpts:
         return []
-    tally = Counter(outcome_of(prediction) for prediction in predictions if prediction.example in asked)
+    tally = Counter(outcome_of(prediction) for prediction in predictions if prediction.example in excerpts)
     notes = []
     broken = {kind: tally[kind] for kind in TECHNICAL_ERRORS if tally[kind]}
     if broken:
@@ -179,10 +179,10 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
         notes.append(
             f"{pluralize(sum(silent.values()), 'excerpt')} without a paper selected ({kinds}), counted as wrong"
         )
-    if len(asked) != PUBLISHED_EXCERPTS:
+    if len(excerpts) != PUBLISHED_EXCERPTS:
         notes.append(
-            f"this file has {pluralize(len(asked), 'excerpt')}; published figures are of {PUBLISHED_EXCERPTS}, and of "
-            "which is not told"
+            f"this file has {pluralize(len(excerpts), 'excerpt')}; published figures are of {PUBLISHED_EXCERPTS}, and "
+            "of which is not told"
         )
     return notes
 

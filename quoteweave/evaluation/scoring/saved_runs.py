@@ -222,9 +222,9 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
     examples = examples or load_dataset(request.dataset, request.references)
     try:
         found = select_scope(load_predictions(request.run), request.scope)
-        known = run_names_references(request.run, request.dataset, request.references)
-        predictions = match_predictions(examples, found, partial=request.partial, known=known)
-        if not known:
+        same_references = run_names_references(request.run, request.dataset, request.references)
+        predictions = match_predictions(examples, found, partial=request.partial, same_references=same_references)
+        if not same_references:
             check_size(request.dataset, examples, predictions)
     except DatasetError as error:
         raise DatasetError(f"{error}{'; ' if (cut := _cut(request.run)) else ''}{cut}") from error

@@ -196,7 +196,7 @@ def _one_differs(own: NDArray[np.float64]) -> bool:
     return int((np.abs(own - common) <= _ROUNDING * max(1.0, abs(common))).sum()) == len(own) - 1
 
 
-def few_clusters(numbers: Mapping[str, int], called: str) -> str:
+def few_clusters(numbers: Mapping[str, int], cluster_name: str) -> str:
     """A warning if intervals come from few clusters, such as documents; empty if there are enough, or one.
 
     `numbers` are the clusters in which each figure is defined. Figures are only named if others have enough.
@@ -212,7 +212,7 @@ def few_clusters(numbers: Mapping[str, int], called: str) -> str:
     least, most = min(few.values()), max(few.values())
     number = str(most) if least == most else f"{least} to {most}"
     of = "" if len(few) == len(numbers) else f" for {join_names(list(few), _NAMED)}"
-    return f"only {number} {called}s{of}: intervals are wide, and their level of 95 % is approximate"
+    return f"only {number} {cluster_name}s{of}: intervals are wide, and their level of 95 % is approximate"
 
 
 class Interval(Record):
@@ -287,13 +287,13 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Each figure over these rows, with an interval if requested. A figure that is undefined everywhere is left out."""
     tables = {figure: figure.matrix(rows) for figure in figures}
-    known = [figure for figure, table in tables.items() if table[:, 0].any()]
-    bounds = {} if intervals is None else intervals(known, rows, clusters)
-    found = {}
-    for figure in known:
+    defined = [figure for figure, table in tables.items() if table[:, 0].any()]
+    bounds = {} if intervals is None else intervals(defined, rows, clusters)
+    by_name = {}
+    for figure in defined:
         low, high = bounds.get(figure.name) or (None, None)
         value, counted = figure.of_matrix(tables[figure]), int(tables[figure][:, 0].sum())
-        found[figure.name] = Estimate(
+        by_name[figure.name] = Estimate(
             value=value,
             low=low,
             high=high,
@@ -301,4 +301,4 @@ def estimates(
             clusters=len(set(itertools.compress(clusters, tables[figure][:, 0]))),
             undefined=len(rows) - counted,
         )
-    return found
+    return by_name

@@ -81,18 +81,18 @@ def _holds_words(text: str, wording: str) -> bool:
     return f" {wording} " in f" {normalised(without_marks(text))} "
 
 
-def rouge_lsum(said: str, gold: str, cut: Callable[[str], Sequence[str]] = punkt_sentences) -> float:
+def rouge_lsum(answer: str, gold: str, cut: Callable[[str], Sequence[str]] = punkt_sentences) -> float:
     """The F (β = 1) of two lower-case texts, split into sentences; 0 if either has no words."""
-    ours, theirs = (_sentence_words(cut(text.lower())) for text in (said, gold))
-    left, known = Counter(chain(*ours)), Counter(chain(*theirs))
+    ours, theirs = (_sentence_words(cut(text.lower())) for text in (answer, gold))
+    uncounted_ours, uncounted_theirs = Counter(chain(*ours)), Counter(chain(*theirs))
     hits = 0
     for sentence in theirs:
         for place in sorted(set().union(*(_common_places(sentence, one) for one in ours))):
             word = sentence[place]
-            if left[word] > 0 and known[word] > 0:
+            if uncounted_ours[word] > 0 and uncounted_theirs[word] > 0:
                 hits += 1
-                left[word] -= 1
-                known[word] -= 1
+                uncounted_ours[word] -= 1
+                uncounted_theirs[word] -= 1
     sizes = [sum(map(len, sentences)) for sentences in (ours, theirs)]
     if not all(sizes):
         return 0.0

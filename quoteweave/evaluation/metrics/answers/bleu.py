@@ -110,24 +110,24 @@ def ngram_matches(answer: Sequence[str], gold: Sequence[str]) -> Matches:
     return Matches(tuple(common), tuple(total), len(answer), len(gold))
 
 
-def sentence_bleu(found: Matches) -> float:
+def sentence_bleu(matches: Matches) -> float:
     """BLEU of one answer, smoothed, 0 to 1."""
-    if not found.common[0]:
+    if not matches.common[0]:
         return 0.0
-    shares = [(common or EPSILON) / max(total, 1) for common, total in zip(found.common, found.total, strict=True)]
-    brevity = min(0.0, 1 - found.reference_length / found.length)
+    shares = [(common or EPSILON) / max(total, 1) for common, total in zip(matches.common, matches.total, strict=True)]
+    brevity = min(0.0, 1 - matches.reference_length / matches.length)
     return math.exp(brevity + math.fsum(map(math.log, shares)) / ORDER)
 
 
-def unsmoothed_bleu(found: Matches) -> float:
+def unsmoothed_bleu(matches: Matches) -> float:
     """BLEU of one answer as in nltk's `sentence_bleu`: 0 without a common token, tiny without a common 4-gram."""
-    if not found.common[0]:
+    if not matches.common[0]:
         return 0.0
     shares = [
         common / max(total, 1) if common else sys.float_info.min
-        for common, total in zip(found.common, found.total, strict=True)
+        for common, total in zip(matches.common, matches.total, strict=True)
     ]
-    brevity = min(0.0, 1 - found.reference_length / found.length)
+    brevity = min(0.0, 1 - matches.reference_length / matches.length)
     return math.exp(brevity + math.fsum(map(math.log, shares)) / ORDER)
 
 

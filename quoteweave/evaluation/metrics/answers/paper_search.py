@@ -80,16 +80,16 @@ def _gold(example: Example) -> tuple[str, ...]:
     return (*(() if first is None else (first,)), *example.reference.alternatives)
 
 
-def _by_ratio(shown: Iterable[NamedPaper], example: Example) -> float:
-    titles = {paper.title for paper in shown}
+def _by_ratio(papers: Iterable[NamedPaper], example: Example) -> float:
+    titles = {paper.title for paper in papers}
     return float(any(ratio(gold, title) > MIN_RATIO for gold in _gold(example) for title in titles))
 
 
-def _exactly(shown: Iterable[NamedPaper], example: Example) -> float:
+def _exactly(papers: Iterable[NamedPaper], example: Example) -> float:
     titles, known = {letters(title) for title in _gold(example)}, gold_identifiers(example)
     return float(
         any(
             letters(paper.title) in titles or any(same_paper(gold, paper.identifiers) for gold in known)
-            for paper in shown
+            for paper in papers
         )
     )
