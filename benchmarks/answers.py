@@ -26,7 +26,7 @@ from answer_tables import (
     kinds_of,
     times_of,
 )
-from common import add_collection_options, arguments, collection_of, finish, machine, research_folders
+from common import add_collection_options, arguments, collection_of, machine, print_results, research_folders
 from left_out_answers import left_out, left_out_table
 
 from quoteweave.generation.extractive.generator import ExtractiveGenerator
@@ -51,14 +51,14 @@ def main() -> None:
     if options.leave_out:
         chosen = left_out(asked)
         figures: dict[str, object] = {"left_out": [one.model_dump() for one in chosen]}
-        finish(found, figures, [left_out_table(chosen)], options)
+        print_results(found, figures, [left_out_table(chosen)], options)
         return
     scorer = make_sentence_scorer(options.sentence_scorer) if options.sentence_scorer else None
     rows = list(answer_rows(asked, ExtractiveGenerator(scorer=scorer)))
     old = groups_of(before)
     compared = {name: differences_of(own, old[name]) for name, own in groups_of(rows).items() if old[name]}
     tables = [*answer_tables(rows), *(difference_tables(f"less {options.before}", compared) if before else [])]
-    finish(found, _figures(rows, compared), tables, options)
+    print_results(found, _figures(rows, compared), tables, options)
 
 
 def _figures(rows: Sequence[AnswerRow], compared: Mapping[str, Figures]) -> dict[str, object]:

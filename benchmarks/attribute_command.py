@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from common import REPOSITORY, Table, arguments, finish, machine, working_folder
+from common import REPOSITORY, Table, arguments, machine, print_results, working_folder
 from library_process import serving_library
 
 from quoteweave.testing import make_library
@@ -55,7 +55,7 @@ def main() -> None:
         for what, of in ((what, seconds[name]) for what, seconds in measured.items())
     ]
     table = Table(f"seconds, {options.excerpts} excerpts each", ("", "least", "median", "most"), rows)
-    finish(found, {"seconds": {"printed": printed, "ended": ended}}, [table], options)
+    print_results(found, {"seconds": {"printed": printed, "ended": ended}}, [table], options)
 
 
 def _seconds(text: str, source: str, checkout: Path, environment: Mapping[str, str]) -> tuple[float, float]:

@@ -15,7 +15,7 @@ plain      BM25 over the same quotes (bm25s, English stemming) puts a quote of t
 from collections.abc import Sequence
 from pathlib import Path
 
-from common import Table, arguments, finish, machine, median_seconds, working_folder
+from common import Table, arguments, machine, median_seconds, print_results, working_folder
 from highlights import CLAIMS, SAMPLES, Claim
 from made_highlight_pages import make_pages
 
@@ -64,7 +64,7 @@ def main() -> None:
             [claims[at].kind, results[at], claims[at].claim] for at in range(len(claims)) if results[at] != "found"
         ]
         tables.append(Table("not found, or wrong", ("kind", "", "claim"), missed))
-    finish(found, {"quotes": len(quotes), "seconds_a_claim": taken, "kinds": figures}, tables, options)
+    print_results(found, {"quotes": len(quotes), "seconds_a_claim": taken, "kinds": figures}, tables, options)
 
 
 def _attributed(claim: Claim, collection: Collection, *, leave_out: bool = False) -> Attribution:

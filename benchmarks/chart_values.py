@@ -7,7 +7,7 @@ that of all pictures whose words have as many numbers.
 import re
 from pathlib import Path
 
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 from pydantic import BaseModel
 
 from quoteweave import Collection
@@ -46,7 +46,7 @@ def main() -> None:
     cells = [[str(len(charts)), str(values), str(pictures)]]
     table = Table("charts", ("with paired values", "values", f"pictures with {MIN_NUMBERS} numbers"), cells)
     figures = {"charts": [chart.model_dump(mode="json") for chart in charts], "values": values, "pictures": pictures}
-    finish(found, figures, [table], options)
+    print_results(found, figures, [table], options)
 
 
 def read_charts(collection: Collection) -> tuple[list[Chart], int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 from library_process import LibraryProcess, serving_library
 from model_process import serving
 
@@ -39,7 +39,7 @@ def main() -> None:
         write_citeme(make_library(), table)
         parts = [part(Path(folder) / part.__name__, table, library) for part in (under_way, paced, killed_and_resumed)]
     figures: Figures = {key: value for own, _ in parts for key, value in own.items()}
-    finish(found, figures, [shown for _, shown in parts], options)
+    print_results(found, figures, [shown for _, shown in parts], options)
 
 
 def agent(request: Mapping[str, Any]) -> Reply:

@@ -102,7 +102,9 @@ def add_collection_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def finish(found: Machine, figures: Mapping[str, object], tables: Sequence[Table], options: argparse.Namespace) -> None:
+def print_results(
+    found: Machine, figures: Mapping[str, object], tables: Sequence[Table], options: argparse.Namespace
+) -> None:
     """Print what was measured to stdout, in the form that `options` says (`arguments`)."""
     if options.json:
         print(json.dumps({"machine": asdict(found), **figures}, ensure_ascii=False, indent=2))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, percent
+from common import Table, add_collection_options, arguments, bounds, collection_of, machine, percent, print_results
 from left_out_boxes import chosen_without, constant, held_out
 from retrieval_mmdocir import question_sets
 
@@ -73,7 +73,7 @@ def main() -> None:
         "questions": [example.id for example in examples],
         "shares": {f"{strength:g}": dict(zip(FIGURES, of.T.tolist(), strict=True)) for strength, of in shares.items()},
     }
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _shares(search: Search, example: Example) -> list[float]:

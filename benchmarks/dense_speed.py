@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from common import Table, arguments, finish, machine, percent, seconds, working_folder
+from common import Table, arguments, machine, percent, print_results, seconds, working_folder
 from made_quotes import Writing, fill
 from word_vectors import WordVectors
 
@@ -73,7 +73,7 @@ def main() -> None:
         if "kinds" in options.only:
             figures["kinds"] = kinds = _kinds(opened.folder, encoder.encode_queries(questions), options.repeats)
             tables.append(_kinds_table(f"kinds of index, {shape}", kinds))
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _threshold() -> int:

@@ -10,7 +10,7 @@ date, quoted words or a name.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from common import Table, arguments, finish, machine, percent
+from common import Table, arguments, machine, percent, print_results
 from pydantic import Field
 
 from quoteweave.attribution.drafts.post_hoc import is_statement
@@ -50,7 +50,7 @@ def main() -> None:
     if options.misses:
         wrong = [[one.kind, one.text] for one in sentences if is_statement(one.text) != one.claim]
         tables.append(Table("judged wrongly", ("kind", ""), wrong))
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _counts(sentences: Sequence[Sentence], rule: Callable[[str], bool]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
-from common import Table, arguments, finish, machine, minilm, seconds
+from common import Table, arguments, machine, minilm, print_results, seconds
 from made_quotes import Writing, fill
 from peak_memory import run_and_watch
 
@@ -67,7 +67,7 @@ def main() -> None:
         figures["memory"] = {"peak_gb": memory}
         rows = [[f"{count:,} quotes", f"{peak:.2f}"] for count, peak in memory.items()]
         tables.append(Table("quoteweave index", ("", "peak, GB"), rows))
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _speed(quotes: int, batch_size: int, repeats: int) -> Mapping[str, float]:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from common import Table, arguments, finish, machine, percent, working_folder
+from common import Table, arguments, machine, percent, print_results, working_folder
 from pydantic import Field
 
 from quoteweave.collection.collection import Collection
@@ -143,7 +143,7 @@ def main() -> None:
         figures[name], table = _pairs(title, file)
         tables.append(table)
     tables.append(Table("What the gate cannot see", [""], [[f"{kind}: {seen}"] for kind, seen in CANNOT_SEE.items()]))
-    finish(found, {**figures, "cannot_see": CANNOT_SEE}, tables, options)
+    print_results(found, {**figures, "cannot_see": CANNOT_SEE}, tables, options)
 
 
 def _pairs(title: str, file: Path) -> tuple[Mapping[str, Mapping[str, int]], Table]:

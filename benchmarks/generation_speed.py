@@ -24,7 +24,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from common import Table, arguments, finish, machine, working_folder
+from common import Table, arguments, machine, print_results, working_folder
 from generation_runs import flight, memory
 from made_crops import fill_with_crops
 from made_quotes import Writing
@@ -79,7 +79,7 @@ def main() -> None:
         for name in options.only:
             figures[name], table = parts[name](collection, partial(_questions, collection, options))
             tables.append(table)
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _questions(collection: Collection, options: Namespace, usual: int) -> list[str]:

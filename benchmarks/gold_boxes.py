@@ -18,10 +18,10 @@ from common import (
     add_collection_options,
     arguments,
     collection_of,
-    finish,
     machine,
     mmdocir,
     percent,
+    print_results,
     research_folders,
 )
 
@@ -110,7 +110,7 @@ def main() -> None:
             Table("met by no quote", _COLUMNS, [_cells(box) for box in unmet if not box.met_by]),
             Table("met, but not in the context", _COLUMNS, [_cells(box) for box in unmet if box.met_by]),
         ]
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _measured(collection: Collection, examples: Sequence[Example]) -> Iterator[tuple[BoxRow, list[UnmetBox]]]:

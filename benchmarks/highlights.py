@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from common import Table, arguments, finish, machine, median_seconds, percent, working_folder
+from common import Table, arguments, machine, median_seconds, percent, print_results, working_folder
 from made_highlight_pages import make_pages
 from pydantic import Field
 
@@ -97,7 +97,7 @@ def main() -> None:
             tables.append(_table(f"{len(chosen)} claims written {name}", rows))
     if options.misses:
         tables += [_misses(marked)]
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Marked:

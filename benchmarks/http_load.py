@@ -30,7 +30,7 @@ class Load:
         return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-async def press(
+async def send_load(
     port: int, requests: Sequence[tuple[str, Mapping[str, object]]], *, connections: int, seconds: float
 ) -> Load:
     """Send these POST requests in turn over that many connections, for that many seconds."""

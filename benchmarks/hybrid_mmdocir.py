@@ -19,7 +19,7 @@ from itertools import product
 
 import numpy as np
 import numpy.typing as npt
-from common import Table, add_collection_options, arguments, collection_of, finish, machine
+from common import Table, add_collection_options, arguments, collection_of, machine, print_results
 from page_retrieval import PAGES, built, found
 from question_rows import SCOPES, QuestionRow, by_set, differences, intervals, rows_of
 from retrieval_mmdocir import question_sets
@@ -127,7 +127,7 @@ def main() -> None:
         "chosen": dict(settings),
         "rows": {name: [row.model_dump() for row in of] for name, of in rows.items()},
     }
-    finish(machine_now, figures, tables, options)
+    print_results(machine_now, figures, tables, options)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 from numpy.typing import NDArray
 
 from quoteweave.evaluation.statistics.aggregates import FRACTION, Limits, ratio_of
@@ -207,7 +207,7 @@ def main() -> None:
                     figures.append({**case, "methods": measured(data, draws)})
             print(f"{kind}, {number} documents", file=sys.stderr)
     tables = [_table(kind, [one for one in figures if one["kind"] == kind]) for kind in KINDS]
-    finish(found, {"cases": figures}, tables, options)
+    print_results(found, {"cases": figures}, tables, options)
 
 
 def _table(kind: str, figures: list[dict[str, Any]]) -> Table:

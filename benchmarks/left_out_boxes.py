@@ -20,10 +20,10 @@ from common import (
     arguments,
     bounds,
     collection_of,
-    finish,
     machine,
     mmdocir,
     percent,
+    print_results,
     research_folders,
 )
 from gold_boxes import contexts_of
@@ -87,7 +87,7 @@ def main() -> None:
             [[k, *v] for k, v in picks.items()],
         ),
     ]
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from common import Table, arguments, finish, machine, seconds
+from common import Table, arguments, machine, print_results, seconds
 from made_quotes import Writing, make_document
 
 from quoteweave.collection.segments.builder import SegmentBuilder
@@ -213,7 +213,7 @@ def main() -> None:
             print(f"left out: {error}")
     columns = ("", "build s", "one more document s", "question ms", "MB", "order changes scores by")
     table = Table(f"{options.quotes:,} quotes", columns, [[name, *_cells(row)] for name, row in rows.items()])
-    finish(found, {"quotes": options.quotes, "engines": rows}, [table], options)
+    print_results(found, {"quotes": options.quotes, "engines": rows}, [table], options)
 
 
 def _documents(number: int, quotes: int) -> list[MadeDocument]:

@@ -30,7 +30,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from common import Table, arguments, bounds, finish, machine, working_folder
+from common import Table, arguments, bounds, machine, print_results, working_folder
 from library_process import serving_library
 
 from quoteweave.attribution.drafts.post_hoc_runs import PassageFinder
@@ -89,7 +89,7 @@ def main() -> None:
         ]
         columns = ("", "least", "median", "95 %", "most")
         paced = Table("seconds from a sentence to its attribution", columns, rows)
-        finish(found, {"seconds": seconds}, [paced], options)
+        print_results(found, {"seconds": seconds}, [paced], options)
         return
     results: dict[str, list[Result]] = {}
     with LibraryServer() as server:
@@ -120,7 +120,7 @@ def main() -> None:
         )
     ]
     tables.append(_verdicts(make_library()))
-    finish(found, {"sources": figures}, tables, options)
+    print_results(found, {"sources": figures}, tables, options)
 
 
 async def _all(

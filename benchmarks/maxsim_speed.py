@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import made_token_vectors
 from colpali_scorer import colpali_scorer
-from common import Table, arguments, finish, machine, percent, seconds
+from common import Table, arguments, machine, percent, print_results, seconds
 from made_token_vectors import QUESTION_VECTORS, random_pages, random_vectors, saved_index, store
 from peak_memory import run_and_watch
 from token_vectors import mmdocir_tokens
@@ -64,7 +64,7 @@ def main() -> None:
         asked = [question.astype("float32") for question in questions]
         figures["real"] = real = {name: _recall(pages, asked) for name, pages in items.items()}
         tables += [_recall_table(name, of_items) for name, of_items in real.items()]
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _over_made_token_vectors(folder: Path, options: Namespace, figures: dict[str, object], tables: list[Table]) -> None:

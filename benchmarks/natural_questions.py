@@ -35,8 +35,8 @@ from common import (
     add_collection_options,
     arguments,
     collection_of,
-    finish,
     machine,
+    print_results,
     research_folders,
     working_folder,
 )
@@ -121,7 +121,7 @@ def main() -> None:
         print(*(f"{one['question']} [{one['judged']}]\n{one['answer']}" for one in told), sep="\n\n", end="\n\n")
     tables = [Table(f"{len(lines)} questions as people ask them", ["set", *names], rows)]
     figures = {each: {name: counts[each, name] for name in names} for each in SETS}
-    finish(found, {"counts": figures, "answers": told}, tables, options)
+    print_results(found, {"counts": figures, "answers": told}, tables, options)
 
 
 def _ask_small(found: Machine, options: argparse.Namespace) -> None:
@@ -180,7 +180,7 @@ def _ask_scopes(folder: Path, scopes: Sequence[Scope], found: Machine, options: 
     rows = [[group, *(str(counts[group, name]) for name in names)] for group in groups]
     figures = {group: {name: counts[group, name] for name in names} for group in groups}
     tables = [Table("Questions over small documents", ["", *names], rows)]
-    finish(found, {"counts": figures, "answers": told}, tables, options)
+    print_results(found, {"counts": figures, "answers": told}, tables, options)
 
 
 def _answers(place: Path, paths: Sequence[Path], asked: Sequence[SmallAsked]) -> list[tuple[SmallAsked, str, str]]:

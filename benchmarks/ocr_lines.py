@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from common import Table, arguments, finish, machine, mmdocir
+from common import Table, arguments, machine, mmdocir, print_results
 from parsing_speed import digital_pdfs
 from rapidocr import RapidOCR
 
@@ -62,7 +62,7 @@ def main() -> None:
     engines = {"PaddleOCR's width": WideEngine("ch"), "ours": Engine("ch")}
     figures = {"pictures": _pictures(engines), "pages": _pages(engines, options.pages)}
     rows = [[part, name, f"{value:,.1f}"] for part, measured in figures.items() for name, value in measured.items()]
-    finish(found, figures, [Table("short lines", ("", "figure", "value"), rows)], options)
+    print_results(found, figures, [Table("short lines", ("", "figure", "value"), rows)], options)
 
 
 def _pictures(engines: Mapping[str, Callable[..., Any]]) -> Mapping[str, float]:

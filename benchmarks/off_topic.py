@@ -23,9 +23,9 @@ from common import (
     arguments,
     bounds,
     collection_of,
-    finish,
     machine,
     percent,
+    print_results,
     research_folders,
 )
 from pydantic import BaseModel
@@ -104,7 +104,7 @@ def main() -> None:
         "curve": [{"threshold": round(topic.THRESHOLD + step, 3), **own} for step, own in curve.items()],
         "rows": [outcome.model_dump(exclude={"margin"}) | {"margin": _finite(outcome.margin)} for outcome in outcomes],
     }
-    finish(found, figures, [_outcome_table(outcomes), _curve_table(curve)], options)
+    print_results(found, figures, [_outcome_table(outcomes), _curve_table(curve)], options)
 
 
 def _outcomes(collection: Collection) -> list[Outcome]:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from common import Table, arguments, finish, machine, working_folder
+from common import Table, arguments, machine, print_results, working_folder
 from made_quotes import Writing, fill
 
 from quoteweave.collection.catalog.file_checksum import read_catalog_checksum
@@ -70,7 +70,7 @@ def main() -> None:
     ]
     title = f"milliseconds from opening, {quotes:,} quotes, {options.times} processes of each kind"
     tables = [Table(title, ("until", "verified", "as it is", "verifying, % of it (95 %)"), rows)]
-    finish(found, {"quotes": quotes, "seconds": figures}, tables, options)
+    print_results(found, {"quotes": quotes, "seconds": figures}, tables, options)
 
 
 def _known(folder: Path) -> dict[str, object]:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common import Table, arguments, finish, machine, seconds, working_folder
+from common import Table, arguments, machine, print_results, seconds, working_folder
 from made_quotes import Writing
 
 from quoteweave.attribution.attribute import Attributor
@@ -80,7 +80,7 @@ def main() -> None:
     table_of = Table(f"milliseconds a sentence, {size:,} papers", ("", "median", "p95", "times bm25s alone"), rows)
     if importing is not None:
         print(f"imported in {importing:.0f} s")
-    finish(found, figures, [table_of], options)
+    print_results(found, figures, [table_of], options)
 
 
 def _papers(number: int) -> Iterator[str]:

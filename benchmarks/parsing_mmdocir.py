@@ -14,10 +14,10 @@ from common import (
     add_collection_options,
     arguments,
     collection_of,
-    finish,
     machine,
     mmdocir,
     percent,
+    print_results,
     research_folders,
 )
 
@@ -35,7 +35,7 @@ GOALS = {"pictures": 0.70, "coverage": 0.90}
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class BoxResult:
     """How one gold box was met."""
 
     document: str
@@ -65,36 +65,36 @@ def main() -> None:
     options = parser.parse_args()
     found = machine()
     with collection_of(research_folders(), options) as collection:
-        meetings = list(_meetings(collection))
-    pictures = [meeting for meeting in meetings if meeting.is_picture]
-    missed = [meeting for meeting in pictures if not meeting.is_met]
-    uncovered = [meeting for meeting in meetings if meeting.covered_area < LISTED * meeting.gold_area]
+        results = list(_results(collection))
+    pictures = [result for result in results if result.is_picture]
+    missed = [result for result in pictures if not result.is_met]
+    uncovered = [result for result in results if result.covered_area < LISTED * result.gold_area]
     groups = {
-        "pages with a text layer": [meeting for meeting in meetings if meeting.text_layer],
-        "pages read by OCR": [meeting for meeting in meetings if not meeting.text_layer],
-        "all pages": meetings,
+        "pages with a text layer": [result for result in results if result.text_layer],
+        "pages read by OCR": [result for result in results if not result.text_layer],
+        "all pages": results,
     }
     shares: list[tuple[str, int, float | None, float | None]] = [
-        ("pictures met", len(pictures), _met(pictures), GOALS["pictures"])
+        ("pictures met", len(pictures), _share_met(pictures), GOALS["pictures"])
     ]
     for name, group in groups.items():
         goal = GOALS["coverage"] if group is groups["pages with a text layer"] else None
         shares.append((f"gold area covered, {name}", len(group), _coverage(group), goal))
     figures = {
         "shares": [{"what": what, "n": n, "share": share, "goal": goal} for what, n, share, goal in shares],
-        "pictures_missed": [asdict(meeting) for meeting in missed],
-        "uncovered": [asdict(meeting) for meeting in uncovered],
+        "pictures_missed": [asdict(result) for result in missed],
+        "uncovered": [asdict(result) for result in uncovered],
     }
     rows = [[what, str(n), percent(share), percent(goal)] for what, n, share, goal in shares]
     tables = [
         Table("quotes against gold boxes", ("", "gold boxes", "%", "goal"), rows),
-        Table("pictures missed", ("", "page", "box", "best IoU"), [_miss(meeting) for meeting in missed]),
-        Table("gold boxes little covered", ("", "page", "box", "covered, %"), [_gap(meeting) for meeting in uncovered]),
+        Table("pictures missed", ("", "page", "box", "best IoU"), [_miss(result) for result in missed]),
+        Table("gold boxes little covered", ("", "page", "box", "covered, %"), [_gap(result) for result in uncovered]),
     ]
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
-def _meetings(collection: Collection) -> Iterator[Meeting]:
+def _results(collection: Collection) -> Iterator[BoxResult]:
     names = {document.name for document in collection.documents()}
     examples = [example for example in load_mmdocir(mmdocir()) if example.document in names]
     pages: dict[str, dict[int, Page]] = {}
@@ -108,7 +108,7 @@ def _meetings(collection: Collection) -> Iterator[Meeting]:
         for gold in example.reference.boxes:
             own, page = quotes[name].get(gold.page, []), pages[name][gold.page]
             small = [quote.bbox for quote in own if area(quote.bbox) < MAX_SHARE * page.width * page.height]
-            yield Meeting(
+            yield BoxResult(
                 document=name,
                 page=gold.page + 1,
                 evidence_types=example.evidence_types,
@@ -132,26 +132,26 @@ def _best(gold: Box, quotes: Sequence[Quote]) -> float:
     return max((iou(gold, quote.bbox) for quote in quotes if quote.kind == "image"), default=0.0)
 
 
-def _met(pictures: Sequence[Meeting]) -> float | None:
-    return sum(meeting.is_met for meeting in pictures) / len(pictures) if pictures else None
+def _share_met(pictures: Sequence[BoxResult]) -> float | None:
+    return sum(result.is_met for result in pictures) / len(pictures) if pictures else None
 
 
-def _coverage(meetings: Sequence[Meeting]) -> float | None:
-    gold = sum(meeting.gold_area for meeting in meetings)
-    return sum(meeting.covered_area for meeting in meetings) / gold if gold else None
+def _coverage(results: Sequence[BoxResult]) -> float | None:
+    gold = sum(result.gold_area for result in results)
+    return sum(result.covered_area for result in results) / gold if gold else None
 
 
-def _place(meeting: Meeting) -> list[str]:
-    what = f"{meeting.document} ({', '.join(meeting.evidence_types)})"
-    return [what, str(meeting.page), " ".join(f"{edge:.0f}" for edge in meeting.box)]
+def _place(result: BoxResult) -> list[str]:
+    what = f"{result.document} ({', '.join(result.evidence_types)})"
+    return [what, str(result.page), " ".join(f"{edge:.0f}" for edge in result.box)]
 
 
-def _miss(meeting: Meeting) -> list[str]:
-    return [*_place(meeting), f"{meeting.best_iou or 0:.2f}"]
+def _miss(result: BoxResult) -> list[str]:
+    return [*_place(result), f"{result.best_iou or 0:.2f}"]
 
 
-def _gap(meeting: Meeting) -> list[str]:
-    return [*_place(meeting), percent(meeting.covered_area / meeting.gold_area if meeting.gold_area else None)]
+def _gap(result: BoxResult) -> list[str]:
+    return [*_place(result), percent(result.covered_area / result.gold_area if result.gold_area else None)]
 
 
 if __name__ == "__main__":

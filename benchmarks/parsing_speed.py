@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from common import REPOSITORY, Table, arguments, finish, machine, median_seconds, mmdocir, seconds
+from common import REPOSITORY, Table, arguments, machine, median_seconds, mmdocir, print_results, seconds
 from long_pdf import make_long_pdf
 from made_quotes import Writing
 from peak_memory import run_and_watch
@@ -44,7 +44,7 @@ def main() -> None:
     found = machine()
     measured = {name: PARTS[name](options.pages, options.long, options.repeats) for name in options.only}
     rows = [[name, figure, f"{value:,.2f}"] for name, figures in measured.items() for figure, value in figures.items()]
-    finish(found, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], options)
+    print_results(found, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], options)
 
 
 def digital(_pages: int, _long: int, repeats: int) -> Figures:

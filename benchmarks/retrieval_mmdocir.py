@@ -18,8 +18,8 @@ from common import (
     arguments,
     cache_folder,
     collection_of,
-    finish,
     machine,
+    print_results,
     research_folders,
 )
 from page_baseline import baseline, page_texts
@@ -83,7 +83,7 @@ def main() -> None:
         *difference_tables(f"less {options.before}", compared["differences_from_before"]),
         *(miss_tables(missed, [questions.name for questions in sets]) if options.misses else []),
     ]
-    finish(found, _figures(retrievers, compared, missed), tables, options)
+    print_results(found, _figures(retrievers, compared, missed), tables, options)
 
 
 def question_sets() -> list[QuestionSet]:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from common import Table, arguments, finish, machine, median_seconds, research_data
+from common import Table, arguments, machine, median_seconds, print_results, research_data
 from peak_memory import Peak, run_and_watch
 
 from quoteweave.core.examples import Example, Prediction
@@ -62,7 +62,7 @@ def main() -> None:
         "reproduction": None if peak is None else {"seconds": peak.seconds, "megabytes": peak.bytes / 1e6},
     }
     table = Table(f"seconds, {options.answers:,} answers", ("", "median", "limit"), rows)
-    finish(found, figures, [table], options)
+    print_results(found, figures, [table], options)
 
 
 def make_files(folder: Path, answers: int) -> ScoringRequest:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common import Table, arguments, finish, machine, seconds, working_folder
+from common import Table, arguments, machine, print_results, seconds, working_folder
 from made_quotes import Writing, fill, make_document, prepare
 
 from quoteweave.collection.collection import Collection
@@ -80,7 +80,7 @@ def main() -> None:
         Table("seconds", ("", "median"), waits),
         Table("room", ("", "MB", "times the text"), sizes),
     ]
-    finish(found, figures, tables, options)
+    print_results(found, figures, tables, options)
 
 
 def _summary(taken: Sequence[float], alone: float) -> dict[str, float]:

@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 
 import httpx2
 import psutil
-from common import REPOSITORY, Table, arguments, finish, machine, working_folder
-from http_load import Connection, Load, press
+from common import REPOSITORY, Table, arguments, machine, print_results, working_folder
+from http_load import Connection, Load, send_load
 from made_quotes import Writing, fill
 from model_process import serving as slow_model
 
@@ -76,7 +76,7 @@ def main() -> None:
         questions = Writing(seed=2).questions(texts, 200)
         rows, figures = measure(folder, questions, options)
     tables = [Table(f"serving {quotes:,} quotes", ("", "figure", "bare route"), rows)]
-    finish(found, {"quotes": quotes, **figures}, tables, options)
+    print_results(found, {"quotes": quotes, **figures}, tables, options)
 
 
 def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple[list[Row], dict[str, object]]:
@@ -88,9 +88,9 @@ def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple
     loads = {"search": searches, "answers": answers}
     with served(folder, f"workers = {options.workers}") as server:
         for what in (part for part in loads if part in options.only):
-            asyncio.run(press(server.port, loads[what], connections=2, seconds=2))
+            asyncio.run(send_load(server.port, loads[what], connections=2, seconds=2))
             before = server.processor_seconds
-            load = asyncio.run(press(server.port, loads[what], connections=CONNECTIONS, seconds=options.seconds))
+            load = asyncio.run(send_load(server.port, loads[what], connections=CONNECTIONS, seconds=options.seconds))
             each = 1000 * (server.processor_seconds - before) / max(1, len(load.seconds))
             beside = _bare(server.port, loads[what][0], options.seconds)
             rows += [*_load_rows(what, load, beside), [f"{what}, ms of processor time", f"{each:.1f}", "-"]]
@@ -181,7 +181,7 @@ def _bare(port: int, request: tuple[str, Mapping[str, object]], seconds: float) 
     """The load figures of a bare route that returns the answer to this request."""
     _, _, body = asyncio.run(_once(port, request))
     with bare(body) as other:
-        return asyncio.run(press(other, [("/bare", request[1])], connections=CONNECTIONS, seconds=seconds / 2))
+        return asyncio.run(send_load(other, [("/bare", request[1])], connections=CONNECTIONS, seconds=seconds / 2))
 
 
 async def _once(port: int, request: tuple[str, Mapping[str, object]]) -> tuple[int, float, bytes]:
@@ -316,8 +316,8 @@ def _adding(folder: Path, searches: Requests, seconds: float) -> tuple[list[Row]
         copy = Path(own) / "made"
         shutil.copytree(folder, copy)
         with served(copy) as server:
-            asyncio.run(press(server.port, searches, connections=4, seconds=2))
-            before = asyncio.run(press(server.port, searches, connections=4, seconds=seconds))
+            asyncio.run(send_load(server.port, searches, connections=4, seconds=2))
+            before = asyncio.run(send_load(server.port, searches, connections=4, seconds=seconds))
             files = [
                 ("files", (f"{copies}-{path.name}", path.read_bytes()))
                 for copies in range(4)
@@ -327,7 +327,7 @@ def _adding(folder: Path, searches: Requests, seconds: float) -> tuple[list[Row]
             job = httpx2.post(address, files=files, timeout=60).json()["job"]
             while httpx2.get(f"http://127.0.0.1:{server.port}/v1/jobs/{job['id']}").json()["status"] == "queued":
                 time.sleep(0.05)
-            during = asyncio.run(press(server.port, searches, connections=4, seconds=seconds))
+            during = asyncio.run(send_load(server.port, searches, connections=4, seconds=seconds))
             state = httpx2.get(f"http://127.0.0.1:{server.port}/v1/jobs/{job['id']}").json()["status"]
             httpx2.delete(f"http://127.0.0.1:{server.port}/v1/jobs/{job['id']}")
     figures: dict[str, object] = {"before": _figures(before), "during": _figures(during), "job_then": state}
@@ -346,9 +346,9 @@ def _soak(folder: Path, requests: Requests, seconds: float) -> tuple[list[Row], 
     """A soak test with every kind of request: errors, memory and open files."""
     streamed = [(path, {**body, "stream": True}) for path, body in requests if path.endswith("answers")]
     with served(folder) as server:
-        asyncio.run(press(server.port, requests, connections=8, seconds=5))
+        asyncio.run(send_load(server.port, requests, connections=8, seconds=5))
         before, files = server.megabytes, server.files
-        load = asyncio.run(press(server.port, [*requests, *streamed], connections=8, seconds=seconds))
+        load = asyncio.run(send_load(server.port, [*requests, *streamed], connections=8, seconds=seconds))
         after, files_after = server.megabytes, server.files
     figures: dict[str, object] = {
         "requests": len(load.seconds), "errors": load.errors, "mb": [before, after], "files": [files, files_after],

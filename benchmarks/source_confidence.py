@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from common import Table, arguments, finish, machine, working_folder
+from common import Table, arguments, machine, print_results, working_folder
 from literature import own_words, rule_of, source_of
 
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
@@ -87,7 +87,7 @@ def main() -> None:
         options.calibrate.write_text(fitted.model_dump_json(indent=1) + "\n", "utf-8")
     outcomes, counts = _outcomes(results)
     figures = {"outcomes": counts, "confidence": report.model_dump(mode="json")}
-    finish(about, figures, [outcomes, _confidence(report)], options)
+    print_results(about, figures, [outcomes, _confidence(report)], options)
 
 
 def _questions(library: MadeLibrary) -> Iterator[Asked]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from common import Table, arguments, finish, machine, median_seconds
+from common import Table, arguments, machine, median_seconds, print_results
 from serving import served
 
 from quoteweave.collection.collection import Collection
@@ -43,7 +43,7 @@ def main() -> None:
     if size is not None:
         rows.append([f"size of {options.venv}", f"{size / 1e6:.0f}", "MB"])
     figures = {"seconds": waits, "imported": heavy, "venv_bytes": size}
-    finish(found, figures, [Table("start and size", ("", "", ""), rows)], options)
+    print_results(found, figures, [Table("start and size", ("", "", ""), rows)], options)
 
 
 def _wall_seconds(arguments: Sequence[str]) -> float:

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from answer_rows import found_for, search_of, without_marks
-from common import Table, add_collection_options, arguments, collection_of, finish, machine, research_folders
+from common import Table, add_collection_options, arguments, collection_of, machine, print_results, research_folders
 from pydantic import BaseModel
 
 from quoteweave.core.answers import Answer
@@ -58,7 +58,7 @@ def main() -> None:
     rows = [[each, *(str(counts[each, outcome]) for outcome in OUTCOMES)] for each in documents]
     figures = {each: {outcome: counts[each, outcome] for outcome in OUTCOMES} for each in documents}
     tables = [Table(f"{len(questions)} questions for cells of statements", ["", *OUTCOMES], rows)]
-    finish(found, {"counts": figures, "answers": told}, tables, options)
+    print_results(found, {"counts": figures, "answers": told}, tables, options)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ from common import (
     arguments,
     bounds,
     collection_of,
-    finish,
     machine,
     percent,
+    print_results,
     research_folders,
 )
 
@@ -103,7 +103,7 @@ def main() -> None:
     }
     title = f"mean of page recall @1, @3, @5 within the document, %: {len(examples)} questions, {len(grid)} settings"
     rows = [[one.name, percent(float(one.scores.mean())), bounds(one.loss, signed=True)] for one in outcomes]
-    finish(found, figures, [Table(title, ("", "mean", "less shipped"), rows)], options)
+    print_results(found, figures, [Table(title, ("", "mean", "less shipped"), rows)], options)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 import made_trials as made
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 
 from quoteweave.testing import ModelServer
 
@@ -72,7 +72,7 @@ def main() -> None:
             left[kind]["killed"] += len(made.canaries_in(copy, ALL))
     rows = [[k, str(before[k]), *(str(left[k][way]) for way in WAYS), str(kills[k])] for k in left]
     columns = ["index", "before", "after remove", "after add", "after a reader", "after kills", "kills"]
-    finish(found, {"left": left, "kills": kills}, [Table("Files with canaries", columns, rows)], given)
+    print_results(found, {"left": left, "kills": kills}, [Table("Files with canaries", columns, rows)], given)
     sys.exit(any(count for counts in left.values() for count in counts.values()))
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import QuoteweaveError
@@ -256,7 +256,7 @@ def main() -> int:
     rows = [[kind, str(counts[kind])] for kind in OUTCOMES]
     rows.append(["memory, server included, GB", f"{peak / 1e9:.2f}"])
     figures = {"outcomes": {kind: counts[kind] for kind in OUTCOMES}, "peak_bytes": peak}
-    finish(found, figures, [Table(f"{counts.total()} faulty endpoints", ["", "counted"], rows)], options)
+    print_results(found, figures, [Table(f"{counts.total()} faulty endpoints", ["", "counted"], rows)], options)
     return int(bool(counts["silent"] or counts["raw"] or counts["late"] or peak > MAX_BYTES))
 
 

@@ -31,7 +31,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 from made_run import make_run, run_acts
 
 QUESTIONS = ("At what depth did the rod meet a layer of wood?", "How many ships came to the harbour?", "Figure 2")
@@ -76,7 +76,7 @@ def main() -> None:
                 failed += told["outcome"] in ("silent", "raw")
                 if options.show or told["outcome"] in ("silent", "raw", "unnamed") or told.get("bad"):
                     print(number, place, json.dumps(told), file=sys.stderr, flush=True)
-    finish(found, {"counts": counts}, [table_of(counts)], options)
+    print_results(found, {"counts": counts}, [table_of(counts)], options)
     sys.exit(1 if failed else 0)
 
 

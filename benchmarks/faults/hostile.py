@@ -16,7 +16,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY / "tests"), str(REPOSITORY / "benchmarks")]
 
-from common import Table, arguments, finish, machine  # noqa: E402
+from common import Table, arguments, machine, print_results  # noqa: E402
 from hostile_files import write_bombs, write_damaged  # noqa: E402
 from peak_memory import run_and_watch  # noqa: E402
 
@@ -93,7 +93,7 @@ def main() -> None:
         [name, " ".join([str(len(value)), *value]) if isinstance(value, list) else str(value)]
         for name, value in figures.items()
     ]
-    finish(machine_now, figures, [Table(f"{len(names)} hostile files", ["", "counted"], rows)], options)
+    print_results(machine_now, figures, [Table(f"{len(names)} hostile files", ["", "counted"], rows)], options)
     sys.exit(bool(forgotten or dropped or ours))
 
 

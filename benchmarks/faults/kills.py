@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 import made_trials as made
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 
 from quoteweave.testing import ModelServer
 
@@ -63,7 +63,7 @@ def main() -> None:
     table = Table("Kills by index and command", ["index", *made.COMMANDS], rows)
     summary = Table("Outcome", ["kills", "wrong"], [[str(sum(kills.values())), str(len(wrong))]])
     figures = {"kills": sum(kills.values()), "wrong": wrong}
-    finish(found, figures, [table, summary], given)
+    print_results(found, figures, [table, summary], given)
     sys.exit(bool(wrong))
 
 

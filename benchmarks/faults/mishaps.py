@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 
 WORDS = "The harbour of {} received grain in 1874."
 PROSE = "\n\n".join(f"Paragraph {number} tells of ship {number}." for number in range(40))
@@ -99,7 +99,7 @@ def main() -> None:
             counts[outcome] += 1
             rows.append([name, outcome])
             print(f"{outcome:7}{name}: {why}", file=sys.stderr, flush=True)
-    finish(found, {"counts": counts, "outcomes": dict(rows)}, [Table("mishaps", ["", "outcome"], rows)], options)
+    print_results(found, {"counts": counts, "outcomes": dict(rows)}, [Table("mishaps", ["", "outcome"], rows)], options)
     sys.exit(bool(counts["silent"] or counts["raw"]))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import Table, arguments, finish, machine
+from common import Table, arguments, machine, print_results
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound
@@ -53,7 +53,7 @@ def main() -> None:
             reader.join()
     rows = [[what, str(counts[what])] for what in ("reads", "documents searched for", "errors", "stale", "half")]
     figures = {"readers": options.readers, "counts": dict(counts), "errors": errors[:20]}
-    finish(found, figures, [Table(f"{options.readers} readers beside a writer", ("", "count"), rows)], options)
+    print_results(found, figures, [Table(f"{options.readers} readers beside a writer", ("", "count"), rows)], options)
     print(*errors[:5], sep="\n", file=sys.stderr)
 
 

@@ -18,7 +18,7 @@ from quoteweave.cli.terminal_pictures import PicturesName, pictures_on_stdout
 from quoteweave.client.asynchronous import AsyncClient
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.pictures import UnfitPicture, opened, unpack
+from quoteweave.core.files.pictures import UnfitPicture, open_picture, unpack
 from quoteweave.core.records import Filter
 from quoteweave.interchange.responses import FoundQuote, ModelSummary
 from quoteweave.pipeline.rag import Answered, StreamEvent
@@ -48,7 +48,7 @@ class RemoteCollection:
     def crop(self, quote_id: str) -> "Image | None":
         """Return the picture of a quote; None if it cannot be shown."""
         try:
-            with opened(run_sync(self.client.quote_image(quote_id)), formats=("PNG", "JPEG")) as image:
+            with open_picture(run_sync(self.client.quote_image(quote_id)), formats=("PNG", "JPEG")) as image:
                 unpack(image)
                 return image.convert("RGB")
         except UnfitPicture:

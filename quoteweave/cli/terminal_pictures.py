@@ -18,7 +18,7 @@ import typer
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuoteweaveError
-from quoteweave.core.files.pictures import encoded
+from quoteweave.core.files.pictures import encode_picture
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
@@ -39,7 +39,7 @@ _RUN = lazy_regex(r"(.)\1{3,}")
 
 def kitty(image: "Image") -> str:
     """The picture at its own size in pixels, as PNG. The sequence tells the terminal not to reply."""
-    data = base64.b64encode(encoded(image, "PNG")).decode()
+    data = base64.b64encode(encode_picture(image, "PNG")).decode()
     parts = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
     keys = ["a=T,f=100,q=2", *["q=2"] * (len(parts) - 1)]
     more = [1] * (len(parts) - 1) + [0]
@@ -50,7 +50,7 @@ def kitty(image: "Image") -> str:
 
 def iterm(image: "Image", columns: int, rows: int) -> str:
     """The picture as PNG, as large as fits into so many cells without changing its proportions."""
-    png = encoded(image, "PNG")
+    png = encode_picture(image, "PNG")
     keys = f"inline=1;size={len(png)};width={columns};height={rows}"
     return f"{ESC}]1337;File={keys}:{base64.b64encode(png).decode()}\a"
 

@@ -187,7 +187,7 @@ class Example(Record):
         return self.document or gold or next(iter(self.documents), None)
 
 
-def asked_hash(question: str, context: Context | None = None) -> str:
+def question_hash(question: str, context: Context | None = None) -> str:
     """SHA-256 of a question and of the quotes shown with it; white space in the question is ignored."""
     shown = [(hit.quote.id, hit.quote.text, hit.quote.image) for hit in (context or Context()).hits]
     return hashlib.sha256(repr((question.split(), shown)).encode()).hexdigest()
@@ -213,7 +213,7 @@ class Spending(Record):
             price_usd=(self.price_usd or 0.0) + (other.price_usd or 0.0) if both else None,
         )
 
-    def beyond(self, other: "Spending") -> "Spending":
+    def minus(self, other: "Spending") -> "Spending":
         """The part of this that exceeds the other; no number of it is below zero."""
         both = self.price_usd is not None and other.price_usd is not None
         return Spending(
@@ -256,7 +256,7 @@ class Prediction(Record):
     )
     asked: str | None = Field(
         default=None,
-        description="`asked_hash` of what a file of answers repeats; None where it does not repeat its questions",
+        description="`question_hash` of what a file of answers repeats; None where it does not repeat its questions",
     )
     response: str | None = Field(default=None, description="what the model said, as it came; metrics read this")
     answer: Answer | None = Field(default=None, description="the checked answer that a user would see")

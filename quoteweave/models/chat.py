@@ -16,7 +16,7 @@ from quoteweave.core.answers import Completion, CompletionDelta, Usage
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.usage import LOCAL_PREFIX
 from quoteweave.core.errors import ModelFailed, UsageError, by_setting
-from quoteweave.core.files.pictures import UnfitPicture, from_data_url, opened, unpack
+from quoteweave.core.files.pictures import UnfitPicture, from_data_url, open_picture, unpack
 from quoteweave.models.batches import catch_out_of_memory
 from quoteweave.models.checkpoints import (
     Hardware,
@@ -340,7 +340,7 @@ def _picture(url: str) -> Any:
     if not url.startswith("data:"):
         raise UsageError("a model on this machine fetches no pictures; give them as data URLs")
     try:
-        with opened(from_data_url(url)) as image:
+        with open_picture(from_data_url(url)) as image:
             unpack(image)
             return image.convert("RGB")
     except UnfitPicture as error:

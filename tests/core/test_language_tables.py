@@ -12,8 +12,8 @@ _UNCOMMON = (
     "alike around_forms colours comparing document_subjects forms happening headings language_names measured occasions "
     "phrases place_nouns quantities requesting versus"
 )
-_ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites prohibitable prohibiting"
-_FEW = f"{_ROMANCE} after_comparison asking_behind changing compared compared_with comparison_fillers"
+_ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites beside_prohibiting prohibiting"
+_FEW = f"{_ROMANCE} after_comparison asking_after changing compared compared_with comparison_fillers"
 _FEW += " asking describing front joined_between lacking overview picture_types spans structure thing_kinds uses"
 _HEADINGS = (
     "appendix_heading but durations from_end has_pronoun_i hundred is_about one pronouns references_heading "

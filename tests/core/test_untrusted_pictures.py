@@ -11,10 +11,10 @@ from PIL import Image
 from quoteweave.core.files.pictures import (
     TooManyPixels,
     UnfitPicture,
-    encoded,
+    encode_picture,
     from_data_url,
     media_type_of,
-    opened,
+    open_picture,
     to_data_url,
     unpack,
 )
@@ -27,7 +27,7 @@ def file(file_format: str = "PNG", size: tuple[int, int] = (40, 30)) -> bytes:
 
 
 def read(source: bytes | Path, formats: tuple[str, ...] | None = None, megapixels: float = 1) -> tuple[int, int]:
-    with opened(source, formats=formats, megapixels=megapixels) as image:
+    with open_picture(source, formats=formats, megapixels=megapixels) as image:
         unpack(image)
         return image.size
 
@@ -67,13 +67,13 @@ def test_what_is_no_picture(data: bytes, reason: str) -> None:
 
 
 def test_errors_of_the_block_pass() -> None:
-    with pytest.raises(ZeroDivisionError), opened(file()):
+    with pytest.raises(ZeroDivisionError), open_picture(file()):
         _ = 1 / 0
 
 
 @pytest.mark.parametrize(("file_format", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg")])
 def test_encoded_pictures_are_read_again(file_format: str, media_type: str) -> None:
-    data = encoded(Image.new("RGB", (3, 2)), "PNG" if file_format == "PNG" else "JPEG")
+    data = encode_picture(Image.new("RGB", (3, 2)), "PNG" if file_format == "PNG" else "JPEG")
     assert (read(data, (file_format,)), media_type_of(data)) == ((3, 2), media_type)
 
 

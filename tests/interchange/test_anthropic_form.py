@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.errors import EndpointBadResponse
-from quoteweave.core.files.pictures import UnfitPicture, encoded
+from quoteweave.core.files.pictures import UnfitPicture, encode_picture
 from quoteweave.interchange.anthropic import (
     ClaudeReader,
     cited_quotes,
@@ -97,7 +97,7 @@ def test_a_page_is_a_search_result_and_a_quote_a_block_of_it() -> None:
 def test_pictures_follow_the_search_results() -> None:
     from anthropic.types import ImageBlockParam
 
-    picture = encoded(Image.new("RGB", (3, 2)), "PNG")
+    picture = encode_picture(Image.new("RGB", (3, 2)), "PNG")
     *_, name, image = search_result_blocks(CONTEXT, pictures={"d1:0:7": picture})
     assert TypeAdapter(ImageBlockParam).validate_python(image)["source"]["type"] == "base64"
     assert name == {"type": "text", "text": "The image of port.pdf, page 1:"}

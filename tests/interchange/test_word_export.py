@@ -9,12 +9,12 @@ from PIL import Image
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.errors import MissingExtra
-from quoteweave.core.files.pictures import encoded
+from quoteweave.core.files.pictures import encode_picture
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.interchange.exports import ExportedTurn
 from quoteweave.interchange.exports.word import to_word
 
-PICTURE = encoded(Image.new("RGB", (1200, 300), "navy"), "PNG")
+PICTURE = encode_picture(Image.new("RGB", (1200, 300), "navy"), "PNG")
 
 
 def plain(text: str) -> Answer:

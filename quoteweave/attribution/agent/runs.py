@@ -220,13 +220,13 @@ def _unrecorded(folder: Path) -> dict[str, Spending]:
     recorded, predictions = dict[str, Spending](), folder / PREDICTIONS_FILE
     for _, one in iter_records(predictions, Prediction, drop_cut=True) if predictions.exists() else ():
         recorded[one.example] = recorded.get(one.example, Spending()).plus(one.spent or Spending())
-    beyond = dict[str, Spending]()
+    unrecorded = dict[str, Spending]()
     for path in (folder / TRAJECTORIES).glob("*.jsonl"):
         with suppress(DatasetError):  # the prediction reports the damaged file
             found = read_trajectory(path)
             id = found.setup.id or ""
-            beyond[id] = found.spent.beyond(recorded.get(id, Spending()))
-    return {id: spent for id, spent in beyond.items() if spent.calls}
+            unrecorded[id] = found.spent.minus(recorded.get(id, Spending()))
+    return {id: spent for id, spent in unrecorded.items() if spent.calls}
 
 
 class _BrokenOff(EndpointUnreachable):

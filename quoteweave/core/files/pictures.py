@@ -30,7 +30,7 @@ class TooManyPixels(UnfitPicture):
 
 
 @contextmanager
-def opened(
+def open_picture(
     source: bytes | Path, *, formats: tuple[str, ...] | None = None, megapixels: float = MAX_MEGAPIXELS
 ) -> "Iterator[Image]":
     """Open a picture whose size, according to its header, is within the limit; `unpack` decodes it.
@@ -70,7 +70,7 @@ def unpack(image: "Image") -> None:
         raise UnfitPicture(f"is damaged ({error})") from error
 
 
-def encoded(
+def encode_picture(
     image: "Image", file_format: Literal["PNG", "JPEG"], *, quality: int = 85, compress_level: int = 6
 ) -> bytes:
     """The bytes of a picture file: a JPEG of that quality (0 to 95), or a PNG of that compression level (0 to 9)."""

@@ -233,7 +233,7 @@ def any_word_of(key: str) -> str:
 @cache
 def denying_words() -> frozenset[str]:
     """Words that ask for what is denied and say nothing else, as `core.text.tokens.words` stems them."""
-    found = " ".join(listed_words("denials") | listed_words("prohibiting") | listed_words("prohibitable"))
+    found = " ".join(listed_words("denials") | listed_words("prohibiting") | listed_words("beside_prohibiting"))
     return frozenset(words(found, keep_stop_words=True))
 
 
@@ -370,7 +370,7 @@ def _compared(*, with_spans: bool) -> MentionPattern:
     ways, around = _ways("compared"), alternation(listed_words("comparison_fillers"))
     joining = alternation(word for way in ways for word in way[1:])
     small, request = rf"(?:{around}\s+)?", rf"\s+{joining}\s+{alternation(listed_words('after_comparison'))}(?!\w)"
-    asking = rf"\s+{alternation(listed_words('asking_behind'))}\s"
+    asking = rf"\s+{alternation(listed_words('asking_after'))}\s"
     side, end = r"((?:(?![.;?!]\s).){2,60}?)", rf"(?=[,;.?!]|\s+{around}\s|{request}|{asking}|$)"
     patterns = [
         rf"(?<!\w){re.escape(before)}\s+{small}{side}(?!{request})\s+{alternation(between)}\s+{small}{side}{end}"

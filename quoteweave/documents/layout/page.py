@@ -7,7 +7,7 @@ from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
-from quoteweave.core.files.pictures import encoded
+from quoteweave.core.files.pictures import encode_picture
 from quoteweave.core.records import ImageLayout, PageWords, Rotation, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
@@ -350,4 +350,4 @@ def encode_image(pixels: Pixels, *, lossy: bool = False, width: int | None = Non
     image = Image.fromarray(pixels)
     if width is not None and width < image.width:
         image = image.resize((width, max(1, round(image.height * width / image.width))), reducing_gap=2.0)
-    return encoded(image, "JPEG" if lossy else "PNG", compress_level=1)
+    return encode_picture(image, "JPEG" if lossy else "PNG", compress_level=1)

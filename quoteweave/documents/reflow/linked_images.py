@@ -19,9 +19,9 @@ from quoteweave.core.files.pictures import (
     MAX_MEGABYTES,
     TooManyPixels,
     UnfitPicture,
-    encoded,
+    encode_picture,
     from_data_url,
-    opened,
+    open_picture,
     unpack,
 )
 from quoteweave.core.fingerprints import file_sha256
@@ -53,7 +53,7 @@ def store_image(data: bytes, images: ImageStore) -> StoredImage:
     Raises DocumentError if it is none of these, is damaged, or has more than 64 megapixels.
     """
     try:
-        with opened(data, formats=(*_STORED_AS_THEY_ARE, *_CONVERTED), megapixels=MAX_MEGAPIXELS) as picture:
+        with open_picture(data, formats=(*_STORED_AS_THEY_ARE, *_CONVERTED), megapixels=MAX_MEGAPIXELS) as picture:
             unpack(picture)
             suffix = _STORED_AS_THEY_ARE.get(picture.format or "")
             key = images.put(data, suffix=suffix) if suffix else images.put(_png(picture), suffix=".png")
@@ -176,4 +176,4 @@ def _inline(address: str) -> bytes:
 
 
 def _png(picture: "Image.Image") -> bytes:
-    return encoded(picture.convert("RGBA" if picture.has_transparency_data else "RGB"), "PNG")
+    return encode_picture(picture.convert("RGBA" if picture.has_transparency_data else "RGB"), "PNG")

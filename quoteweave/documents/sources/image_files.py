@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DamagedDocument
-from quoteweave.core.files.pictures import TooManyPixels, UnfitPicture, check_size, opened
+from quoteweave.core.files.pictures import TooManyPixels, UnfitPicture, check_size, open_picture
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def open_image_file(path: Path) -> Iterator[ImageFrames]:
 
     with ExitStack() as stack:
         try:
-            image = stack.enter_context(opened(path, formats=FORMATS))
+            image = stack.enter_context(open_picture(path, formats=FORMATS))
         except TooManyPixels as error:
             raise _too_large(path.name, error) from error
         except UnfitPicture as error:

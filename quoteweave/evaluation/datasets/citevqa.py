@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, GoldRegion, Prediction, Reference, asked_hash
+from quoteweave.core.examples import Example, GoldRegion, Prediction, Reference, question_hash
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets.rows import iter_items
 from quoteweave.evaluation.judges.judgements import MAX_SCORE, Judgement
@@ -216,7 +216,7 @@ def load_citevqa_answers(path: Path) -> list[Prediction]:
         Prediction(
             example=item.index,
             scope="context",
-            asked=asked_hash(item.question) if item.question else None,
+            asked=question_hash(item.question) if item.question else None,
             response=item.model_predict,
             model=item.infer_model,
             error="no response" if item.model_predict is None else None,

@@ -26,7 +26,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Prediction, Reference, asked_hash
+from quoteweave.core.examples import Example, Prediction, Reference, question_hash
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
@@ -308,7 +308,7 @@ class _ResponseLine(_Shown):
 def _asked(line: _ResponseLine) -> str | None:
     """The question of a line; None for a line that does not repeat what was shown."""
     context = _context(line)
-    return asked_hash(line.question, context) if line.question and context.hits else None
+    return question_hash(line.question, context) if line.question and context.hits else None
 
 
 def load_mcitebench_responses(path: Path) -> list[Prediction]:

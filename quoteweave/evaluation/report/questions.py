@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
+from quoteweave.core.files.pictures import UnfitPicture, encode_picture, open_picture, to_data_url, unpack
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.evaluation.metrics.gold import KINDS, Gold, gold_of
@@ -191,10 +191,10 @@ class PictureFolder:
         if path is None or not path.is_relative_to(self._folder) or not path.is_file():
             return None
         try:
-            with opened(path) as image:
+            with open_picture(path) as image:
                 unpack(image)
                 small = image.convert("RGB")
         except UnfitPicture:
             return None
         small.thumbnail((MAX_PICTURE_SIDE, MAX_PICTURE_SIDE))
-        return to_data_url(encoded(small, "JPEG", quality=80), "image/jpeg")
+        return to_data_url(encode_picture(small, "JPEG", quality=80), "image/jpeg")

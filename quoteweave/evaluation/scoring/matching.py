@@ -7,7 +7,7 @@ from pathlib import Path
 
 from quoteweave.core.answers import C15, C20, ContextSize
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.examples import Example, Prediction, Scope, asked_hash
+from quoteweave.core.examples import Example, Prediction, Scope, question_hash
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import join_names, pluralize
@@ -242,5 +242,5 @@ def _asked_otherwise(examples: Sequence[Example], predictions: Sequence[Predicti
 
 def _differs(prediction: Prediction, example: Example) -> bool:
     if prediction.asked is not None:
-        return prediction.asked != asked_hash(example.query.text, example.context)
+        return prediction.asked != question_hash(example.query.text, example.context)
     return prediction.answer is not None and prediction.answer.question.split() != example.query.text.split()

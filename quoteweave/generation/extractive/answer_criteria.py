@@ -92,7 +92,7 @@ DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing: all but light ones.
 
 A name that is in no sentence outweighs the others, and then is the only word that must not be missing."""
-MIN_INTRODUCED, ALL = 0.45, 0.97
+MIN_INTRODUCED, NEARLY_ALL = 0.45, 0.97
 """The least share in a sentence if the text above has all the rest (`_may_be_introduced`), and what counts as all."""
 MIN_SUBJECT_TERMS = 2
 """The least number of words in the subject: any statement may contain the only one of "what year is it for"."""
@@ -201,7 +201,7 @@ class AnswerCriteria:
         heading = {word for word in words(statement.quote.section or "") if not word.isdecimal()}
         if not heading <= self._subject.keys():
             return MIN_COVERAGE
-        return MIN_INTRODUCED if stands_alone(self._subject.keys() - heading, statement.text) else ALL
+        return MIN_INTRODUCED if stands_alone(self._subject.keys() - heading, statement.text) else NEARLY_ALL
 
     def _covers(self, statement: Statement, covered: frozenset[str], *, clearly_first: bool) -> bool:
         """Whether a statement that has the `covered` words covers what the question is about, with what is above it."""
@@ -212,15 +212,14 @@ class AnswerCriteria:
         if not self._asked_noun & self._documents[statement.quote.document].keys() <= covered | beside:
             return False  # the document has that noun, but elsewhere
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
-        least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
+        least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else NEARLY_ALL if asks == "look" else least
         total = sum(self._subject.values())
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MAX_ASKED * total)
-        is_own = self._is_own_property(statement)
-        share = 1.0 if is_own else self._share_of_rest(covered, beside & self._known(statement))
-        inside = max(coverage(self._subject, covered), share * total)
+        share = self._share_of_rest(covered, beside & self._known(statement))
+        inside = total if self._is_own_property(statement) else max(coverage(self._subject, covered), share * total)
         with_above = coverage(self._subject, covered | beside)
-        introduced = inside >= self._least_introduced(statement) * total and with_above >= ALL * total
+        introduced = inside >= self._least_introduced(statement) * total and with_above >= NEARLY_ALL * total
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
     def _is_own_property(self, statement: Statement) -> bool:

@@ -273,7 +273,7 @@ def language_difference(question: str, context: Context) -> LanguageDifference |
     in English without quotes. A short question may have too few words to tell its language: it then suffices that no
     page has its "welche" or "combien".
     """
-    language_of_question = guess_language(question) or _foreign_language(question, context)
+    language_of_question = guess_language(question) or _language_by_frequent_words(question, context)
     if language_of_question is None:
         return None
     texts_by_document: dict[str, list[str]] = {}
@@ -290,7 +290,7 @@ def language_difference(question: str, context: Context) -> LanguageDifference |
     return LanguageDifference(language_of_question, language_of_documents)
 
 
-def _foreign_language(question: str, context: Context) -> Language | None:
+def _language_by_frequent_words(question: str, context: Context) -> Language | None:
     """The likeliest language of a question, if no page of the collection has some word that is frequent in it."""
     without_names = _NAME.sub(_asking_words, question)
     guessed = guess_language(without_names, sure=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DamagedDocument, DatasetError, UsageError
 from quoteweave.core.examples import Example
-from quoteweave.core.files.pictures import encoded, opened, unpack
+from quoteweave.core.files.pictures import encode_picture, open_picture, unpack
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Quote
 from quoteweave.documents.parser import read_crop
@@ -96,7 +96,7 @@ def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) 
     tables = {quote.image for quote in images if quote.layout == "table"}
 
     def read_without(name: str) -> bytes:
-        with opened(read(name)) as image:
+        with open_picture(read(name)) as image:
             unpack(image)
             height = caption_height(image, above=name in tables)
             if height == 0:
@@ -105,7 +105,7 @@ def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) 
                     "cut off; remove 'captions = false'"
                 )
             top, bottom = (height, image.height) if name in tables else (0, image.height - height)
-            return encoded(image.crop((0, top, image.width, bottom)), "PNG")
+            return encode_picture(image.crop((0, top, image.width, bottom)), "PNG")
 
     return read_without
 

@@ -11,7 +11,7 @@ from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with
 from quoteweave.core.text.question_words import listed_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
-from quoteweave.generation.extractive.acts.times import WITHIN
+from quoteweave.generation.extractive.acts.times import WITHIN_A_TIME
 from quoteweave.generation.gate.dates import CALENDAR_WORDS, MONTHS
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
@@ -30,7 +30,7 @@ _TIME = (
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}|{_MONTH}|(?:noon|midday|midnight|dusk)\b"
     r"|(?:the\s+)?(?:end|start|beginning|middle|\w+(?:st|nd|rd|th))\s+(?:of\b|day|week|month|quarter|semester|term|year))"
 )
-_OR_WITHIN = rf"|{WITHIN}\b"
+_OR_WITHIN = rf"|{WITHIN_A_TIME}\b"
 _BEFORE_TIME = {
     asked: lazy_regex(
         rf"(?:\b(?:{told})\b(?!\s+the\s+\w+\s+of\s+\d)|[–-])\s*{_TIME}{_OR_WITHIN if asked == 'by' else ''}",

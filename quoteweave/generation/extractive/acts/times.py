@@ -12,9 +12,9 @@ from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION
 
-BOTH = 2
+BOTH_BOUNDS = 2
 """The number of dates in a span: its beginning and its end."""
-A_YEAR = r"(?:1[5-9]|20)\d\d"
+YEAR_PATTERN = r"(?:1[5-9]|20)\d\d"
 SAYS_PAST = lazy_regex(r"\b(?:was|were|had|did|used|would)\b", re.IGNORECASE)
 SAYS_PRESENT = lazy_regex(r"\b(?:is|are|has|have|does|do|will|(?-i:may)|can|must|now|today)\b", re.IGNORECASE)
 _SAYS_FUTURE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
@@ -22,10 +22,10 @@ _SAYS_FUTURE = lazy_regex(r"\b(?:will|shall)\b", re.IGNORECASE)
 _SAYS_PAST_STATE = lazy_regex(
     r"\b(?:was|were|had)\b(?!\s+(?:been\s+|\w+ly\s+)?(?:\w+(?:ed|en)|set|put|made|built)\b)", re.IGNORECASE
 )
-_YEAR = lazy_regex(rf"(?<![\w.,]){A_YEAR}(?![\w]|[.,]\d)")
+_YEAR = lazy_regex(rf"(?<![\w.,]){YEAR_PATTERN}(?![\w]|[.,]\d)")
 # "Before 2010 a deposit was usual" does not tell what it is.
 _SINCE_CHANGED = lazy_regex(
-    rf"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?{A_YEAR}\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past"
+    rf"\b(?:before|until|till|up\s+to)\s+(?:\w+\s+)?{YEAR_PATTERN}\b|\b(?:formerly|previously|used\s+to|in\s+the\s+past"
     r"|originally|at\s+first|(?:years?|months?)\s+ago|(?:last|previous)\s+(?:year|month|week|season)"
     r"|old\s+(?:tariff|price|rate|fee|rule|contract|law)s?)\b|\bwhen\b[^,;.]*\b(?:was|were|had|began|\w+ed)\b",
     re.IGNORECASE,
@@ -56,10 +56,10 @@ _TIME_OF_ITS_OWN = lazy_regex(
     r"|\d{1,2}(?:[.:]\d\d)?\s*(?:to|until|–|-)\s*\d{1,2}(?:[.:]\d\d)?(?=\s*(?:[,;.)]|$)|\s+(?:and|or|on|daily|every)\b))",
     re.IGNORECASE,
 )
-WITHIN = rf"\bwithin\s+{_NUMBER}\s+(?:hour|day|week|month)s"
+WITHIN_A_TIME = rf"\bwithin\s+{_NUMBER}\s+(?:hour|day|week|month)s"
 """A pattern of the time within which something is to be done."""
-_WITHIN_TIME_OF = lazy_regex(rf"{WITHIN}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
-_WITHIN_TIME = lazy_regex(WITHIN, re.IGNORECASE)
+_WITHIN_TIME_OF = lazy_regex(rf"{WITHIN_A_TIME}\s+(?:of|after)\s(?P<event>[^,;:.]+)", re.IGNORECASE)
+_WITHIN_TIME = lazy_regex(WITHIN_A_TIME, re.IGNORECASE)
 _ASKS_DEADLINE = lazy_regex(r"\b(?:due|must|ha(?:s|ve)\s+to|by\s+when|deadline)\b", re.IGNORECASE)
 _NAME_OF_TIME = rf"(?:{WEEKDAY}s?|{'|'.join(MONTHS)}|spring|summer|autumn|winter)\b"
 # A year is that of a dated entry or report, not of what is done in any year.
@@ -103,7 +103,7 @@ def bounds_told(text: str, question: QuestionTerms) -> frozenset[str]:
     "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.
     """
     span = _SPAN.match(text) if question.analysis.asks == "date" else None
-    if span is None or len(read_evidence(span["dates"]).dates) < BOTH:
+    if span is None or len(read_evidence(span["dates"]).dates) < BOTH_BOUNDS:
         return frozenset()
     subject = frozenset(subject_terms(question))
     is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(head_nouns(span["what"]))

@@ -23,7 +23,7 @@ def direct(language: ForeignLanguage, kind: str, *, is_past: bool) -> re.Pattern
         between -= set(foreign_answer_words(language.codes, "of"))
     if kind == "person":
         between |= {"la", "el", "il", "de"}
-    for key in ("parting",) if is_past else ("parting", "past"):
+    for key in ("never_between",) if is_past else ("never_between", "past"):
         between -= set(foreign_answer_words(language.codes, key))
     small = rf"(?i:{alternation(between)})(?!\w)"
     begins = r"(?:\s*[,:(]\s*|\s+)" if kind == "person" else rf"(?:\s*:\s*|[\s-]+(?={small}))"

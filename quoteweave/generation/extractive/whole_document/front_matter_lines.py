@@ -121,7 +121,7 @@ def surely_names_person(line: str) -> bool:
         shows_person(first)
         or any(map(has_title_or_initial, rest))
         or _RAISED.search(text) is not None
-        or re.search(rf"[\s,]{front_matter_pattern('behind_names')}(?!\w)", text, re.IGNORECASE) is not None
+        or re.search(rf"[\s,]{front_matter_pattern('after_names')}(?!\w)", text, re.IGNORECASE) is not None
     )
 
 

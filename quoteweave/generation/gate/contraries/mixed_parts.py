@@ -215,8 +215,8 @@ def find_mixed_parts(statement: str, evidence: str) -> Mixed | None:
         return None
     comparison = _Comparison(said, cited)
     if cited.cuts_at_numbers and said.written_numbers & cited.written_numbers:
-        return comparison.of_numbers()
-    return comparison.of_clauses() if comparison.has_all_words else None
+        return comparison.mixed_number()
+    return comparison.mixed_clause_word() if comparison.has_all_words else None
 
 
 def find_crossed_numbers(statement: str, sentences: Sequence[str]) -> tuple[str, str] | None:
@@ -269,12 +269,12 @@ class _Comparison:
             if word.tells
         )
 
-    def of_numbers(self) -> Mixed | None:
+    def mixed_number(self) -> Mixed | None:
         """The first mixed word beside a number, if there is one in each way of cutting the evidence."""
         found = [self._mixed_number(parts) for parts in self._cited.cuts_at_numbers]
         return found[0] if all(found) else None
 
-    def of_clauses(self) -> Mixed | None:
+    def mixed_clause_word(self) -> Mixed | None:
         """A word that is mixed into one of the clauses that have the most of the statement's words."""
         clauses = self._cited.clauses
         held = [sum(self._has(at) for at in self._cited.telling(one.start, one.end)) for one in clauses]
