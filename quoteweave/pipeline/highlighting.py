@@ -44,7 +44,7 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
     are certain, the whole element is its evidence. If the answer counts pages, it is the whole last page. Citations of
     a document that was changed or removed since only lack boxes.
     """
-    found: list[Citation] = []
+    citations: list[Citation] = []
     located, pages_counted = _QuoteLocations(pages), counts_pages(context)
     for claim, citation in _claims_to_highlight(answer):
         quote = context.quote(citation.kind, citation.number)
@@ -52,7 +52,7 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
             continue
         if pages_counted:  # no word of the page supports a count of pages
             page = {"quoted": "", "page_size": located.page_size(quote), "evidence": "element"}
-            found.append(citation.model_copy(update={**page, "regions": located.whole_page(quote)}))
+            citations.append(citation.model_copy(update={**page, "regions": located.whole_page(quote)}))
             continue
         end = context.sentence_ends.get(quote.id, "")
         supporting = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
@@ -70,8 +70,8 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
             "spans": placed,
             "regions": regions,
         }
-        found.append(citation.model_copy(update=update))
-    return with_citations(answer, found)
+        citations.append(citation.model_copy(update=update))
+    return with_citations(answer, citations)
 
 
 def _supporting(claim: str, quote: Quote, end: str) -> list[tuple[int, int]]:

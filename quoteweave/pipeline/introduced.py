@@ -56,13 +56,17 @@ def add_introduced(question: str, context: Context, pages: FilteredPages, size: 
     if where.kind is not None or where.layouts is not None:
         return context
     introducing = _introducing_texts(question, context, pages)
-    introduced = {one.id: found for one in introducing.texts if (found := _introduced_by(one, pages))}
+    introduced = {
+        one.id: introduced_quotes for one in introducing.texts if (introduced_quotes := _introduced_by(one, pages))
+    }
     missing = _missing(context, introducing, introduced)
     filled = context.model_copy(update=fitted(context, missing, size, {one.id for one in introducing.denying}))
     steps = analyse_question(question).asks == "steps"
     return filled.model_copy(
         update={
-            "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
+            "introduced": {
+                id: tuple(one.id for one in introduced_quotes) for id, introduced_quotes in introduced.items()
+            },
             "titles": pages.titles([hit.quote.document for hit in context.hits]),
             "sentence_ends": dict(_sentence_ends(context, pages)),
             "cut_sections": tuple(_cut_sections(filled, pages)) if steps else (),
@@ -113,15 +117,17 @@ class _IntroducingTexts:
 
 def _introducing_texts(question: str, context: Context, pages: FilteredPages) -> _IntroducingTexts:
     subject = frozenset(subject_terms(question_terms(question)))
-    own = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
-    own = own[:MAX_INTRODUCING]
+    introducing_own = [
+        hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)
+    ]
+    introducing_own = introducing_own[:MAX_INTRODUCING]
     above = [list(_introducers_of(hit.quote, pages)) for hit in context.texts]
     of_best = {one.id for introducers in above[:MAX_INTRODUCING] for one in introducers}
     distinct = {one.id: one for introducers in above for one in introducers}.values()
     denying = [one for one in distinct if ends_by_denying(one.text)]
-    known = {one.id for one in own}
-    further = [one for one in distinct if one.id not in known and (one.id in of_best or one in denying)]
-    return _IntroducingTexts([*own, *further], denying)
+    own_ids = {one.id for one in introducing_own}
+    further = [one for one in distinct if one.id not in own_ids and (one.id in of_best or one in denying)]
+    return _IntroducingTexts([*introducing_own, *further], denying)
 
 
 def _missing(
@@ -149,9 +155,9 @@ def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: 
     }
 
 
-def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
+def _is_asked(quote: Quote, question_subject: frozenset[str]) -> bool:
     """Whether a quote is a heading with exactly the words of the question's subject, or a line that asks it."""
-    subject = asked - frozenset(name_words(quote.document)) or asked
+    subject = question_subject - frozenset(name_words(quote.document)) or question_subject
     if quote.layout == "title":
         return bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
     text = quote.text.strip()
@@ -160,14 +166,14 @@ def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
     return len(subject.difference(words(text))) <= MAX_LACKING_SHARE * len(subject)
 
 
-def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: Container[str]) -> tuple[Hit, ...]:
+def _with_added(hits: Sequence[Hit], added: Sequence[Quote], most: int, must: Container[str]) -> tuple[Hit, ...]:
     """The hits followed by these quotes; if there is no room, without the last hits that are not in `must`."""
-    over = max(0, len(found) + len(added) - most)
-    dropped = sorted(range(len(found)), key=lambda at: (found[at].quote.id in must, -at))[:over]
-    lowest = found[-1].score if found else 0.0
-    kept = [(hit.score, hit.quote) for at, hit in enumerate(found) if at not in dropped]
-    kept += [(lowest, quote) for quote in added]
-    return tuple(Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(kept, start=1))
+    over = max(0, len(hits) + len(added) - most)
+    dropped = sorted(range(len(hits)), key=lambda at: (hits[at].quote.id in must, -at))[:over]
+    lowest = hits[-1].score if hits else 0.0
+    scored = [(hit.score, hit.quote) for at, hit in enumerate(hits) if at not in dropped]
+    scored += [(lowest, quote) for quote in added]
+    return tuple(Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(scored, start=1))
 
 
 def _introducers_of(quote: Quote, pages: FilteredPages) -> Iterator[Quote]:
@@ -182,38 +188,40 @@ def _introducer_of(quote: Quote, pages: FilteredPages) -> Quote | None:
     """The text that introduces a quote, by the rules of `_introduced_by`; None if there is none."""
     if quote.layout in ENDS_OF_INTRODUCED:
         return None
-    for one in pages.before(quote):
-        if one.layout in ENDS_OF_INTRODUCED:
+    for earlier in pages.before(quote):
+        if earlier.layout in ENDS_OF_INTRODUCED:
             return None
-        if introduces(one.text):
-            found = _introduced_by(one, pages)
-            return one if any(each.id == quote.id for each in found) else None
-        passed = (
-            one.layout in MAY_INTERRUPT_INTRODUCED
-            or _FOOTNOTE.match(one.text)
-            or one.layout == quote.layout == "list"
-            or _are_beneath_one_another(one, quote)
+        if introduces(earlier.text):
+            introduced = _introduced_by(earlier, pages)
+            return earlier if any(each.id == quote.id for each in introduced) else None
+        may_stand_between = (
+            earlier.layout in MAY_INTERRUPT_INTRODUCED
+            or _FOOTNOTE.match(earlier.text)
+            or earlier.layout == quote.layout == "list"
+            or _are_beneath_one_another(earlier, quote)
         )
-        if not passed:
+        if not may_stand_between:
             return None
     return None
 
 
 def _introduced_by(quote: Quote, pages: FilteredPages) -> list[Quote]:
     """The quote after a text, or the items of a list; if it introduces something itself ("Filename:"), that too."""
-    found: list[Quote] = []
-    for one in pages.after(quote):
-        if one.layout in ENDS_OF_INTRODUCED:
+    introduced: list[Quote] = []
+    for following in pages.after(quote):
+        if following.layout in ENDS_OF_INTRODUCED:
             break
-        if not found and (one.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(one.text)):
+        if not introduced and (following.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(following.text)):
             continue
-        if quote.has_pages and one.page != quote.page and one.layout != "list":
+        if quote.has_pages and following.page != quote.page and following.layout != "list":
             break  # the top of a page may have a caption, or a text that continues another
-        is_item = found and (found[-1].layout == one.layout == "list" or _are_items(quote, found[-1], one))
-        if found and not introduces(found[-1].text) and not is_item:
+        is_item = introduced and (
+            introduced[-1].layout == following.layout == "list" or _are_items(quote, introduced[-1], following)
+        )
+        if introduced and not introduces(introduced[-1].text) and not is_item:
             break
-        found.append(one)
-    return found
+        introduced.append(following)
+    return introduced
 
 
 def _are_items(introducing: Quote, one: Quote, other: Quote) -> bool:

@@ -212,20 +212,23 @@ class Search:
             state.add_note(state.expansion.note)
 
     async def _ranked(
-        self, state: "_SearchState", wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
+        self, state: "_SearchState", sizes_and_filters: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
     ) -> list[Sequence[Hit]]:
         """Return the `k` best hits of each filter, `distinct` ones if wanted; an empty list where `k` is 0."""
         # One filter's warnings are enough, as filters that are searched together differ only in the kind of quotes.
-        self._note_warnings(state, wanted[0][1])
+        self._note_warnings(state, sizes_and_filters[0][1])
         with state.timed("search"):
             # All filters are searched in one call. Otherwise each filter would queue up again, and with many questions
             # at once even the first would have to wait for all others.
-            pools = await self._run(state.query, self._pools, state.expansion.clauses, wanted, distinct=distinct)
+            pools = await self._run(
+                state.query, self._pools, state.expansion.clauses, sizes_and_filters, distinct=distinct
+            )
         ranked = [
-            await self._best(state, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
+            await self._best(state, pool, k, where) if k else []
+            for pool, (k, where) in zip(pools, sizes_and_filters, strict=True)
         ]
         if self._explains is not None:
-            of_kinds = [(hits, where) for hits, (k, where) in zip(ranked, wanted, strict=True) if k]
+            of_kinds = [(hits, where) for hits, (k, where) in zip(ranked, sizes_and_filters, strict=True) if k]
             # How the question was read is the same for both kinds of quotes; only reasons are needed for each hit.
             for hits, where in of_kinds if self._explain else of_kinds[:1]:
                 await self._run(state.query, self._take_explanation, self._explains, state, hits, where)
@@ -268,13 +271,13 @@ class Search:
         state.explanation = explanation
 
     def _pools(
-        self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool
+        self, clauses: Sequence[str], sizes_and_filters: Sequence[tuple[int, Filter | None]], *, distinct: bool
     ) -> list[Sequence[Hit]]:
         queries = [Query(text=clause) for clause in clauses]
         pooled = self._reranker is not None or len(queries) > 1
         return [
             self._pool_of(queries, max(k, self._pool) if pooled else k, where, distinct=distinct) if k else []
-            for k, where in wanted
+            for k, where in sizes_and_filters
         ]
 
     def _pool_of(self, queries: Sequence[Query], most: int, where: Filter | None, *, distinct: bool) -> Sequence[Hit]:

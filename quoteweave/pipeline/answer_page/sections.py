@@ -293,21 +293,21 @@ def _sources(name: str, view: AnswerView, pictures: Pictures) -> list[Source]:
     cited = list(dict.fromkeys((citation.kind, citation.number) for citation in view.answer.citations))
     texts: list[tuple[Kind, int]] = [("text", number) for number in range(1, len(view.context.texts) + 1)]
     images: list[tuple[Kind, int]] = [("image", number) for number in range(1, len(view.context.images) + 1)]
-    shown = {(page.document, page.page.number) for page in view.pages}
+    shown_pages = {(page.document, page.page.number) for page in view.pages}
     sources = []
     for kind, number in dict.fromkeys([*cited, *texts, *images]):
         quote = view.context.quote(kind, number)
         if quote is None:
             raise ValueError(f"the answer cites {kind} quote {number}, which is not in its context")
-        own = f"{name}-{kind}-{number}"
-        on_sheet = (kind, number) in cited and (quote.document, quote.page) in shown
+        source_id = f"{name}-{kind}-{number}"
+        on_sheet = (kind, number) in cited and (quote.document, quote.page) in shown_pages
         source = Source(
-            id=own,
+            id=source_id,
             kind=kind,
             number=number,
             quote=quote,
             cited=(kind, number) in cited,
-            target=f"{own}-box" if on_sheet else own,
+            target=f"{source_id}-box" if on_sheet else source_id,
             crop=data_url(view.crops.get(quote.image or "")),
             picture=pictures.get(quote.document, quote.page),
             reasons=view.reasons.get(quote.id, ()),

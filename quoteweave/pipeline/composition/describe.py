@@ -81,22 +81,22 @@ class PictureDescriber:
 
     def survey(self) -> Survey:
         """List the pictures without a description. Raises CollectionError for a damaged file of descriptions."""
-        (known, cut), without = self._known(), 0
-        found: dict[str, Picture] = {}
+        (described, cut), without = self._known(), 0
+        pictures_by_key: dict[str, Picture] = {}
         for _, _, quotes in self.collection.iter_documents_quotes():
             images = [quote for quote in quotes if quote.kind == "image"]
             pictures = [picture for quote in images if (picture := self._picture(quote)) is not None]
             without += len(images) - len(pictures)
-            found |= {picture.key: picture for picture in pictures}
-        left = [picture for key, picture in found.items() if key not in known]
+            pictures_by_key |= {picture.key: picture for picture in pictures}
+        undescribed = [picture for key, picture in pictures_by_key.items() if key not in described]
         a_prompt = TOKENS_PER_IMAGE + estimate_tokens(self.prompt.text)
-        captions = sum(estimate_tokens(picture.caption or "") for picture in left)
+        captions = sum(estimate_tokens(picture.caption or "") for picture in undescribed)
         return Survey(
-            left=left,
-            done=len(found) - len(left),
+            left=undescribed,
+            done=len(pictures_by_key) - len(undescribed),
             without_crop=without,
-            input_tokens=len(left) * a_prompt + captions,
-            output_tokens=len(left) * REPLY_TOKENS,
+            input_tokens=len(undescribed) * a_prompt + captions,
+            output_tokens=len(undescribed) * REPLY_TOKENS,
             cut=cut,
         )
 
@@ -147,18 +147,18 @@ class PictureDescriber:
 
     def _known(self) -> tuple[dict[str, str], bool]:
         """Descriptions by the keys of their pictures, and whether the last one is cut short."""
-        known, cut = dict[str, str](), False
+        texts_by_key, cut = dict[str, str](), False
         try:
-            for found in read_descriptions(self._path) if self._path.exists() else ():
-                if isinstance(found, Description):
-                    known[found.key] = found.text
-                elif found.cut:
+            for entry in read_descriptions(self._path) if self._path.exists() else ():
+                if isinstance(entry, Description):
+                    texts_by_key[entry.key] = entry.text
+                elif entry.cut:
                     cut = True
                 else:
-                    raise damaged_descriptions(self.collection.root, found)
+                    raise damaged_descriptions(self.collection.root, entry)
         except OSError as error:
             raise CollectionError(f"{self._path} cannot be read ({error.strerror or error})") from error
-        return known, cut
+        return texts_by_key, cut
 
     def _picture(self, quote: Quote) -> Picture | None:
         if quote.kind != "image" or quote.image is None:

@@ -142,17 +142,17 @@ def remove_indexes(collection: Collection, specs: Sequence[str], progress: Progr
     if not specs:
         raise UsageError("there is no index to remove")
     states = collection.indexes()
-    wanted = [parse_spec(spec).shown for spec in specs]
-    found = [state for state in states if spec_of(state) in wanted]
-    if not found:
-        known = ", ".join(map(spec_of, states)) or "none"
-        raise UsageError(f"there is no index of {' or '.join(wanted)}; there are: {known}")
+    names = [parse_spec(spec).shown for spec in specs]
+    removed = [state for state in states if spec_of(state) in names]
+    if not removed:
+        existing = ", ".join(map(spec_of, states)) or "none"
+        raise UsageError(f"there is no index of {' or '.join(names)}; there are: {existing}")
     with collection.writer() as writer:
-        for state in found:
+        for state in removed:
             drop_index(collection, writer, state)
         notes = finish_removals_everywhere(collection, writer)
     _note_all(notes, progress)
-    return len(found)
+    return len(removed)
 
 
 def measure_recall(collection: Collection, spec: str, settings: ResourceSettings = DEFAULT_RESOURCES) -> Recall:

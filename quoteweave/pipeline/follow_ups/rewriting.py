@@ -100,16 +100,16 @@ class FollowUps:
         except (EndpointError, ModelError) as error:
             note = note_text(f"The question was read without the model: {error.summary}", remedy=error.remedy)
             return await run_in_pool("answer", _by_rule, question, history, note)
-        written = read_question(completion.text)
-        if written is None:
+        rewritten = read_question(completion.text)
+        if rewritten is None:
             note = f"The question was read without {self.model.name}, which wrote none."
-            found = await run_in_pool("answer", _by_rule, question, history, note)
-        elif written.casefold() == " ".join(question.split()).casefold():
-            found = StandaloneQuestion(question=question)
+            standalone = await run_in_pool("answer", _by_rule, question, history, note)
+        elif rewritten.casefold() == " ".join(question.split()).casefold():
+            standalone = StandaloneQuestion(question=question)
         else:
-            found = StandaloneQuestion(question=written, rewritten_by="model")
+            standalone = StandaloneQuestion(question=rewritten, rewritten_by="model")
         spent = {"usage": completion.usage, "price_usd": price_of(self.model.name, completion.usage)}
-        return found.model_copy(update=spent)
+        return standalone.model_copy(update=spent)
 
     def _messages(self, question: str, history: Sequence[Message]) -> list[dict[str, object]]:
         lines = [f"{message.role}: {_plain(message.content)}" for message in history[-MAX_MESSAGES:]]

@@ -351,18 +351,18 @@ def _names(documents: Sequence[str]) -> dict[str, str]:
 def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
     """Count the statuses of these examples, as the fields of a `RunOutcome`."""
     ids = {example.id for example in examples}
-    found: list[PredictionStatus] = [tally for tally in read_statuses(folder) if tally.example in ids]
-    errors = {one.example: one.error for one in found if one.error is not None}
-    status = [one.status for one in found if one.error is None]
+    statuses: list[PredictionStatus] = [tally for tally in read_statuses(folder) if tally.example in ids]
+    errors = {one.example: one.error for one in statuses if one.error is not None}
+    status = [one.status for one in statuses if one.error is None]
     located, abstained = status.count("located"), status.count("abstained")
     return {
-        "questions": len(found),
+        "questions": len(statuses),
         "answered": len(status) - located - abstained,
         "located": located,
         "abstained": abstained,
         "failed": len(errors),
-        "cut_quotes": sum(one.cut_quotes for one in found),
-        "notes": dict(Counter(note for one in found for note in one.notes).most_common()),
+        "cut_quotes": sum(one.cut_quotes for one in statuses),
+        "notes": dict(Counter(note for one in statuses for note in one.notes).most_common()),
         "errors": errors,
     }
 

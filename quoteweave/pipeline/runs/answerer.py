@@ -168,8 +168,8 @@ class Answerer:
             check_question(example.query.text)
             context, cut, notes = await self._context(example)
             early_abstention = self.gate.check_context(example.query.text, context)
-            written = early_abstention or await self._generator_of(example).answer(example.query, context)
-            answer = early_abstention or await self.gate.apply(written, context)
+            response = early_abstention or await self._generator_of(example).answer(example.query, context)
+            answer = early_abstention or await self.gate.apply(response, context)
             placed = await asyncio.to_thread(self._places, example, context)
         except (QuestionEmpty, QuestionTooLong) as error:
             return self.failed(example, error)
@@ -177,15 +177,15 @@ class Answerer:
             raise
         except Exception as error:  # any other error concerns this question alone: it is recorded, and the run goes on
             return self.failed(example, error)
-        own = self.scope == "context" and context == example.context
+        is_from_dataset = self.scope == "context" and context == example.context
         seconds = time.perf_counter() - started
         return Prediction(
             example=example.id,
             scope=self.scope,
-            context=None if own else context,
+            context=None if is_from_dataset else context,
             quote_boxes=placed[0],
             gold_pages=placed[1],
-            response=written.raw if written.raw is not None else written.text,
+            response=response.raw if response.raw is not None else response.text,
             answer=answer.model_copy(update={"seconds": seconds}),
             model=answer.model,
             usage=answer.usage,

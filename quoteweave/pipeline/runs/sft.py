@@ -84,21 +84,21 @@ class TrainingLines:
         renumber_marks(answer, _unchanged_numbers(context))  # raise before the example is counted
         files = self._files(context)
         shuffled, numbers = self._shuffled(example, context)
-        shown = {
+        picture_files = {
             name: str(files[quote.image])
             for name, quote in image_quotes(shuffled).items()
             if quote.image is not None and quote.image in files
         }
         messages = [
-            *self._messages.of(example.query, shuffled, shown),
+            *self._messages.of(example.query, shuffled, picture_files),
             {"role": "assistant", "content": renumber_marks(answer, numbers)},
         ]
         if self._pictures is None:
             return {"messages": messages}
-        written = _as_parts if self._form == "trl" else _as_tagged_text
+        as_content = _as_parts if self._form == "trl" else _as_tagged_text
         return {
-            "messages": [{**message, "content": written(message["content"])} for message in messages],
-            "images": list(shown.values()),
+            "messages": [{**message, "content": as_content(message["content"])} for message in messages],
+            "images": list(picture_files.values()),
         }
 
     def _context(self, example: Example) -> Context | None:

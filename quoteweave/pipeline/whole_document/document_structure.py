@@ -54,12 +54,12 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     within = reader.heading(request.places[0]) if asks_title(request) else reader.scope(request.places)
     if within is None:
         return None
-    found = [reader.count(kind, within) for kind in request.kinds]
-    lacks_title = asks_title(request) and not any(count.count for count in found)
-    if lacks_title or not _means_parts(request, found, reader, within):
+    tallies = [reader.count(kind, within) for kind in request.kinds]
+    lacks_title = asks_title(request) and not any(count.count for count in tallies)
+    if lacks_title or not _means_parts(request, tallies, reader, within):
         return None
-    shown = _ShownQuotes()
-    counts = tuple(count.record(shown) for count in found)
+    shown_quotes = _ShownQuotes()
+    counts = tuple(count.record(shown_quotes) for count in tallies)
     structure = DocumentStructure(
         document=document.name,
         pages=document.pages,
@@ -68,7 +68,7 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
         request=request,
         counts=counts,
     )
-    return Context(texts=tuple(shown.texts), images=tuple(shown.images), structure=structure)
+    return Context(texts=tuple(shown_quotes.texts), images=tuple(shown_quotes.images), structure=structure)
 
 
 def _document_of(request: StructureRequest, collection: Collection, where: Filter) -> Document | None:
@@ -83,13 +83,13 @@ def _document_of(request: StructureRequest, collection: Collection, where: Filte
 
 
 def _means_parts(
-    request: StructureRequest, found: Sequence["_Found"], reader: "_StructureReader", within: "_Scope"
+    request: StructureRequest, tallies: Sequence["_Found"], reader: "_StructureReader", within: "_Scope"
 ) -> bool:
     """Whether the document's own parts are meant: "How many tables are there?" may be about a restaurant's tables.
 
     They are if the text states no number of such things, or if the question speaks of the document and it has some.
     """
-    if request.wants != "count" or (request.says_document and any(count.count for count in found)):
+    if request.wants != "count" or (request.says_document and any(count.count for count in tallies)):
         return True
     return not reader.states_number(request.kinds, within)
 
@@ -181,14 +181,14 @@ class _StructureReader:
         whole = _Scope(self._pages, self._quotes)
         pages = [place for place in places if place.is_page]
         if pages:
-            wanted = set(pages)
-            kept = [
+            page_places = set(pages)
+            pages_within = [
                 page
                 for page in self._pages
-                if wanted.intersection(page_names(page.label, page.number, self._document.pages))
+                if page_places.intersection(page_names(page.label, page.number, self._document.pages))
             ]
-            numbers = {page.number for page in kept}
-            return _Scope(kept, [quote for quote in self._quotes if quote.page in numbers])
+            numbers = {page.number for page in pages_within}
+            return _Scope(pages_within, [quote for quote in self._quotes if quote.page in numbers])
         if sum(place.number != "" for place in places) > 1:
             return None  # "chapters 5 to 9"
         return self._section(places[0]) if places else whole
@@ -282,24 +282,24 @@ class _StructureReader:
 
         Lettered ones count if no letter is missing before the last. If none has a letter, "Appendix" is the heading.
         """
-        found: dict[int, _Part] = {}
-        alone: list[_Part] = []
+        by_number: dict[int, _Part] = {}
+        unnumbered: list[_Part] = []
         after_references, whole = False, PlaceName("appendix")
         for quote in titles:
             names = self._names[quote.id]
             after_references = after_references or PlaceName("references") in names
             letter = _LETTERED.match(quote.text) if after_references else None
-            own = [each.number for each in names if each.kind == "appendix" and whole in names]
-            name = letter[1].lower() if letter else next(filter(None, own), "")
+            numbers = [each.number for each in names if each.kind == "appendix" and whole in names]
+            name = letter[1].lower() if letter else next(filter(None, numbers), "")
             if name.isdecimal() or (len(name) == 1 and name.isascii()):
                 number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
-                found.setdefault(number, _heading(quote, PlaceName("appendix", name)))
+                by_number.setdefault(number, _heading(quote, PlaceName("appendix", name)))
             elif whole in names:
-                alone.append(_heading(quote, None))
-        if not found:
-            return _Found("appendix", "parser", len(alone[:1]), alone[:1])
-        complete = set(found) == set(range(1, len(found) + 1))
-        return _Found("appendix", "numbers" if complete else "parser", len(found), list(found.values()))
+                unnumbered.append(_heading(quote, None))
+        if not by_number:
+            return _Found("appendix", "parser", len(unnumbered[:1]), unnumbered[:1])
+        complete = set(by_number) == set(range(1, len(by_number) + 1))
+        return _Found("appendix", "numbers" if complete else "parser", len(by_number), list(by_number.values()))
 
     @staticmethod
     def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:

@@ -64,27 +64,29 @@ def add_front_matter(question: str, context: Context, pages: FilteredPages, size
 
 def _document_asked(request: FrontMatterRequest, pages: FilteredPages) -> str | None:
     """The document that a question asks about; None if none has the question's words, or several may be meant."""
-    where, asked = pages.where, frozenset(request.naming_words)
+    where, naming_words = pages.where, frozenset(request.naming_words)
     within = list(where.documents) if where.documents is not None else pages.documents()
     in_view = request.is_pointing and len(within) == 1
-    if not asked:
-        named = within
+    if not naming_words:
+        candidates = within
     else:
         titles = pages.all_titles()
-        named = [one for one in within if _is_named(one, titles.get(one, ""), asked, further=in_view)]
-    return named[0] if len(named) == 1 else None
+        candidates = [one for one in within if _is_named(one, titles.get(one, ""), naming_words, further=in_view)]
+    return candidates[0] if len(candidates) == 1 else None
 
 
-def _is_named(document: str, title: str, asked: frozenset[str], *, further: bool) -> bool:
+def _is_named(document: str, title: str, naming_words: frozenset[str], *, further: bool) -> bool:
     """Whether a document's title or name has these words, and otherwise only numbers and nouns for documents.
 
     "The Tolland study" need not be the document titled "What the Tolland study left out". With `further`, other words
     are allowed, for the case that only one document can be meant.
     """
-    called = frozenset(words(" ".join(document_nouns())))
+    noun_words = frozenset(words(" ".join(document_nouns())))
     for name in (PurePosixPath(document).stem.replace("_", " "), title):
-        said = frozenset(words(name))
-        if asked <= said and (further or all(word in called or word.isdecimal() for word in said - asked)):
+        name_words = frozenset(words(name))
+        if naming_words <= name_words and (
+            further or all(word in noun_words or word.isdecimal() for word in name_words - naming_words)
+        ):
             return True
     return False
 
@@ -104,13 +106,13 @@ def _front_matter(document: str, pages: FilteredPages) -> Mapping[str, tuple[Quo
     further = []
     if any(one.kind == "image" for one in above):
         further = [word for word in page_words if not any(_holds(one, word) for one in texts)]
-    found: dict[str, tuple[Quote, tuple[str, ...]]] = {}
+    lines_by_quote: dict[str, tuple[Quote, tuple[str, ...]]] = {}
     for one in above:
         lines = _lines(one, page_words if one.kind == "text" else further)
         lines = lines or (one.text.splitlines() if one.kind == "text" else [])
         if lines:
-            found[one.id] = (one, tuple(lines[:1] if begins_abstract(lines[0]) else lines))
-    return found
+            lines_by_quote[one.id] = (one, tuple(lines[:1] if begins_abstract(lines[0]) else lines))
+    return lines_by_quote
 
 
 def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
