@@ -47,28 +47,28 @@ CLAIM_WORDING = Wording(
 LIKELY = "It could not be checked whether this passage supports it:"
 
 
-def attribution_as_answer(found: Attribution, collection: Collection, *, within: str = "") -> Answered:
+def attribution_as_answer(attribution: Attribution, collection: Collection, *, within: str = "") -> Answered:
     """Return the claim as an answer that cites the passages which support it, or shows those that come closest.
 
     `within` names the part of the collection that was searched, if it was not all of it.
     """
-    supporting = [one for one in found.candidates if one.outcome == "supported"]
-    shown = supporting or list(found.candidates[: 1 if found.outcome == "likely" else None])
-    context, marks = _context(shown, collection)
-    status: AnswerStatus = "answered" if supporting else "located" if shown else "abstained"
-    places = [f"- {_named(one)} {mark}" for one, mark in zip(shown, marks, strict=True)]
+    supporting = [one for one in attribution.candidates if one.outcome == "supported"]
+    shown_candidates = supporting or list(attribution.candidates[: 1 if attribution.outcome == "likely" else None])
+    context, marks = _context(shown_candidates, collection)
+    status: AnswerStatus = "answered" if supporting else "located" if shown_candidates else "abstained"
+    places = [f"- {_named(one)} {mark}" for one, mark in zip(shown_candidates, marks, strict=True)]
     if supporting:
-        text = f"{found.excerpt.claim} {' '.join(marks)}"
-        text = "\n".join([text, "", *places]) if any(one.paper is not None for one in shown) else text
+        text = f"{attribution.excerpt.claim} {' '.join(marks)}"
+        text = "\n".join([text, "", *places]) if any(one.paper is not None for one in shown_candidates) else text
     else:
-        text = "\n".join([LIKELY if found.outcome == "likely" else CLOSEST, "", *places])
-    if not supporting and found.reason is not None:
-        text += f"\n\n{found.reason}"
-    if found.confidence is not None:
-        text += f"\n\n{how_sure(found)}"
-    asked = f"{found.excerpt.claim} ({within})" if within else found.excerpt.claim
-    answer = _answer(asked, text, context, [one.citation for one in shown], status)
-    return Answered(answer=answer, context=context, trace=found.trace)
+        text = "\n".join([LIKELY if attribution.outcome == "likely" else CLOSEST, "", *places])
+    if not supporting and attribution.reason is not None:
+        text += f"\n\n{attribution.reason}"
+    if attribution.confidence is not None:
+        text += f"\n\n{how_sure(attribution)}"
+    question = f"{attribution.excerpt.claim} ({within})" if within else attribution.excerpt.claim
+    answer = _answer(question, text, context, [one.citation for one in shown_candidates], status)
+    return Answered(answer=answer, context=context, trace=attribution.trace)
 
 
 def _named(found: Candidate) -> str:
@@ -83,13 +83,13 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     Only references of the one `origin` are cited, and `collection` holds their documents. There are warnings for the
     origin `documents` alone. A LaTeX draft is shown as running text without commands; headings of Markdown are bold.
     """
-    own = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
-    context, marks = _context(list(own.values()), collection)
-    shown = dict.fromkeys(range(1, len(cited.references) + 1), "")
-    shown |= {number: f" {mark}" for number, mark in zip(own, marks, strict=True)}
+    candidates = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
+    context, marks = _context(list(candidates.values()), collection)
+    marks_shown = dict.fromkeys(range(1, len(cited.references) + 1), "")
+    marks_shown |= {number: f" {mark}" for number, mark in zip(candidates, marks, strict=True)}
     latex = cited.form == "latex"
     shown_draft = readable_latex(cited.draft) if latex else cited.draft
-    text = insert_marks(without_numbered_marks(shown_draft), cited.sentences, shown)
+    text = insert_marks(without_numbered_marks(shown_draft), cited.sentences, marks_shown)
     if latex:
         text = on_lines(text)
     elif cited.form == "markdown":
@@ -97,8 +97,8 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()
     without = [without_joiners(shown_draft[each.start : each.end]) for each in cited.sentences if each.status in listed]
     warnings = tuple(f"No passage was found to support “{clip(each, SHOWN_CHARACTERS)}”" for each in without)
-    citations = [one for number in own for one in cited.citations(number)]
-    answer = _answer(title, text, context, citations, "answered" if own else "abstained", warnings)
+    citations = [one for number in candidates for one in cited.citations(number)]
+    answer = _answer(title, text, context, citations, "answered" if candidates else "abstained", warnings)
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))
 
 

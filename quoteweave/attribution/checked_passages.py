@@ -34,15 +34,18 @@ async def confirm(claim: str, candidates: Sequence[Candidate], checker: ClaimChe
     The checker is not asked about candidates that the gate's rules know to be wrong. Those that it cannot judge stay as
     they are. Where it fails, the reasons say so. Raises ModelNotFound and UsageError.
     """
-    asked = [one for one in candidates if one.citation.verdict != "unsupported" and one.passage.strip()]
+    to_check = [one for one in candidates if one.citation.verdict != "unsupported" and one.passage.strip()]
     failure, verdicts = None, list[bool | None]()
     try:
-        verdicts = await checker.check([(one.passage, claim) for one in asked]) if asked else []
+        verdicts = await checker.check([(one.passage, claim) for one in to_check]) if to_check else []
     except (EndpointError, ModelFailed, BudgetSpent) as error:
-        failure, verdicts = f"The checker gave no verdict: {error.summary}", [None] * len(asked)
-    said = {one.citation.quote_id: verdict for one, verdict in zip(asked, verdicts, strict=True)}
-    found = [_confirmed(one, said.get(one.citation.quote_id), failure if one in asked else None) for one in candidates]
-    ranked = sorted(found, key=lambda one: get_args(Outcome).index(one.outcome))
+        failure, verdicts = f"The checker gave no verdict: {error.summary}", [None] * len(to_check)
+    verdict_of_quote = {one.citation.quote_id: verdict for one, verdict in zip(to_check, verdicts, strict=True)}
+    confirmed = [
+        _confirmed(one, verdict_of_quote.get(one.citation.quote_id), failure if one in to_check else None)
+        for one in candidates
+    ]
+    ranked = sorted(confirmed, key=lambda one: get_args(Outcome).index(one.outcome))
     return tuple(one.model_copy(update={"rank": rank}) for rank, one in enumerate(ranked, 1))
 
 

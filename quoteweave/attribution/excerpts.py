@@ -190,14 +190,16 @@ def leading_mark(text: str) -> int:
 
 def _sentences(text: str) -> list[Excerpt]:
     """The sentences of a text without marks."""
-    whole, found = without_marks(text), [one for one in split_sentences(text) if words(text[one.start : one.end])]
+    whole, sentences = without_marks(text), [one for one in split_sentences(text) if words(text[one.start : one.end])]
     if len(whole) > MAX_EXCERPT_CHARACTERS:
         raise UsageError(
-            f"the text has {len(whole):,} characters in {pluralize(len(found), 'sentence')} and no citation mark: put "
-            "[CITATION] after the sentence whose source is wanted, or have `quoteweave cite` find one for every "
+            f"the text has {len(whole):,} characters in {pluralize(len(sentences), 'sentence')} and no citation mark: "
+            "put [CITATION] after the sentence whose source is wanted, or have `quoteweave cite` find one for every "
             "sentence"
         )
-    return [Excerpt(mark=None, start=one.start, claim=claim_of(text[one.start : one.end]), text=whole) for one in found]
+    return [
+        Excerpt(mark=None, start=one.start, claim=claim_of(text[one.start : one.end]), text=whole) for one in sentences
+    ]
 
 
 def _blanked(text: str) -> str:

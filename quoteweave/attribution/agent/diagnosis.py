@@ -46,19 +46,19 @@ def diagnose(trajectory: Trajectory, gold: Sequence[str]) -> Diagnosis:
     def is_gold(paper: Paper) -> bool:
         return any(is_same_title(paper.title, title) for title in gold)
 
-    steps, selected, own = trajectory.steps, trajectory.selected, trajectory.setup.rule.own
+    steps, selected, hidden_paper = trajectory.steps, trajectory.selected, trajectory.setup.rule.own
     searches = [step for step in steps if not isinstance(step.action, Read | FindInText)]
-    found = Diagnosis(
+    diagnosis = Diagnosis(
         correct=selected is not None and is_gold(selected),
         shown=tuple(
             (step.number, rank) for step in searches for rank, paper in enumerate(step.shown, 1) if is_gold(paper)
         ),
         read=tuple(step.number for step in steps if step not in searches and any(map(is_gold, step.shown))),
         named=tuple(_naming(steps, gold)),
-        hidden=own is not None and is_gold(own),
+        hidden=hidden_paper is not None and is_gold(hidden_paper),
         sentences=(),
     )
-    return found.model_copy(update={"sentences": tuple(_sentences(found, trajectory))})
+    return diagnosis.model_copy(update={"sentences": tuple(_sentences(diagnosis, trajectory))})
 
 
 def _naming(steps: Sequence[Step], gold: Sequence[str]) -> Iterator[int]:
@@ -71,23 +71,23 @@ def _naming(steps: Sequence[Step], gold: Sequence[str]) -> Iterator[int]:
             yield step.number
 
 
-def _sentences(found: Diagnosis, trajectory: Trajectory) -> Iterator[str]:
-    if found.correct:
+def _sentences(diagnosis: Diagnosis, trajectory: Trajectory) -> Iterator[str]:
+    if diagnosis.correct:
         yield "The paper selected is the one cited."
         return
-    if found.hidden:
+    if diagnosis.hidden:
         yield "The paper cited could not be found: it has the title of the paper that the excerpt is from."
-    if found.shown:
-        (step, rank), *others = found.shown
+    if diagnosis.shown:
+        (step, rank), *others = diagnosis.shown
         later = [number for number, _ in others if number != step]  # several titles of one search may match
         again = f", and again in {_steps(later)}" if later else ""
         yield f"The paper cited was shown in step {step}, at rank {rank}{again}, and not selected."
-    elif not found.hidden and trajectory.setup.settings.actions:
+    elif not diagnosis.hidden and trajectory.setup.settings.actions:
         yield "The paper cited was never shown."
-    if found.read:
-        yield f"It was read in {_steps(found.read)}."
-    if found.named and not found.shown:
-        yield f"Its title stood in what {_steps(found.named)} showed of other papers, and was not searched for."
+    if diagnosis.read:
+        yield f"It was read in {_steps(diagnosis.read)}."
+    if diagnosis.named and not diagnosis.shown:
+        yield f"Its title stood in what {_steps(diagnosis.named)} showed of other papers, and was not searched for."
     if trajectory.ending is not None and trajectory.ending.kind != "selected":
         yield ENDINGS[trajectory.ending.kind]
 

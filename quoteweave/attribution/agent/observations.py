@@ -64,22 +64,25 @@ def observe_text(paper: Paper, found: PaperText, limit: int) -> Observation:
     return Observation(text=f"{head}\n\n{text}", shown=(paper,), notes=notes, read=found.outcome)
 
 
-def find_passages(paper: Paper, found: PaperText, query: str, limit: int) -> Observation:
+def find_passages(paper: Paper, full_text: PaperText, query: str, limit: int) -> Observation:
     """Show the passages of a paper's text that have the words of `query` in order, or else most of its words."""
-    notes = () if found.note is None else (found.note,)
-    passages = find_in_text(found.text, query, _PASSAGES)
-    head = _head(paper, found)
+    notes = () if full_text.note is None else (full_text.note,)
+    passages = find_in_text(full_text.text, query, _PASSAGES)
+    head = _head(paper, full_text)
     if not passages.passages:
         return Observation(
-            text=f"{head}\n\nNo word of {query!r} is in it.", shown=(paper,), notes=notes, read=found.outcome
+            text=f"{head}\n\nNo word of {query!r} is in it.", shown=(paper,), notes=notes, read=full_text.outcome
         )
-    paged = (found.pages or 1) > 1
-    shown = [f"(page {one.page + 1}) {one.text}" if paged else one.text for one in passages.passages]
-    text, left_out = cut_text("\n…\n".join(shown), limit - estimate_tokens(head) - 60)
+    paged = (full_text.pages or 1) > 1
+    shown_passages = [f"(page {one.page + 1}) {one.text}" if paged else one.text for one in passages.passages]
+    text, left_out = cut_text("\n…\n".join(shown_passages), limit - estimate_tokens(head) - 60)
     if left_out:
         notes = (*notes, f"Of the passages found, {left_out:,} characters were left out.")
     return Observation(
-        text=f"{head}\n\nPassages with words of {query!r}:\n\n{text}", shown=(paper,), notes=notes, read=found.outcome
+        text=f"{head}\n\nPassages with words of {query!r}:\n\n{text}",
+        shown=(paper,),
+        notes=notes,
+        read=full_text.outcome,
     )
 
 

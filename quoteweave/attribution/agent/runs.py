@@ -81,7 +81,7 @@ def answer_excerpts(
     """
     file = config if isinstance(config, PaperRunFile) else read_run_file_as(PaperRunFile, config)
     hooks = hooks or RunHooks()
-    named, given = (source, None) if isinstance(source, str) else (None, source)
+    source_name, source_object = (source, None) if isinstance(source, str) else (None, source)
     searches = any(setting.actions for setting in file.settings)
     for note in _hiding_notes(questions.examples) if searches else ():
         hooks.progress.note(f"{questions.dataset}: {note}")
@@ -92,14 +92,14 @@ def answer_excerpts(
     ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
         assert isinstance(setting, PaperRunSettings)  # noqa: S101 - the file has no others
         if setting.ranking:
-            with _open_ranker(setting, given, folder, hooks.progress) as ranker:
+            with _open_ranker(setting, source_object, folder, hooks.progress) as ranker:
                 yield ranker
             return
-        with _open_source(setting, given, folder, hooks.progress) as (papers, fingerprints):
+        with _open_source(setting, source_object, folder, hooks.progress) as (papers, fingerprints):
             finder = _make_finder(setting, limits, folder, papers)
             yield finder, {**fingerprints, **_model_fingerprints(setting)}
 
-    return answer_with(make_predictor, file.with_default("source", named), questions, out, only=only, hooks=hooks)
+    return answer_with(make_predictor, file.with_default("source", source_name), questions, out, only=only, hooks=hooks)
 
 
 def _hiding_notes(examples: Sequence[Example]) -> Iterator[str]:
@@ -288,19 +288,21 @@ class PaperFinder:
             return error.prediction
         return failed_prediction(example, self.scope, error, paper_search=PaperSearch(outcome="other"))
 
-    def _prediction(self, example: Example, found: Trajectory) -> Prediction:
-        search = paper_search_of(found)
-        named = found.steps[-1].replies[-1].text if search.selected and not found.setup.settings.actions else None
-        said = named or ("" if search.selected is None else search.selected.title)
-        reason = "" if found.ending is None else found.ending.reason or ""
+    def _prediction(self, example: Example, trajectory: Trajectory) -> Prediction:
+        search = paper_search_of(trajectory)
+        reply = (
+            trajectory.steps[-1].replies[-1].text if search.selected and not trajectory.setup.settings.actions else None
+        )
+        response = reply or ("" if search.selected is None else search.selected.title)
+        reason = "" if trajectory.ending is None else trajectory.ending.reason or ""
         return Prediction(
             example=example.id,
             scope=self.scope,
-            response=None if search.technical else said,
+            response=None if search.technical else response,
             paper_search=search,
             model=self.model,
-            usage=found.usage,
-            seconds=found.seconds,
+            usage=trajectory.usage,
+            seconds=trajectory.seconds,
             error=f"{search.outcome}: {reason}" if search.technical else None,
         )
 

@@ -165,11 +165,11 @@ def _described(reference: Reference, citations: Sequence[Citation]) -> str:
     parts = dict.fromkeys(" ".join(part.split()) for part in quoted)
     words = " … ".join(one for one in parts if not any(one != other and one in other for other in parts))
     if reference.origin == "literature":
-        named = _named(reference.paper)
+        document_name = _named(reference.paper)
     else:
         document = found.citation.document
-        named = found.title if found.title == document else f"{found.title} ({document})"
-    return " ".join(found.under(named).split()) + (f": “{words}”" if words else "")
+        document_name = found.title if found.title == document else f"{found.title} ({document})"
+    return " ".join(found.under(document_name).split()) + (f": “{words}”" if words else "")
 
 
 def _named(paper: Paper) -> str:

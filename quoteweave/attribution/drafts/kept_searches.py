@@ -70,24 +70,26 @@ class KeptSearches:
 
 
 @contextmanager
-def keep_searches(literature: LiteratureAttributor, draft: str, asked: Mapping[str, object]) -> Iterator[KeptSearches]:
+def keep_searches(
+    literature: LiteratureAttributor, draft: str, settings: Mapping[str, object]
+) -> Iterator[KeptSearches]:
     """Keep what is found for a draft, named by its path, in the user's cache folder until `finished` is set.
 
-    `asked` is what else the searches depend on, such as the sources; for other values another file is used. Raises
+    `settings` is what else the searches depend on, such as the sources; for other values another file is used. Raises
     UsageError if another command is citing the same draft, and StorageError.
 
     >>> with open_literature("openalex") as literature, keep_searches(literature, "draft.md", {}) as kept:
     ...     cited = cite(collection, Path("draft.md").read_text("utf-8"), literature=kept)
     ...     kept.finished = cited.stopped is None
     """
-    named = json.dumps({"draft": draft, "version": __version__, **asked}, sort_keys=True, default=str)
-    file = caches_folder() / "unfinished" / f"{hashlib.sha256(named.encode()).hexdigest()}.jsonl"
+    identity = json.dumps({"draft": draft, "version": __version__, **settings}, sort_keys=True, default=str)
+    file = caches_folder() / "unfinished" / f"{hashlib.sha256(identity.encode()).hexdigest()}.jsonl"
     with open_for_append(file) as write:
         try:
             lines = [line for _, line in iter_records(file, _Line, drop_cut=True)]
         except DatasetError:
             lines = []  # the file has another format or is damaged: all is looked for again
-        kept = KeptSearches(literature, lines, write)
-        yield kept
-        if kept.finished:
+        searches = KeptSearches(literature, lines, write)
+        yield searches
+        if searches.finished:
             file.unlink(missing_ok=True)

@@ -164,19 +164,19 @@ async def cite_draft(
     >>> asyncio.run(cite_draft(attributor, "The harbour shipped 4,210 tonnes of grain.")).sentences[0].status
     'cited'
     """
-    given = Draft(text=draft) if isinstance(draft, str) else draft
-    _check(given)
+    as_draft = Draft(text=draft) if isinstance(draft, str) else draft
+    _check(as_draft)
     work = _Citing(documents, literature)
-    waiting = _sentences(given)
-    asked = [position for position, one in enumerate(waiting) if one.claim is not None]
-    with progress.task("citing", len(asked)) as task:
+    sentences = _sentences(as_draft)
+    positions = [position for position, one in enumerate(sentences) if one.claim is not None]
+    with progress.task("citing", len(positions)) as task:
 
         async def cite_one(position: int) -> None:
-            waiting[position] = await work.cited(waiting[position])
+            sentences[position] = await work.cited(sentences[position])
             task.advance()
 
-        await for_each(asked, cite_one, concurrency=CONCURRENCY)
-    return _assembled(given, waiting, work.stopped)
+        await for_each(positions, cite_one, concurrency=CONCURRENCY)
+    return _assembled(as_draft, sentences, work.stopped)
 
 
 def _check(draft: Draft) -> None:
@@ -252,22 +252,22 @@ def _found(sentence: _Sentence, found: Attribution, origin: Origin, otherwise: S
 def _sentences(draft: Draft) -> list[_Sentence]:
     text = running_text(draft.text, draft.form)
     spans = [(claim.start, claim.end) for claim in claims_of(text)]
-    found = []
+    sentences = []
     for position, (start, end) in enumerate(spans):
-        own = text[start:end]
-        opening = leading_mark(own) if position and "\n" not in text[spans[position - 1][1] : start] else 0
+        sentence = text[start:end]
+        opening = leading_mark(sentence) if position and "\n" not in text[spans[position - 1][1] : start] else 0
         follows = spans[position + 1] if position + 1 < len(spans) else None
-        marked = has_citation_mark(own[opening:]) or (
+        marked = has_citation_mark(sentence[opening:]) or (
             follows is not None and "\n" not in text[end : follows[0]] and leading_mark(text[slice(*follows)]) > 0
         )
-        status, claim = _status(own, marked=marked, every=draft.every_sentence)
-        stop = _STOP.search(own)
-        mark_at = start + (len(own) if stop is None else stop.start())
-        bullet = _ITEM.match(own)
+        status, claim = _status(sentence, marked=marked, every=draft.every_sentence)
+        stop = _STOP.search(sentence)
+        mark_at = start + (len(sentence) if stop is None else stop.start())
+        bullet = _ITEM.match(sentence)
         begin = start if bullet is None else start + bullet.end()
         near = "" if claim is None else _with_neighbours(claim, text, spans, position)
-        found.append(_Sentence(begin, end, mark_at, status, claim, near))
-    return found
+        sentences.append(_Sentence(begin, end, mark_at, status, claim, near))
+    return sentences
 
 
 def _with_neighbours(claim: str, text: str, spans: Sequence[tuple[int, int]], place: int) -> str:

@@ -221,21 +221,21 @@ class PostHocCiter:
         """
         started = time.perf_counter()
         try:
-            context, own = self._context(example)
-            written = await self._written(example)
+            context, is_from_dataset = self._context(example)
+            response = await self._written(example)
         except DatasetError as error:
             return self.failed(example, error)
         finder = PassageFinder(context.texts, checked=self.checked)
-        draft = Draft(text=without_numbered_marks(written.text), form="text", every_sentence=not self.checked)
+        draft = Draft(text=without_numbered_marks(response.text), form="text", every_sentence=not self.checked)
         text = _marked(await cite_draft(finder, draft), context) if words(draft.text) else draft.text
         return Prediction(
             example=example.id,
             scope=self.scope,
-            context=None if own else context,
+            context=None if is_from_dataset else context,
             response=text,
-            answer=build_answer(example.query.text, text, context, model=written.model),
-            model=written.model,
-            usage=written.usage,
+            answer=build_answer(example.query.text, text, context, model=response.model),
+            model=response.model,
+            usage=response.usage,
             seconds=time.perf_counter() - started,
         )
 

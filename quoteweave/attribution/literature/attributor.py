@@ -115,17 +115,17 @@ class LiteratureAttributor:
         self, excerpt: Excerpt, k: int = CANDIDATES, *, before: PublicationDate | None = None
     ) -> Attribution:
         """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked."""
-        found = await self._found(excerpt, before)
-        if not found.papers:
-            nothing = attribution_of(excerpt, (), Trace(clauses=found.queries, notes=found.notes))
+        candidates_found = await self._found(excerpt, before)
+        if not candidates_found.papers:
+            nothing = attribution_of(excerpt, (), Trace(clauses=candidates_found.queries, notes=candidates_found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
-        papers = _keyed([one.paper for one in found.papers])
-        by_passage = sorted(papers, key=lambda at: found.papers[int(at)].passage_rank or len(papers))
+        papers = _keyed([one.paper for one in candidates_found.papers])
+        by_passage = sorted(papers, key=lambda at: candidates_found.papers[int(at)].passage_rank or len(papers))
         texts = await self._texts({at: papers[at] for at in by_passage}, self._followed)
         cited = await self._cited(excerpt, papers, texts)
         order = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[:KEPT]
         best = [papers[at] for at in order]
-        snippets = {papers[at].id: found.papers[int(at)].snippets for at in order}
+        snippets = {papers[at].id: candidates_found.papers[int(at)].snippets for at in order}
         await self._library.add_papers(best, snippets)  # together, before some are read one by one
         texts |= await self._texts({at: papers[at] for at in order}, self._read)
         # Names are asked for again, as papers with the same file have become one document.
@@ -133,8 +133,8 @@ class LiteratureAttributor:
         within = Filter(documents=tuple(dict.fromkeys(names.values())))
         found_in = await self._search.context(Query(text=excerpt.text), POOL, where=within)
         by_words = list(hits_by_document(_without_snippets(found_in.context)))
-        rankings = [[names[at] for at in own if at in names] for own in (papers, cited)]
-        scores = fuse_ranks([*(list(dict.fromkeys(own)) for own in rankings), by_words], [1, CITED_WEIGHT, 1])
+        rankings = [[names[at] for at in ranking if at in names] for ranking in (papers, cited)]
+        scores = fuse_ranks([*(list(dict.fromkeys(ranking)) for ranking in rankings), by_words], [1, CITED_WEIGHT, 1])
         candidates = (await self._checked(excerpt, list(scores)[: max(k, CHECKED)], found_in))[:k]
         by_name = {names[at]: at for at in reversed(order)}
         described = [
@@ -142,7 +142,7 @@ class LiteratureAttributor:
             for one in candidates
         ]
         shares = {names[at]: share for at, share in reversed(cited.items()) if at in names}
-        return ranked_attribution(excerpt, described, scores, shares, _trace(found, found_in))
+        return ranked_attribution(excerpt, described, scores, shares, _trace(candidates_found, found_in))
 
     def hiding(self, rule: HidingRule) -> "LiteratureAttributor":
         """Return an attributor whose sources show nothing that a rule hides; it shares all else with this one."""
@@ -252,41 +252,41 @@ class LiteratureAttributor:
                 cited.setdefault(at, share)
         return cited
 
-    async def _checked(self, excerpt: Excerpt, names: Sequence[str], found: RetrievedContext) -> list[Candidate]:
+    async def _checked(self, excerpt: Excerpt, names: Sequence[str], retrieved: RetrievedContext) -> list[Candidate]:
         """The documents as candidates, supported ones first, judged by passages that do not cite others if they can be.
 
         If another retriever found the passages, every second one is taken from `lexical`, because a retriever of whole
         pages does not rank the quotes of a page. Words are weighed by the hits of `lexical`, too.
         """
-        hits = hits_by_document(found.context)
+        hits = hits_by_document(retrieved.context)
         if self._search is not self._lexical:
             where = Filter(documents=tuple(names))
-            found = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
-            others = hits_by_document(found.context)
+            retrieved = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
+            others = hits_by_document(retrieved.context)
             hits = {name: by_turns(hits.get(name, ()), others.get(name, ())) for name in hits.keys() | others.keys()}
         by_document, reporting, secondhand = dict[str, list[Hit]](), dict[str, list[Hit]](), set[str]()
         for name in names:
             # A paper that has no word of the excerpt was still found by a source.
-            own = hits.get(name) or self._first_quote(name)
-            passages = [hit for hit in own if not in_references(hit.quote)][:PASSAGES]
+            document_hits = hits.get(name) or self._first_quote(name)
+            passages = [hit for hit in document_hits if not in_references(hit.quote)][:PASSAGES]
             firsthand = [hit for hit in passages if not is_secondhand(excerpt.claim, hit.quote.text)]
-            by_document[name] = firsthand or own
+            by_document[name] = firsthand or document_hits
             secondhand.update([] if firsthand else [name])
             if firsthand and (better := better_than_titles(excerpt.claim, firsthand, passages)):
                 reporting[name] = better
-        checked = self._attributor.check(excerpt.claim, by_document, found.context)
+        checked = self._attributor.check(excerpt.claim, by_document, retrieved.context)
         checked = await self._attributor.confirm(excerpt.claim, checked)
-        told = [_secondhand(one) if one.citation.document in secondhand else one for one in checked]
+        marked = [_secondhand(one) if one.citation.document in secondhand else one for one in checked]
         outcomes: tuple[Outcome, ...] = get_args(Outcome)
 
         def order(one: Candidate) -> tuple[int, bool, int]:
             lacks = one.citation.verdict == "unsupported"
             return outcomes.index(one.outcome), lacks, names.index(one.citation.document)
 
-        reports = self._attributor.check(excerpt.claim, reporting, found.context)
-        shown = {one.citation.document: _secondhand(one) for one in reports}
-        ranked = sorted(told, key=order)
-        return [shown.get(one.citation.document, one) if one.outcome == "not_found" else one for one in ranked]
+        reports = self._attributor.check(excerpt.claim, reporting, retrieved.context)
+        reported = {one.citation.document: _secondhand(one) for one in reports}
+        ranked = sorted(marked, key=order)
+        return [reported.get(one.citation.document, one) if one.outcome == "not_found" else one for one in ranked]
 
     def _first_quote(self, name: str) -> list[Hit]:
         return [Hit(rank=1, score=0.0, quote=one) for one in self._library.collection.document_quotes(name)[:1]]

@@ -156,20 +156,20 @@ async def find_candidate_papers(
     queries = claim_queries(excerpt)
     if not queries:
         return CandidatePapers(papers=(), queries=())
-    found = await ask_sources(sources, queries, before=before, on_passages=on_passages)
-    if not any(one.rankings for one in found):
-        raise _all_refused({source.name: one.errors[0] for source, one in zip(sources, found, strict=True)})
-    notes = dict.fromkeys(note for one in found for note in one.notes)
+    answers = await ask_sources(sources, queries, before=before, on_passages=on_passages)
+    if not any(answer.rankings for answer in answers):
+        raise _all_refused({source.name: answer.errors[0] for source, answer in zip(sources, answers, strict=True)})
+    notes = dict.fromkeys(note for answer in answers for note in answer.notes)
     refused = {}
-    for source, one in zip(sources, found, strict=True):
-        if one.errors and not one.rankings:
-            refused[source.name] = str(one.errors[0])
-            notes[f"{source.name} could not be asked: {one.errors[0]}"] = None
-        elif one.errors:
-            count = pluralize(len(one.errors), "search", "searches")
-            notes[f"{source.name} did not answer {count}: {one.errors[0]}"] = None
-    asked = list(zip((source.name for source in sources), found, strict=True))
-    return CandidatePapers(papers=_fused(asked), queries=queries, notes=tuple(notes), refused=refused)
+    for source, answer in zip(sources, answers, strict=True):
+        if answer.errors and not answer.rankings:
+            refused[source.name] = str(answer.errors[0])
+            notes[f"{source.name} could not be asked: {answer.errors[0]}"] = None
+        elif answer.errors:
+            count = pluralize(len(answer.errors), "search", "searches")
+            notes[f"{source.name} did not answer {count}: {answer.errors[0]}"] = None
+    named_answers = list(zip((source.name for source in sources), answers, strict=True))
+    return CandidatePapers(papers=_fused(named_answers), queries=queries, notes=tuple(notes), refused=refused)
 
 
 async def ask_sources(
@@ -274,26 +274,26 @@ def _fused(answers: Sequence[tuple[str, SourceAnswers]]) -> tuple[CandidatePaper
     # Imported late, so that sources are asked before its import takes time.
     from quoteweave.retrievers.fusion import fuse_ranks
 
-    known = _Known()
+    known_papers = _Known()
     rankings = [
-        list(dict.fromkeys([known.add(paper, source) for paper in ranking]))
-        for source, one in answers
-        for ranking in one.rankings
+        list(dict.fromkeys([known_papers.add(paper, source) for paper in ranking]))
+        for source, answer in answers
+        for ranking in answer.rankings
     ]
     ranks: dict[str, int] = {}
-    for source, one in answers:
-        for rank, paper in enumerate(one.passages, 1):
-            key = known.add(paper, source)
+    for source, answer in answers:
+        for rank, paper in enumerate(answer.passages, 1):
+            key = known_papers.add(paper, source)
             ranks[key] = min(rank, ranks.get(key, rank))
     texts: dict[str, list[str]] = {}
-    for source, one in answers:
-        for snippet in one.snippets if source == SENDS_SNIPPETS else ():
-            texts.setdefault(known.add(snippet.paper, source), []).append(snippet.text)
+    for source, answer in answers:
+        for snippet in answer.snippets if source == SENDS_SNIPPETS else ():
+            texts.setdefault(known_papers.add(snippet.paper, source), []).append(snippet.text)
     return tuple(
         CandidatePaper(
-            paper=known.papers[key],
+            paper=known_papers.papers[key],
             score=score,
-            sources=tuple(known.sources[key]),
+            sources=tuple(known_papers.sources[key]),
             passage_rank=ranks.get(key),
             snippets=tuple(texts.get(key, ())),
         )

@@ -71,11 +71,11 @@ def _is_earlier(one: Candidate, other: Candidate) -> bool:
     return mine is not None and its is not None and its.may_follow(mine) and not mine.may_follow(its)
 
 
-def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
+def _sure(attribution: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
     """What was found, with how sure that is; below the threshold the first candidate does not count as the source."""
-    if not found.candidates:
-        return found
-    best = found.candidates[0]
+    if not attribution.candidates:
+        return attribution
+    best = attribution.candidates[0]
     following = max((score for name, score in scores.items() if name != best.citation.document), default=0.0)
     support = 0.0 if best.rejection == "secondhand" else SUPPORT[best.citation.verdict or "unchecked"]
     signals = Signals(
@@ -97,8 +97,8 @@ def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, f
     unsure = (UNSURE if signals.cited else NOT_CITED) if by_chance else None
     reason = " ".join(part for part in (best.citation.reason, unsure) if part) or None
     update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}
-    candidates = (best.model_copy(update={"outcome": outcome}), *found.candidates[1:])
-    return found.model_copy(update={**update, "candidates": candidates})
+    candidates = (best.model_copy(update={"outcome": outcome}), *attribution.candidates[1:])
+    return attribution.model_copy(update={**update, "candidates": candidates})
 
 
 @cache

@@ -61,15 +61,15 @@ def find_in_text(text: str, words: str, k: int = PASSAGES) -> TextPassages:
     Case, accents, punctuation and line breaks do not matter, and words are stemmed. Passages that have all words in
     their order come first, then the others by how rare the words are that they have; equal ones in text order.
     """
-    wanted = tokens(words, keep_stop_words=True)
-    rare = dict.fromkeys(tokens(words)) or dict.fromkeys(wanted)
+    word_stems = tokens(words, keep_stop_words=True)
+    rare = dict.fromkeys(tokens(words)) or dict.fromkeys(word_stems)
     windows = [(page, window, tokens(window, keep_stop_words=True)) for page, window in _windows(text)]
     counts = Counter(token for _, _, found in windows for token in set(found) & rare.keys())
     weights = {token: log(1 + len(windows) / counts[token]) for token in rare if counts[token]}
     exact, some = list[tuple[float, int]](), list[tuple[float, int]]()
     for number, (_, _, found) in enumerate(windows):
         score = sum(weights[token] for token in weights.keys() & set(found))
-        if wanted and _contains(found, wanted):
+        if word_stems and _contains(found, word_stems):
             exact.append((-score, number))
         elif score:
             some.append((-score, number))
