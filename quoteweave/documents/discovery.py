@@ -62,7 +62,7 @@ def find_files(
     and names that are not valid Unicode. Raises UsageError for a path that does not exist, cannot be looked at, or is
     itself a collection.
     """
-    found: dict[str, FoundFile] = {}
+    files_by_path: dict[str, FoundFile] = {}
     folders = folders_among(paths)
     alone = [path for path in paths if path not in folders]
     walk = _Walk({os.path.realpath(path) for path in alone}, own)
@@ -70,13 +70,13 @@ def find_files(
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # If both a link and the file it leads to are found, the file is used.
         for file in sorted(walk.below(folder), key=_is_link):
-            found.setdefault(file.real, file)
+            files_by_path.setdefault(file.real, file)
     for path in alone:
         file = _found(path, path.parent.resolve(), path.name, os.path.realpath(path))
-        found.setdefault(file.real, file)
+        files_by_path.setdefault(file.real, file)
     if passed_over is not None:
         passed_over.update(walk.passed_over())
-    return sorted(found.values(), key=lambda file: file.name)
+    return sorted(files_by_path.values(), key=lambda file: file.name)
 
 
 def folders_among(paths: Sequence[Path]) -> list[Path]:

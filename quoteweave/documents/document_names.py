@@ -62,7 +62,7 @@ def name_files(
     added folder's path, as many as distinguish it. Uploaded files have the names that are `given` for their paths, and
     replace documents of these names wherever those came from, whose origin stays. Raises UsageError for a bad prefix.
     """
-    known = [
+    known_documents = [
         _Known(
             name,
             origin.root,
@@ -73,13 +73,13 @@ def name_files(
         )
         for name, origin in origins.items()
     ]
-    known += [
+    known_documents += [
         _Known(failure.name, failure.root, failure.path or failure.name, failure.content, False, False)
         for failure in failures
         if failure.name not in origins
     ]
     bare = check_prefix(prefix) if prefix is not None else None
-    naming = _Naming(sorted(known, key=lambda one: one.name), bare, content_of)
+    naming = _Naming(sorted(known_documents, key=lambda one: one.name), bare, content_of)
     naming.give_names(files, given or {}, origins)
     files = [file for file in files if file.path not in (given or {})]
     return sorted(naming.names_of(sorted(files, key=lambda file: (file.name, file.root))), key=lambda file: file.name)
@@ -117,18 +117,18 @@ class _Naming:
 
     def _keep(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name the files of known documents and return the others, as the following methods do, too."""
-        by_file = {str(one.file): one for one in reversed(self.known) if not one.by_name}
-        left = []
+        by_file = {str(document.file): document for document in reversed(self.known) if not document.by_name}
+        unnamed = []
         for file in files:
-            one = by_file.get(str(file.root / file.name))
-            if one is None or one.name in self.given:
-                left.append(file)
+            document = by_file.get(str(file.root / file.name))
+            if document is None or document.name in self.given:
+                unnamed.append(file)
                 continue
             # A folder above the document's folder becomes its origin if it is added; one below changes nothing.
-            above = one.root.is_relative_to(file.root)
-            root, below = (file.root, file.name) if above else (one.root, one.below)
-            self._give(replace(file, root=root), one.name, below)
-        return left
+            above = document.root.is_relative_to(file.root)
+            root, below = (file.root, file.name) if above else (document.root, document.below)
+            self._give(replace(file, root=root), document.name, below)
+        return unnamed
 
     def _keep_imported(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name files that replace imported documents, which are identified by name alone."""

@@ -128,17 +128,17 @@ def _section_names(
     ]
     # A text with the form of a section's name may be in a row of any page, another only in one of an adjacent page.
     rows = {(round(one.box[1]), round(one.box[3])): one for texts in repeated.values() for one in texts}.values()
-    found, beside = dict[tuple[int, int], Layout](), {number: list(texts) for number, texts in repeated.items()}
+    section_names, beside = dict[tuple[int, int], Layout](), {number: list(texts) for number, texts in repeated.items()}
     for number, i, element, zone in names:
         adjacent = (one for at in (number - 1, number, number + 1) for one in repeated.get(at, ()))
         near = rows if _is_running_head(element, zone) else adjacent
         if _repeats(element.text, titles) and any(_in_one_row(element.box, one.box) for one in near):
-            found[number, i] = zone
+            section_names[number, i] = zone
             beside.setdefault(number, []).append(element)
     for number, i, element, zone in names:
         if _is_running_head(element, zone) and _is_beside(element, beside.get(number, ())):
-            found[number, i] = zone
-    return found
+            section_names[number, i] = zone
+    return section_names
 
 
 def _may_name_section(element: PageElement, body: float) -> bool:

@@ -156,18 +156,18 @@ Values = dict[Box, Token]
 def _values(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
     """The one value inside each bar, or at its end if no other bar begins there; values of two bars are dropped."""
     numbers = [token for token in tokens if token.is_value]
-    found: Values = {}
+    value_of_bar: Values = {}
     for stack in family:
         for bar in stack.bars:
-            held = [token for token in numbers if _holds(bar.box, token)]
+            inside = [token for token in numbers if _holds(bar.box, token)]
             free = not any(abs(other.box[0] - bar.box[2]) <= SAME for other in stack.bars)
-            at_end = [token for token in numbers if free and not held and _follows(bar.box, token)]
-            first = bar is stack.bars[0] and not held and not at_end
+            at_end = [token for token in numbers if free and not inside and _follows(bar.box, token)]
+            first = bar is stack.bars[0] and not inside and not at_end
             before = [token for token in numbers if first and _precedes(bar.box, token)]
-            if len(held or at_end or before) == 1:
-                found[bar.box] = (held or at_end or before)[0]
-    claimed = [id(token) for token in found.values()]
-    return {box: token for box, token in found.items() if claimed.count(id(token)) == 1}
+            if len(inside or at_end or before) == 1:
+                value_of_bar[bar.box] = (inside or at_end or before)[0]
+    claimed = [id(token) for token in value_of_bar.values()]
+    return {box: token for box, token in value_of_bar.items() if claimed.count(id(token)) == 1}
 
 
 def _holds(bar: Box, token: Token) -> bool:

@@ -215,11 +215,15 @@ def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
     ]
     in_slices = [(one, angle) for one, angle in inside if pie.place(_middle(one))[0] > pie.inner]
     for near, others in ((in_slices, outside), (outside, in_slices)):
-        own = [[one for one, angle in near if part.holds(angle)] for part in pie.slices]
+        phrases_of_slices = [[one for one, angle in near if part.holds(angle)] for part in pie.slices]
         texts = {" ".join(token.text for token in one) for one, _ in near}
         sure = len(near) == len(pie.slices) == len(texts) and all(len(one) <= MAX_LABEL_WORDS for one, _ in near)
-        if sure and all(len(found) == 1 for found in own) and (near is in_slices or not others):
-            return [found[0] for found in own]
+        if (
+            sure
+            and all(len(phrases_in_slice) == 1 for phrases_in_slice in phrases_of_slices)
+            and (near is in_slices or not others)
+        ):
+            return [phrases_in_slice[0] for phrases_in_slice in phrases_of_slices]
     return None
 
 

@@ -83,7 +83,7 @@ def import_parsed(
     for name, count in Counter(path.name for path in paths).items():
         if count > 1:
             raise UsageError(f"{count} files are called {name!r}; import them into collections of their own")
-    known = collection.origins()
+    origins = collection.origins()
     outcome: dict[str, list[str]] = {"added": [], "updated": []}
     failed, warnings = list[FileIssue](), list[FileIssue]()
     with collection.writer() as writer:
@@ -95,13 +95,17 @@ def import_parsed(
             except DocumentError as error:
                 failed.append(FileIssue(name=path.name, reason=str(error)))
                 continue
-            outcome["updated" if path.name in known else "added"].append(path.name)
+            outcome["updated" if path.name in origins else "added"].append(path.name)
             warnings += [FileIssue(name=path.name, reason=warning) for warning in document.warnings]
         notes = sync_indexes(collection, writer)
-        found = {key: tuple(sorted(names)) for key, names in outcome.items()}
+        stored_names = {key: tuple(sorted(names)) for key, names in outcome.items()}
         remaining_traces = writer.finish_removals()
     return AddReport(
-        **found, failed=tuple(failed), warnings=tuple(warnings), index_notes=notes, remaining_traces=remaining_traces
+        **stored_names,
+        failed=tuple(failed),
+        warnings=tuple(warnings),
+        index_notes=notes,
+        remaining_traces=remaining_traces,
     )
 
 

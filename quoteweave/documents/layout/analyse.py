@@ -144,24 +144,24 @@ def _drop_overlapping(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Ta
 def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Line]) -> list[Table]:
     """Merge tables within one cluster of ink: rows and columns without rules of their own belong to the same table."""
     whole: list[Table] = []
-    left = list(tables)
+    remaining = list(tables)
     for cluster in clusters:
-        own = sorted(
-            (table for table in left if inside(table.box, cluster) > MIN_TABLE_IN_CLUSTER),
+        tables_inside = sorted(
+            (table for table in remaining if inside(table.box, cluster) > MIN_TABLE_IN_CLUSTER),
             key=lambda table: table.box[1],
         )
-        if union_area([table.box for table in own]) > MIN_COVERED_BY_PARTS * area(cluster):
-            box = hull([cluster, *(table.box for table in own)])
-            taken = {id(line) for table in own for line in table.lines}
-            more = [line for line in lines if id(line) not in taken and inside(line.box, box) > MIN_INSIDE]
-            all_lines = (*more, *(line for table in own for line in table.lines))
-            if any(table.has_grid for table in own):
-                rows = (*cells_of(more), *(row for table in own for row in table.rows))
+        if union_area([table.box for table in tables_inside]) > MIN_COVERED_BY_PARTS * area(cluster):
+            box = hull([cluster, *(table.box for table in tables_inside)])
+            own_lines = {id(line) for table in tables_inside for line in table.lines}
+            more = [line for line in lines if id(line) not in own_lines and inside(line.box, box) > MIN_INSIDE]
+            all_lines = (*more, *(line for table in tables_inside for line in table.lines))
+            if any(table.has_grid for table in tables_inside):
+                rows = (*cells_of(more), *(row for table in tables_inside for row in table.rows))
             else:
                 rows = cells_of(all_lines)
             whole.append(Table(box, rows, all_lines))
-            left = [table for table in left if table not in own]
-    return [*whole, *left]
+            remaining = [table for table in remaining if table not in tables_inside]
+    return [*whole, *remaining]
 
 
 def _lines_outside(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> list[Line]:

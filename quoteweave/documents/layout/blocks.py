@@ -175,21 +175,21 @@ def _ends_a_column(leader: Line, text: Line, other: Line) -> bool:
 
 def _continued(lines: Sequence[Line]) -> list[int | None]:
     """For each line, sorted by top, the index of the line that it continues, or None; no line is continued twice."""
-    found: list[int | None] = []
-    taken: set[int] = set()
+    continued: list[int | None] = []
+    continued_once: set[int] = set()
     for i, line in enumerate(lines):
         best, best_pitch = None, MAX_PITCH * line.size
         for j in range(i - 1, max(-1, i - 1 - NEIGHBOURS), -1):
             pitch = line.baseline - lines[j].baseline
             if pitch > 6 * best_pitch:
                 break
-            if 0 < pitch < best_pitch and j not in taken and _stacked(lines[j], line):
+            if 0 < pitch < best_pitch and j not in continued_once and _stacked(lines[j], line):
                 best, best_pitch = j, pitch
         if best is not None and _something_between(lines, best, i):
             best = None
-        found.append(best)
-        taken |= {best} if best is not None else set()
-    return found
+        continued.append(best)
+        continued_once |= {best} if best is not None else set()
+    return continued
 
 
 def _stacked(upper: Line, lower: Line) -> bool:

@@ -184,12 +184,16 @@ def find_legends(
     swatches = list(islice((one for speck in specks for one in _swatches(picture, speck, labels)), MAX_SWATCHES + 1))
     legends, has_more = _legends(swatches[:MAX_SWATCHES], labels), len(swatches) > MAX_SWATCHES
     for frame in clusters:
-        held = labels.intersecting(frame)
-        if area(frame) <= MAX_FRAME and len(held) > 1 and all(inside(line.box, frame) > 0.9 for line in held):
-            own = list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME + 1))
-            has_more = has_more or len(own) > MAX_IN_FRAME
-            framed = _legends(own[:MAX_IN_FRAME], labels)
-            legends += [Legend(frame, one.colours) for one in framed if len(one.colours) == len(held)]
+        lines_inside = labels.intersecting(frame)
+        if (
+            area(frame) <= MAX_FRAME
+            and len(lines_inside) > 1
+            and all(inside(line.box, frame) > 0.9 for line in lines_inside)
+        ):
+            swatches_inside = list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME + 1))
+            has_more = has_more or len(swatches_inside) > MAX_IN_FRAME
+            framed = _legends(swatches_inside[:MAX_IN_FRAME], labels)
+            legends += [Legend(frame, one.colours) for one in framed if len(one.colours) == len(lines_inside)]
     return legends[:MAX_LEGENDS], has_more or len(legends) > MAX_LEGENDS
 
 

@@ -145,10 +145,10 @@ def _table(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
     from markdown_it.rules_block.table import escapedSplit, table
 
     before = len(state.tokens)
-    found = table(state, first, last, silent)
-    made, state.tokens[before:] = state.tokens[before:], []
+    is_table = table(state, first, last, silent)
+    new_tokens, state.tokens[before:] = state.tokens[before:], []
     cells: list[str] = []
-    for token in made:
+    for token in new_tokens:
         if token.type == "tr_open" and token.map:
             cells = escapedSplit(re.sub(r"^\||\|$", "", _line(state, token.map[0])))
         elif token.type in ("td_open", "th_open"):
@@ -160,7 +160,7 @@ def _table(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
                 inline.content, inline.children, inline.map = cell.strip(), [], token.map
                 state.push("td_close", "td", -1)
         state.tokens.append(token)
-    return found
+    return is_table
 
 
 def _math_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:

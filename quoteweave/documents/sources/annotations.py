@@ -100,10 +100,10 @@ def annotations_of(
     import pypdfium2.raw as pdfium
 
     more = _leave_out_more(page)
-    found = _look_at(document, page)
-    if not any(one.is_field or (one.is_shown and one.shows_text) for one in found):
-        return PageAnnotations(page, found, more)
-    is_form = any(one.is_field for one in found) and pdfium.FPDF_GetFormType(document.raw) != pdfium.FORMTYPE_NONE
+    annotations = _look_at(document, page)
+    if not any(one.is_field or (one.is_shown and one.shows_text) for one in annotations):
+        return PageAnnotations(page, annotations, more)
+    is_form = any(one.is_field for one in annotations) and pdfium.FPDF_GetFormType(document.raw) != pdfium.FORMTYPE_NONE
     if is_form and not document.formenv and count_fields() <= MAX_FIELDS:
         page.close()
         log = logging.getLogger("pypdfium2")
@@ -111,13 +111,13 @@ def annotations_of(
             log.addHandler(logging.NullHandler())
         document.init_forms()
         page = document[number]
-        found = _look_at(document, page)
+        annotations = _look_at(document, page)
     _make_appearances(page)
     counts, before = _objects_of_each(page), pdfium.FPDFPage_CountObjects(page.raw)
     pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
     page.close()
     page = document[number]
-    return PageAnnotations(page, found, more, _drawn(pdfium.FPDFPage_GetObject(page.raw, before), counts))
+    return PageAnnotations(page, annotations, more, _drawn(pdfium.FPDFPage_GetObject(page.raw, before), counts))
 
 
 def _leave_out_more(page: "PdfPage") -> int:
@@ -163,7 +163,7 @@ def _annotation(page: Any, number: int, form: Any) -> Annotation | None:
         pdfium.FPDFPage_CloseAnnot(raw)
 
 
-def _field(raw: Any, form: Any, found: Annotation) -> Annotation | None:
+def _field(raw: Any, form: Any, annotation: Annotation) -> Annotation | None:
     """The annotation with the data of its field; without a form, with its own data. None for a push button."""
     import pypdfium2.raw as pdfium
 
@@ -174,16 +174,16 @@ def _field(raw: Any, form: Any, found: Annotation) -> Annotation | None:
     if is_box or (kind < 0 and pdfium.FPDFAnnot_HasKey(raw, b"AS")):
         is_ticked, is_round = _string(raw, "AS") not in ("", "Off"), kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON
         sign = (TICKED if is_ticked else EMPTY)[is_round]
-        return replace(found, sign=sign, holds=sign if is_ticked else "")
+        return replace(annotation, sign=sign, holds=sign if is_ticked else "")
     rich = _string(raw, "RV")
     if kind < 0:
         value = _string(raw, "V") or rich
-        return replace(found, holds=value if value != "Off" or _string(raw, "FT") == "Tx" else "")
+        return replace(annotation, holds=value if value != "Off" or _string(raw, "FT") == "Tx" else "")
     is_comb = bool(pdfium.FPDFAnnot_GetFormFieldFlags(form, raw) & _COMB)
     is_list = kind == pdfium.FPDF_FORMFIELD_LISTBOX
     value = _utf16(pdfium.FPDFAnnot_GetFormFieldValue, form, raw) or rich
     return replace(
-        found,
+        annotation,
         holds=value,
         is_comb=is_comb and kind == pdfium.FPDF_FORMFIELD_TEXTFIELD,
         options=_options(raw, form) if is_list else None,
@@ -308,17 +308,26 @@ def lines_and_unread(
         if isinstance(line.tag, ItemTag):
             of_each[line.tag.number].append(line)
     read, unread = list[Line](), annotations.more
-    for one in annotations.found:
-        box = place(one.area)
-        own = [within for line in of_each[one.number] for within in _within(line, box)]
-        if one.sign:
-            is_seen = one.is_shown and _is_on_page(box, size) and (one.number in annotations.drawn or not one.holds)
-            own = [Line((Word(one.sign, box),), box, box[3] - box[1], box[3])] if is_seen else []
-        unread += _is_unread(one, own, inherits_value) or (one.is_shown and one.shows_text and not annotations.drawn)
-        if one.options is not None:
-            own = [_with_choice(line, one.options) for line in own]
-        own = [_comb(own, one.holds)] if one.is_comb and own else own
-        read += [replace(line, tag=ItemTag(FIRST_FIELD + one.number) if one.is_field else None) for line in own]
+    for annotation in annotations.found:
+        box = place(annotation.area)
+        own_lines = [within for line in of_each[annotation.number] for within in _within(line, box)]
+        if annotation.sign:
+            is_seen = (
+                annotation.is_shown
+                and _is_on_page(box, size)
+                and (annotation.number in annotations.drawn or not annotation.holds)
+            )
+            own_lines = [Line((Word(annotation.sign, box),), box, box[3] - box[1], box[3])] if is_seen else []
+        unread += _is_unread(annotation, own_lines, inherits_value) or (
+            annotation.is_shown and annotation.shows_text and not annotations.drawn
+        )
+        if annotation.options is not None:
+            own_lines = [_with_choice(line, annotation.options) for line in own_lines]
+        own_lines = [_comb(own_lines, annotation.holds)] if annotation.is_comb and own_lines else own_lines
+        read += [
+            replace(line, tag=ItemTag(FIRST_FIELD + annotation.number) if annotation.is_field else None)
+            for line in own_lines
+        ]
     return read, unread
 
 

@@ -35,15 +35,15 @@ def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]
     left out.
     """
     walk = _Walk(document)
-    found = _with_pages_from_within(list(walk.entries()))
+    bookmarks = _with_pages_from_within(list(walk.entries()))
     kept: list[Bookmark] = []
     counts: Counter[int] = Counter()
-    for bookmark in found:
+    for bookmark in bookmarks:
         counts[bookmark.page] += 1
         if counts[bookmark.page] <= MAX_ON_PAGE:
             kept.append(bookmark)
-    if len(found) > len(kept):
-        more = len(found) - len(kept)
+    if len(bookmarks) > len(kept):
+        more = len(bookmarks) - len(kept)
         walk.left_out.append(f"more than {MAX_ON_PAGE} bookmarks begin on a page; {more:,} others were left out")
     return tuple(kept), tuple(walk.left_out)
 

@@ -84,8 +84,8 @@ class Characters:
         return _hulls(self.boxes, starts, ends)
 
 
-def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characters:
-    """The first `count` characters; `shown` (2, 3) maps PDF user space to points from the top left."""
+def read_characters(raw: "FPDF_TEXTPAGE", count: int, to_points: Floats) -> Characters:
+    """The first `count` characters; `to_points` (2, 3) maps PDF user space to points from the top left."""
     import pypdfium2.raw as pdfium
 
     # pdfium only has one call per character, so this loop takes a large part of the time for a page.
@@ -94,16 +94,16 @@ def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characte
     left, right, bottom, top = (ctypes.pointer(ctypes.c_double.from_buffer(edges, 8 * i)) for i in range(4))
     nowhere = np.full(4, np.nan).tobytes()
     codes = [unicode(raw, i) for i in range(count)]
-    found = (bytes(edges) if char_box(raw, i, left, right, bottom, top) else nowhere for i in range(count))
-    x1, x2, y1, y2 = np.frombuffer(b"".join(found), dtype=np.float64).reshape(count, 4).T
+    raw_boxes = (bytes(edges) if char_box(raw, i, left, right, bottom, top) else nowhere for i in range(count))
+    x1, x2, y1, y2 = np.frombuffer(b"".join(raw_boxes), dtype=np.float64).reshape(count, 4).T
     corners = np.stack([np.stack([x1, y1], axis=1), np.stack([x2, y2], axis=1)])  # (2, n, 2)
-    points = corners @ shown[:, :2].T + shown[:, 2]
+    points = corners @ to_points[:, :2].T + to_points[:, 2]
     boxes = np.concatenate([points.min(axis=0), points.max(axis=0)], axis=1)
     characters = Characters(np.array(codes, dtype=np.int64), boxes, np.arange(count))
     unknown = _is_unknown(characters)
     if unknown.sum() > MOSTLY_UNKNOWN * np.count_nonzero(unknown | (characters.codes > SPACE)):
         characters.codes[unknown] = REPLACEMENT
-    return _with_accents(_drawn_once(raw, _in_lines(raw, characters, shown)))
+    return _with_accents(_drawn_once(raw, _in_lines(raw, characters, to_points)))
 
 
 def count_unknown(characters: Characters) -> tuple[int, int]:

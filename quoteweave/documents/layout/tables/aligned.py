@@ -39,7 +39,7 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
     If dots lead from each name to several numbers, two rows are enough. Between them there may be the names of groups
     of rows, and the beginning of a long name.
     """
-    found: list[Table] = []
+    tables: list[Table] = []
     run: list[TableRow] = []
     between: list[TableRow] = []
     for row in [*map(TableRow, lines_to_rows(lines)), TableRow([])]:
@@ -54,9 +54,9 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
             between.append(row)
         else:
             if sum(each.has_cells for each in run) >= _least_rows(run) and not _lists_pages(run):
-                found.append(table_of([line for each in run for line in each.lines]))
+                tables.append(table_of([line for each in run for line in each.lines]))
             run, between = [row] if row.has_cells else [], []
-    return found
+    return tables
 
 
 class TableRow:

@@ -85,23 +85,23 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
     between. Below a head, a row has "" where it has no cell. The parts of a statement, tables below each other, all get
     the head of the first. Two tables that were taken for one are separated, without the lines between them.
     """
-    found: list[_Headed] = []
+    headed_tables: list[_Headed] = []
     outside = LinesAbove(lines, tables)
     parts = list(split_at_heads(sorted(tables, key=lambda table: table.box[1]), outside.rows_above))
-    kept = {id(line) for table in parts for line in table.lines}
-    given_up = [line for table in tables for line in table.lines if id(line) not in kept]
-    left = LinesAbove((*lines, *given_up), parts)
+    kept_lines = {id(line) for table in parts for line in table.lines}
+    given_up = [line for table in tables for line in table.lines if id(line) not in kept_lines]
+    lines_above = LinesAbove((*lines, *given_up), parts)
     for table in parts:
-        own = _with_head(table, left)
-        left.take(own.table.lines)
-        if own.columns and not own.names:
-            headed = (other for other in reversed(found[-MAX_TABLES_ABOVE:]) if other.names)
+        current = _with_head(table, lines_above)
+        lines_above.take(current.table.lines)
+        if current.columns and not current.names:
+            headed = (other for other in reversed(headed_tables[-MAX_TABLES_ABOVE:]) if other.names)
             above = next((other for other in headed if is_over(other.table.box, table.box)), None)
-            if above is not None and above.goes_on_in(own, left):
-                rows = (cells_under(row, own.columns) for row in rows_of_cells(table.lines))
-                own = replace(own, table=replace(table, rows=(above.names, *rows)), names=above.names)
-        found.append(own)
-    return [each.table for each in found]
+            if above is not None and above.goes_on_in(current, lines_above):
+                rows = (cells_under(row, current.columns) for row in rows_of_cells(table.lines))
+                current = replace(current, table=replace(table, rows=(above.names, *rows)), names=above.names)
+        headed_tables.append(current)
+    return [each.table for each in headed_tables]
 
 
 def _with_head(table: Table, lines: LinesAbove) -> _Headed:
@@ -117,20 +117,20 @@ def _with_head(table: Table, lines: LinesAbove) -> _Headed:
     if names:
         below = (cells_under(row, columns) for row in rows[count:])
         return _Headed(replace(table, rows=(names, *map(texts_of, over), *below)), columns, names)
-    own = _rows_of_head(rows, columns)
-    head, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not own)
-    named = [*head, *own] or [row for row in rows[:1] if names_columns(row, columns)]
-    if not named:
+    head_within = _rows_of_head(rows, columns)
+    head, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not head_within)
+    head_rows = [*head, *head_within] or [row for row in rows[:1] if names_columns(row, columns)]
+    if not head_rows:
         return _Headed(table, columns)
     cells = [list[str]() for _ in range(len(columns) + 1)]
-    for row in named:
+    for row in head_rows:
         for place, cell in zip(places_in(row, columns), row, strict=True):
             cells[place or 0].append(cell.text)
     names = tuple(map(" ".join, cells))
     # A row that also names the rows, but not every column, may name several columns with one cell.
-    if not (head or own or all(names[1:])):
+    if not (head or head_within or all(names[1:])):
         return _Headed(table, columns, names)
-    placed = [cells_under(row, columns) for row in rows[len(own) if head or own else 1 :]]
+    placed = [cells_under(row, columns) for row in rows[len(head_within) if head or head_within else 1 :]]
     added = [line for row in (*head, *groups) for line in row]
     whole = replace(
         table,

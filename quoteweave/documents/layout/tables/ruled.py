@@ -97,7 +97,7 @@ def _holds(outer: Box, inner: Box) -> bool:
 
 def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> list[Table]:
     """Tables between horizontal rules of equal width, as typeset in papers and reports."""
-    found: list[Table] = []
+    tables: list[Table] = []
     near = SpatialIndex(lines)
     rules = sorted((rule for rule in drawing.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
     waiting = dict.fromkeys(rules[:MAX_RULES])
@@ -109,9 +109,9 @@ def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> 
             del waiting[rule]
         box = hull(stack)
         if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in drawing.clusters):
-            own = _held(box, near)
-            found.append(Table(box, _rows(stack, own), own))
-    return [table for table in found if len(table.rows) > 1 or table.has_grid]
+            lines_within = _held(box, near)
+            tables.append(Table(box, _rows(stack, lines_within), lines_within))
+    return [table for table in tables if len(table.rows) > 1 or table.has_grid]
 
 
 def _rows(rules: Sequence[Box], lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:

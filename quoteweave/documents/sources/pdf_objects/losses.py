@@ -271,17 +271,21 @@ def _writes(stream: object, resources: Dictionary) -> bool:
     unseen, seen = [(stream, resources)], set[int]()
     while unseen and len(seen) < MAX_NESTED:
         each, around = unseen.pop()
-        found = resolve(each)
-        if not isinstance(found, PDFStream) or id(found) in seen or name(found.get("Subtype")) == "Image":
+        drawn_stream = resolve(each)
+        if (
+            not isinstance(drawn_stream, PDFStream)
+            or id(drawn_stream) in seen
+            or name(drawn_stream.get("Subtype")) == "Image"
+        ):
             continue
-        seen.add(id(found))
-        unpacked = unpack(found)
+        seen.add(id(drawn_stream))
+        unpacked = unpack(drawn_stream)
         if unpacked is None:
             continue
         if _WRITES.search(unpacked.data):
             return True
-        own = dictionary(found.get("Resources")) or around
-        forms = dictionary(own.get("XObject"))
+        own_resources = dictionary(drawn_stream.get("Resources")) or around
+        forms = dictionary(own_resources.get("XObject"))
         drawn = {used for used, operator in _USED.findall(unpacked.data) if operator == b"Do"}
-        unseen += [(forms.get(used.decode("utf-8", "replace")), own) for used in drawn]
+        unseen += [(forms.get(used.decode("utf-8", "replace")), own_resources) for used in drawn]
     return False

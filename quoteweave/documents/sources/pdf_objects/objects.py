@@ -155,9 +155,9 @@ class PdfObjects:
     def _having(self, key: bytes) -> Iterator[int]:
         """The numbers of objects whose bytes contain a key, including those in object streams."""
         end = time.process_time() + MAX_SECONDS
-        numbers, wanted = set[int](), re.compile(rb"/(?:%b|Type\s*/ObjStm)\b" % key)
+        numbers, pattern = set[int](), re.compile(rb"/(?:%b|Type\s*/ObjStm)\b" % key)
         for _, data in _blocks(self._file):
-            if hits := [found.start() for found in wanted.finditer(data)]:
+            if hits := [match.start() for match in pattern.finditer(data)]:
                 begins = [(-1, -1), *((one.start(), int(one.group(1))) for one in _OBJECT.finditer(data))]
                 numbers.update(_before(begins, hit) for hit in hits)
         for number in sorted(numbers - {-1}):
@@ -170,7 +170,7 @@ class PdfObjects:
             with suppress(Exception):
                 places, objects = _objects_of(stream)  # not cached: all of them take too much memory
                 begins = [(-1, -1), *sorted((place, number) for number, place in places.items())]
-                yield from {_before(begins, found.start() + 1) for found in wanted.finditer(objects)}
+                yield from {_before(begins, match.start() + 1) for match in pattern.finditer(objects)}
 
     def _get(self, number: int) -> object:
         with suppress(Exception):  # damaged objects raise exceptions of any kind

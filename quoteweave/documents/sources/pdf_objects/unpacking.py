@@ -44,18 +44,18 @@ def unpack(stream: PDFStream) -> Unpacked | None:
     if not NOT_UNPACKED.isdisjoint(filters):
         return None
     try:
-        found = Unpacked(_deciphered(stream), is_whole=True)
-        for filter_name, given in zip(filters, parameters, strict=False):
-            unpacked = _UNPACKERS[filter_name](found.data, given)
+        result = Unpacked(_deciphered(stream), is_whole=True)
+        for filter_name, filter_parameters in zip(filters, parameters, strict=False):
+            unpacked = _UNPACKERS[filter_name](result.data, filter_parameters)
             if unpacked is None:
                 return None
-            is_whole, has_end = found.is_whole and unpacked.is_whole, found.has_end and unpacked.has_end
-            found = Unpacked(unpacked.data, is_whole, has_end)
-            if resolve(given.get("Predictor", 1)) != 1:  # predictors are not undone here
-                return None if found.is_whole else found
+            is_whole, has_end = result.is_whole and unpacked.is_whole, result.has_end and unpacked.has_end
+            result = Unpacked(unpacked.data, is_whole, has_end)
+            if resolve(filter_parameters.get("Predictor", 1)) != 1:  # predictors are not undone here
+                return None if result.is_whole else result
     except (ValueError, zlib.error):
         return Unpacked(b"", is_whole=False)
-    return found
+    return result
 
 
 def _each(value: object) -> list[Any]:
@@ -91,20 +91,20 @@ def _inflate(data: bytes, _given: Dictionary) -> Unpacked | None:
     return Unpacked(found, is_whole or not data.strip())
 
 
-def _from_lzw(data: bytes, given: Dictionary) -> Unpacked | None:
+def _from_lzw(data: bytes, parameters: Dictionary) -> Unpacked | None:
     """Unpack LZW data. Raises ValueError if they are damaged."""
-    early = 0 if resolve(given.get("EarlyChange")) == 0 else 1
-    found, table, last = bytearray(), [*_LETTERS], b""
-    held = bits = 0
+    early = 0 if resolve(parameters.get("EarlyChange")) == 0 else 1
+    output, table, last = bytearray(), [*_LETTERS], b""
+    buffer = bits = 0
     width = MIN_WIDTH
     for byte in data[:MAX_SLOW_BYTES]:
-        held, bits = held << 8 | byte, bits + 8
+        buffer, bits = buffer << 8 | byte, bits + 8
         if bits < width:
             continue
         bits -= width
-        code, held = held >> bits, held & ((1 << bits) - 1)
+        code, buffer = buffer >> bits, buffer & ((1 << bits) - 1)
         if code == END_OF_DATA:
-            return Unpacked(bytes(found), is_whole=True)
+            return Unpacked(bytes(output), is_whole=True)
         if code == CLEAR_TABLE:
             table, last, width = [*_LETTERS], b"", MIN_WIDTH
             continue
@@ -115,12 +115,12 @@ def _from_lzw(data: bytes, given: Dictionary) -> Unpacked | None:
             table.append(last + piece[:1])
         width = min(MAX_WIDTH, max(MIN_WIDTH, (len(table) + early).bit_length()))
         last = piece
-        found += piece
-        if len(found) > MAX_BYTES:
+        output += piece
+        if len(output) > MAX_BYTES:
             return None
     # If no code was cut, less than a byte of zeros is left.
-    is_whole = not data.strip() or (bits < 8 and not held)
-    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(found), is_whole, has_end=False)
+    is_whole = not data.strip() or (bits < 8 and not buffer)
+    return None if len(data) > MAX_SLOW_BYTES else Unpacked(bytes(output), is_whole, has_end=False)
 
 
 def _from_run_lengths(data: bytes, _given: Dictionary) -> Unpacked | None:
