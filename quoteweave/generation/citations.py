@@ -118,12 +118,12 @@ class MarkResolver:
         self._blank = token[begin + len(body) :]
 
     def _mark(self, mark: Mark) -> Iterable[AnswerPart]:
-        known = {number: self._context.quote(mark.kind, number) for number in mark.numbers}
-        missing = [number for number, quote in known.items() if quote is None]
+        quotes = {number: self._context.quote(mark.kind, number) for number in mark.numbers}
+        missing = [number for number, quote in quotes.items() if quote is None]
         start, end = mark.start + self._left_out, mark.end + self._left_out
         span = {"mark": mark.mark, "start": start, "end": end, "kind": mark.kind}
         self.unresolved += [UnresolvedMark.model_validate({**span, "number": number}) for number in missing]
-        if len(missing) == len(known):
+        if len(missing) == len(quotes):
             self._removable.append((self._blank, mark.mark))
             self._blank = ""
             return
@@ -133,7 +133,7 @@ class MarkResolver:
             self.left += 1
         elif missing:
             self.taken_out += 1
-            text = f"[{', '.join(str(number) for number in known if number not in missing)}]"
+            text = f"[{', '.join(str(number) for number in quotes if number not in missing)}]"
         citations = [
             Citation(
                 mark=text,
@@ -150,7 +150,7 @@ class MarkResolver:
                 has_pages=quote.has_pages,
                 has_picture=quote.has_picture,
             )
-            for number, quote in known.items()
+            for number, quote in quotes.items()
             if quote is not None
         ]
         yield self._shown.add(text, citations)

@@ -250,7 +250,7 @@ class T5Entailment(LocalEntailment):
 
         loaded = self._loaded
         with torch.inference_mode():
-            given = loaded.model.generate(
+            generated = loaded.model.generate(
                 **self._padded(rows),
                 max_new_tokens=REPLY_TOKENS,
                 do_sample=False,
@@ -258,9 +258,9 @@ class T5Entailment(LocalEntailment):
                 return_dict_in_generate=True,
                 output_logits=True,
             )
-        replies = loaded.tokenizer.batch_decode(given.sequences, skip_special_tokens=True)
+        replies = loaded.tokenizer.batch_decode(generated.sequences, skip_special_tokens=True)
         # T5 overflows in float16, and its reply is then meaningless.
-        sound = given.logits[0].amax(dim=-1).isfinite().tolist()
+        sound = generated.logits[0].amax(dim=-1).isfinite().tolist()
         pairs = zip(replies, sound, strict=True)
         return np.array([self._verdict(reply.strip()) if finite else math.nan for reply, finite in pairs])
 
@@ -285,14 +285,14 @@ def make_entailment(spec: str, hardware: Hardware | None = None, *, max_length: 
     checkpoint, _, revision = (spec, "", "") if is_local(spec) else spec.partition("@")
     config = read_config(locate_checkpoint(checkpoint, revision or "main"))
     architecture = (config.get("architectures") or ["none"])[0]
-    made: type[LocalEntailment]
+    model_class: type[LocalEntailment]
     if architecture.endswith("ForSequenceClassification"):
-        made = NliEntailment
+        model_class = NliEntailment
     elif config.get("model_type") in T5_TYPES and architecture.endswith(GENERATIVE_ENDINGS):
-        made = T5Entailment
+        model_class = T5Entailment
     else:
         raise ModelFailed(
             f"{spec} is no entailment model: its architecture is {architecture}, "
             "neither a T5 that generates nor one ForSequenceClassification"
         )
-    return made(checkpoint, hardware, revision=revision or "main", max_length=max_length)
+    return model_class(checkpoint, hardware, revision=revision or "main", max_length=max_length)

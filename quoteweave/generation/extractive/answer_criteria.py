@@ -122,9 +122,9 @@ class AnswerCriteria:
     """Decides which statements of a context answer a question; `weights` of the question's words add up to 1."""
 
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
-        self._question = question
+        self._question, text = question, question.analysis.text
         self._subject = {word: weights[word] for word in subject_terms(question) if word not in asking_words(question)}
-        self._thing = asked_thing(question.analysis.text)
+        self._thing = asked_thing(text)
         common = frozenset(self._subject) - question.names
         self._pairs, self._all_pairs = (adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
@@ -133,21 +133,21 @@ class AnswerCriteria:
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         self._most_of_year = {
-            one: max((held[year] for year in filter(RECENT_YEAR.fullmatch, held)), default=0)
-            for one, held in self._documents.items()
+            name: max((counts[year] for year in filter(RECENT_YEAR.fullmatch, counts)), default=0)
+            for name, counts in self._documents.items()
         }
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" need not be one
-        self._may_mean_chart = charted or _NAMES_CHART.search(question.analysis.text) is not None
+        self._may_mean_chart = charted or _NAMES_CHART.search(text) is not None
         self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
-        self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
-        self._spelled = spelled_otherwise(question.analysis.text)
-        self._called = called_by_kind(question.analysis.text)
-        self._titles = {one: words_of_whole_document(question.analysis.text, context, one) for one in self._documents}
-        nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(question.analysis.text) for word in words(match[1])}
-        seasons = _IN_SEASON.findall(question.analysis.text)
+        self._quantity = asked_quantity(question.analysis.asked_by, text)
+        self._spelled = spelled_otherwise(text)
+        self._called = called_by_kind(text)
+        self._titles = {name: words_of_whole_document(text, context, name) for name in self._documents}
+        nouns = {word for match in _NOUN_BEHIND_SMALL_WORD.finditer(text) for word in words(match[1])}
+        seasons = _IN_SEASON.findall(text)
         self._named_too = question.names.union(set(words(" ".join(seasons))) & self._subject.keys())
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
@@ -379,12 +379,12 @@ class AnswerCriteria:
 
     def _was_in_another_year(self, statement: Statement) -> bool:
         """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
-        told = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.analysis.text)
-        document = self._documents[statement.quote.document]
-        own = {word for word in self._title(statement) if RECENT_YEAR.fullmatch(word)}
-        own.update(_YEAR_WITHIN.findall(statement.quote.document))  # "report_2016.06.08.pdf"
-        own = own or {word for word in told if 1 < document[word] == self._most_of_year.get(statement.quote.document)}
-        return bool(told) and told.isdisjoint(own)
+        years = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.analysis.text)
+        name, document = statement.quote.document, self._documents[statement.quote.document]
+        own_years = {word for word in self._title(statement) if RECENT_YEAR.fullmatch(word)}
+        own_years.update(_YEAR_WITHIN.findall(name))  # "report_2016.06.08.pdf"
+        own_years = own_years or {word for word in years if 1 < document[word] == self._most_of_year.get(name)}
+        return bool(years) and years.isdisjoint(own_years)
 
     def _named(self, statement: Statement, statement_words: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.

@@ -154,11 +154,11 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
     """The numbers of a statement that precede what the question counts."""
     noun = counted_noun(question.analysis.text)
     nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
-    told = statement.text if statement.is_of_cells else own_counts(statement.text, question.analysis.text)
-    amounts = [one for one in new_facts(told, question.analysis.text)[1] if not one.year] if nouns else []
+    text = statement.text if statement.is_of_cells else own_counts(statement.text, question.analysis.text)
+    amounts = [one for one in new_facts(text, question.analysis.text)[1] if not one.year] if nouns else []
     amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
     alike = {*nouns[-1:], *(words_alike(nouns[-1]) if nouns else ())}
-    return frozenset(one.value for one in amounts if alike & set(_following(one, told)) or (unit and one.unit == unit))
+    return frozenset(one.value for one in amounts if alike & set(_following(one, text)) or (unit and one.unit == unit))
 
 
 def _has_count(statement: Statement, question: QuestionTerms) -> bool:
@@ -172,16 +172,16 @@ def _following(amount: Amount, text: str) -> list[str]:
     """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
     words_alone = normalize_notation(text)
     place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone, re.IGNORECASE)
-    found: list[str] = []
+    following_words: list[str] = []
     following = _JOINED.sub(r"\1 ", words_alone[place.start() :]) if place else ""
     for word in following.split()[1 : 1 + COUNTED_WORDS]:
         bare = word.strip("()“”\"'")
         if bare.casefold() in STOP_WORDS:
             break
-        found += words(bare)
+        following_words += words(bare)
         if not bare[-1:].isalnum():
             break
-    return found
+    return following_words
 
 
 def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
@@ -346,12 +346,13 @@ def _answers_yes_or_no(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if leaves_open(statement.text, question.analysis.text):
         return False
-    asked, may = _HYPOTHETICAL.search(question.analysis.text) is not None, _ASKS_IF_MAY.match(question.analysis.text)
+    is_hypothetical = _HYPOTHETICAL.search(question.analysis.text) is not None
+    may = _ASKS_IF_MAY.match(question.analysis.text)
     # "It should not hold two" settles whether it may.
-    told = _SHOULD.sub(" ", statement.text) if may else statement.text
+    text = _SHOULD.sub(" ", statement.text) if may else statement.text
     if may and may["verb"] and not (statement.is_of_cells or _tells_if_may(statement, may["verb"])):
         return False
-    return (asked or _HYPOTHETICAL.search(told) is None) and is_substantive(statement, question)
+    return (is_hypothetical or _HYPOTHETICAL.search(text) is None) and is_substantive(statement, question)
 
 
 def _tells_if_may(statement: Statement, verb: str) -> bool:

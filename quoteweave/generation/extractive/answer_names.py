@@ -230,7 +230,7 @@ def _of_colour() -> re.Pattern[str]:
 
 def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
     """Whether a text gives one number for the thing asked about, as it is now, and no other text gives another."""
-    own, *others = (
+    numbers, *others = (
         {
             number
             for noun, number in _numbers_with_nouns(each)
@@ -239,7 +239,7 @@ def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], tex
         for each in (text, *texts)
     )
     was = _WAS.search(text) is not None and _WAS.search(question.analysis.text) is None
-    return len(own) == 1 and own.issuperset(set().union(*others)) and not was
+    return len(numbers) == 1 and numbers.issuperset(set().union(*others)) and not was
 
 
 def _numbers_with_nouns(text: str) -> Iterator[tuple[str, str]]:

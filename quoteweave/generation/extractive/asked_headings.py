@@ -164,12 +164,12 @@ def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statem
 
     The text under it must say what to do, or that the case itself has a reason.
     """
-    asked, text = _ASKS_OF_CASE.match(question.analysis.text), _without_number(heading)
-    case = words(asked[1]) if asked else []
+    case_question, text = _ASKS_OF_CASE.match(question.analysis.text), _without_number(heading)
+    case = words(case_question[1]) if case_question else []
     if (
         len(case) < MIN_CASE
         or set(case) != set(words(text))
-        or has_denying_word(text) != has_denying_word(asked[1] if asked else "")
+        or has_denying_word(text) != has_denying_word(case_question[1] if case_question else "")
     ):
         return False
     if question.analysis.asks == "reason":

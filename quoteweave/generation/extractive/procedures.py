@@ -206,12 +206,12 @@ def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedu
         yield max(hit.score for _, hit in hits), Procedure(title, steps, tuple(hit.quote for _, hit in hits))
 
 
-def compose_procedures(found: Sequence[Procedure], context: Context) -> str:
+def compose_procedures(procedures: Sequence[Procedure], context: Context) -> str:
     """Compose each heading with its cited steps, and the sentence on their sources."""
     texts = list[str]()
-    for one in found:
-        texts.append(_composed(one, context, sum(len(text.split()) for text in texts)))
-    return "\n\n".join([*texts, sources_sentence(quote for one in found for quote in one.quotes)])
+    for procedure in procedures:
+        texts.append(_composed(procedure, context, sum(len(text.split()) for text in texts)))
+    return "\n\n".join([*texts, sources_sentence(quote for procedure in procedures for quote in procedure.quotes)])
 
 
 def _composed(procedure: Procedure, context: Context, before: int) -> str:
@@ -383,7 +383,7 @@ def _with_ends(parts: Sequence[Step]) -> list[Step]:
 
 def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
     """Split a list into its items, with continuation lines joined, and other text before numbered steps."""
-    allowed, found = without_denied(quote.text), list[Step]()
+    allowed, steps = without_denied(quote.text), list[Step]()
     is_list = quote.layout == "list"
     texts = split_items(allowed, lambda line: _OPENS.match(line) is not None) if is_list else _split_text(allowed)
     for text in texts:
@@ -392,5 +392,5 @@ def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
         bare = tidy(text[begun.end() :] if begun else text, limit)
         if bare:
             counted = int(step["number"]) if step else None
-            found.append(Step(bare, (number,), counted, is_item=begun is not None or is_list))
-    return found
+            steps.append(Step(bare, (number,), counted, is_item=begun is not None or is_list))
+    return steps

@@ -124,9 +124,9 @@ class SpanReader:
         sentence_of = [at for at, sentence in enumerate(passage) for _ in range(len(sentence) + (at > 0))]
         # Special tokens written out in a document are read as plain text.
         how = {"return_offsets_mapping": True, "split_special_tokens": True, "verbose": False}
-        asked = tokenizer(question, add_special_tokens=False, **how)["offset_mapping"][: window // 2]
+        token_spans = tokenizer(question, add_special_tokens=False, **how)["offset_mapping"][: window // 2]
         encoded = tokenizer(
-            question[: asked[-1][1]] if asked else "",
+            question[: token_spans[-1][1]] if token_spans else "",
             text,
             truncation="only_second",
             max_length=window,
@@ -134,13 +134,13 @@ class SpanReader:
             return_overflowing_tokens=True,
             **how,
         )
-        found = []
+        windows = []
         for at, offsets in enumerate(encoded["offset_mapping"]):
             row = {key: encoded[key][at] for key in tokenizer.model_input_names if key in encoded}
             pairs = zip(encoded.sequence_ids(at), offsets, strict=True)
             sentences = tuple(sentence_of[start] if of == 1 and start < end else -1 for of, (start, end) in pairs)
-            found.append(PassageWindow(number, row, sentences, row["input_ids"].index(tokenizer.cls_token_id)))
-        return found
+            windows.append(PassageWindow(number, row, sentences, row["input_ids"].index(tokenizer.cls_token_id)))
+        return windows
 
     def _logits(self, windows: list[PassageWindow]) -> "list[np.ndarray[Any, Any]]":
         """Compute one batch: the start and end logits (2, tokens) of each window."""

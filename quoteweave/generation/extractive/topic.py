@@ -157,7 +157,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     # Among many pages, some have a word of the same meaning by chance, too.
     otherwise = size < 1 or not context.rarity
     quotes = _words_of_quotes(question, context, otherwise=otherwise)
-    words_found = frozenset[str]().union(*(held for _, held in quotes))
+    words_found = frozenset[str]().union(*(words_of_quote for _, words_of_quote in quotes))
     asked_words = _asked_words(question, context, words_found)
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in words_found else 1.0) for word in asked_words}
     absent = frozenset(
@@ -167,26 +167,29 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     )
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
-    best, held = max(
-        ((quote, frozenset(rarity) & own) for quote, own in quotes), key=lambda one: _weight(one[1], rarity)
+    best, common = max(
+        ((quote, frozenset(rarity) & words_of_quote) for quote, words_of_quote in quotes),
+        key=lambda one: _weight(one[1], rarity),
     )
-    missing = frozenset(rarity) - held - absent
+    missing = frozenset(rarity) - common - absent
     first = [quote.document for quote, _ in quotes[:FIRST_HITS]]
     scattered = 1 - first.count(first[0]) / len(first)
     if not context.rarity:
-        margin = _weight(held, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
-        return TopicEvidence(held, missing, absent, margin - UNKNOWN_THRESHOLD)
-    times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
+        margin = _weight(common, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
+        return TopicEvidence(common, missing, absent, margin - UNKNOWN_THRESHOLD)
+    times = Counter(
+        word for quote, words_of_quote in quotes if quote.document == best.document for word in common & words_of_quote
+    )
     did = _WHO_DID.match(question.analysis.text)
     verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ())
     lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - (verbs - question.names))
-    margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
-    margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
+    margin = HELD * _weight(common, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
+    margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(common))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
-    if missing or absent or len(held) < ENOUGH_TOGETHER:
-        margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0)
+    if missing or absent or len(common) < ENOUGH_TOGETHER:
+        margin -= CHANCE * size * max((rarity[word] for word in common), default=0.0)
     margin -= SCATTER * scattered + THRESHOLD
-    return TopicEvidence(held, missing, absent, margin)
+    return TopicEvidence(common, missing, absent, margin)
 
 
 def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
@@ -327,15 +330,17 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
             f"The question seems to be in {differ.question}{there}: words are matched as they are written, so ask in "
             "the language of the documents."
         )
-    asked = without_places(text) if context.places else text
-    surfaces = [word for word in _surfaces(asked) if own_words.issuperset(map(str.casefold, _PIECE.findall(word)))]
+    searched_text = without_places(text) if context.places else text
+    surfaces = [
+        word for word in _surfaces(searched_text) if own_words.issuperset(map(str.casefold, _PIECE.findall(word)))
+    ]
     absent = [word for word in surfaces if any(_is_absent(stem, context) for stem in words(word))]
     if absent:
         reasons.append(f"No page that was read has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
         evidence = topic_evidence(question, context)
-        told = (evidence.held, evidence.missing - verbs_of(asked_as))
-        held, missing = ([f"“{word}”" for word in surfaces if own & set(words(word))] for own in told)
+        stems_of_kinds = (evidence.held, evidence.missing - verbs_of(asked_as))
+        held, missing = ([f"“{word}”" for word in surfaces if own & set(words(word))] for own in stems_of_kinds)
         if held and missing:
             nearest = "The place that matches the question best has the word"
             reasons.append(f"{nearest}{'s' * (len(held) > 1)} {join_with_and(held)}, but not {join_with_and(missing)}.")

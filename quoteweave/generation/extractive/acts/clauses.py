@@ -322,14 +322,14 @@ def names_as_head(nouns: str, thing: Set[str]) -> bool:
 
 def head_nouns(nouns: str) -> list[str]:
     """The stems of the head of nouns; a name or number comes with the noun before it: "the ferry Halcyon"."""
-    own = WORD.findall(_ENDS_NOUNS.split(nouns)[0])
-    named = [word for word in own if word.casefold() not in STOP_WORDS]
-    if len(named) > 1 and named[-1].endswith(("ed", "ing")):  # "the statements included"
-        named.pop()
-    at = len(named) - 1
-    while at > 0 and (named[at][0].isupper() or named[at][0].isdigit()):
+    noun_words = WORD.findall(_ENDS_NOUNS.split(nouns)[0])
+    telling_words = [word for word in noun_words if word.casefold() not in STOP_WORDS]
+    if len(telling_words) > 1 and telling_words[-1].endswith(("ed", "ing")):  # "the statements included"
+        telling_words.pop()
+    at = len(telling_words) - 1
+    while at > 0 and (telling_words[at][0].isupper() or telling_words[at][0].isdigit()):
         at -= 1
-    return words(" ".join(named[at:])) if named else []
+    return words(" ".join(telling_words[at:])) if telling_words else []
 
 
 def _alike(held: Iterable[str], thing: Set[str]) -> frozenset[str]:

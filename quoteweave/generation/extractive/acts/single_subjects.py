@@ -130,11 +130,14 @@ def announces_occasion(statement: Statement, question: QuestionTerms, subject: S
         return False
     if not nouns and not _ASKS_OF_IT.search(question.analysis.text):
         return False
-    own = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
-    labels = [one.lastgroup for quote in own for one in ASKING_LABEL.finditer(quote.text)]
-    held = frozenset[str]().union(*map(words_with_headings, own))
-    named = {*name_words(statement.quote.document), *words(" ".join(quote.section or "" for quote in own))}
-    is_the_one = nouns <= named or nouns == held & occasions
+    document_quotes = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
+    labels = [one.lastgroup for quote in document_quotes for one in ASKING_LABEL.finditer(quote.text)]
+    document_words = frozenset[str]().union(*map(words_with_headings, document_quotes))
+    name_stems = {
+        *name_words(statement.quote.document),
+        *words(" ".join(quote.section or "" for quote in document_quotes)),
+    }
+    is_the_one = nouns <= name_stems or nouns == document_words & occasions
     return labels.count(asks) == 1 and {"date", "place"} <= set(labels) and is_the_one
 
 

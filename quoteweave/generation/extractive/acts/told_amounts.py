@@ -349,14 +349,14 @@ def own_counts(text: str, question: str) -> str:
     rest = normalize_notation(text)
     question_words = set(words(question))
     groups = [
-        [bool(question_words & set(words(one))) for one in found.groups()] for found in _TWO_GROUPS.finditer(rest)
+        [bool(question_words & set(words(one))) for one in match.groups()] for match in _TWO_GROUPS.finditer(rest)
     ]
     if any(one != other for one, other in groups):
         return ""  # "1,138 domestic and foreign stores" does not tell how many domestic ones there are
     rest = rest if _FURTHER.search(question) else _FURTHER.sub(" ", rest)
     if _ASKS_HOW_MANY_IT_HAS.search(question):
         rest = _GAINS.sub(" ", rest)
-    return rest if _ASKS_WHOLE.search(question) else _WHOLE.sub(lambda found: found["part"], rest)
+    return rest if _ASKS_WHOLE.search(question) else _WHOLE.sub(lambda match: match["part"], rest)
 
 
 def tells_how(asked_by: str, text: str) -> bool | None:

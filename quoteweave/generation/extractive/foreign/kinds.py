@@ -30,16 +30,16 @@ def tells_foreign_kind(text: str, question: QuestionTerms) -> bool | None:
     language = foreign_language(question.analysis.text)
     if language is None:
         return None
-    asks, asked, subject = question.analysis.asks, question.analysis.text, subject_terms(question)
+    asks, question_text, subject = question.analysis.asks, question.analysis.text, subject_terms(question)
     is_aside = asks in _KINDS_OF_THINGS and any(_is_only_aside(language, text, word, question) for word in subject)
     if is_aside or (asks in NUMBER_KINDS and _is_included(language, text, subject)):
         return False
-    if asks in {"amount", "count"} and pattern(language, "how_often").match(asked):
+    if asks in {"amount", "count"} and pattern(language, "how_often").match(question_text):
         return _in_own_clause(text, subject, pattern(language, "every"))
     if told_directly(text, question):
         return True
     if asks in {"person", "count"}:
-        return _names(language, text, asked) if asks == "person" else _counts(language, text, subject)
+        return _names(language, text, question_text) if asks == "person" else _counts(language, text, subject)
     return _tells_value(language, text, question)
 
 

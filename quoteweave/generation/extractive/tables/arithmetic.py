@@ -254,10 +254,10 @@ def _is_named(name: str, terms: Set[str]) -> bool:
 
 def _distinguished(columns: Sequence[int], header: Sequence[str], question: QuestionTerms) -> list[int]:
     """The columns whose names have the question's distinguishing words ("own goals"), or else those without any."""
-    asked = _DISTINGUISHING.intersection(words(question.analysis.text, keep_stop_words=True))
-    own = {at: _DISTINGUISHING.intersection(words(header[at], keep_stop_words=True)) for at in columns}
-    said = [at for at in columns if own[at] and own[at] <= asked]
-    return said or [at for at in columns if not own[at]]
+    words_asked = _DISTINGUISHING.intersection(words(question.analysis.text, keep_stop_words=True))
+    words_of_columns = {at: _DISTINGUISHING.intersection(words(header[at], keep_stop_words=True)) for at in columns}
+    columns_asked = [at for at in columns if words_of_columns[at] and words_of_columns[at] <= words_asked]
+    return columns_asked or [at for at in columns if not words_of_columns[at]]
 
 
 def _in_order_of(question: str, rows: Rows) -> Rows:

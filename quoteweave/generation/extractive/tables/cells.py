@@ -166,13 +166,13 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
 
 
 def _looked_up(
-    header: Sequence[str], row: Sequence[str], said: Sequence[int], columns: Sequence[int], question: AskedCells
+    header: Sequence[str], row: Sequence[str], asked_by: Sequence[int], columns: Sequence[int], question: AskedCells
 ) -> FoundRow:
-    """A row that was looked up by its cells in the columns `said`, named by them, or by its first cell if asked for."""
-    name, shown = (
-        (row[0], [*said, *filter(None, columns)]) if 0 in columns else (", ".join(row[at] for at in said), columns)
-    )
-    cells = tuple(("" if header[one] in EMPTY else header[one], row[one]) for one in shown)
+    """A row that was looked up by cells in some columns, named by these cells, or by its first cell if asked for."""
+    by_first = 0 in columns
+    name = row[0] if by_first else ", ".join(row[at] for at in asked_by)
+    shown_columns = [*asked_by, *filter(None, columns)] if by_first else columns
+    cells = tuple(("" if header[one] in EMPTY else header[one], row[one]) for one in shown_columns)
     return FoundRow(name, cells, has_asked_kind=True, implied_words=frozenset(question.words))
 
 
@@ -225,16 +225,16 @@ def _groups(text: str) -> dict[tuple[str, ...], str]:
 
     A line that continues in the next one, "Gain on" above "hedges", begins the name of that row, and names no group.
     """
-    found: dict[tuple[str, ...], str] = {}
+    group_of_row: dict[tuple[str, ...], str] = {}
     group = last = ""
     for line in text.splitlines():
         if rows := read_rows(line):
             group = last if last and not rows[0][0][:1].islower() else group
-            found[tuple(rows[0])] = group
+            group_of_row[tuple(rows[0])] = group
             group, last = "" if TOTAL.match(rows[0][0]) else group, ""
         elif not _MARK.fullmatch(line):
             last = line.strip(" :")
-    return found
+    return group_of_row
 
 
 def _asked_groups(text: str, rows: Rows, question_words: Collection[str]) -> dict[tuple[str, ...], str]:

@@ -7,6 +7,7 @@ question word asks for: persons ("who"), times ("when"), places ("where").
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import permutations
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
@@ -127,19 +128,9 @@ def _rows_with_said_cells(
                 yield (row, [at], columns), False
         asked_columns = [at for at in columns if at not in stated_cells and row[at] not in EMPTY]
         need = _needed(rest, header, stated_cells, title_words)
-        if any(
-            f" {header[at]} {row[other]} ".casefold() in spaced
-            for at in stated_cells
-            for other in stated_cells
-            if at != other
-        ):
+        if any(f" {header[at]} {row[other]} ".casefold() in spaced for at, other in permutations(stated_cells, 2)):
             continue  # "from Celle to Osk", of a row from Osk to Celle
-        if (
-            asked_columns
-            and need
-            and max(stated_cells, default=0)
-            and need <= {word for stated in stated_cells.values() for word in stated}
-        ):
+        if asked_columns and need and max(stated_cells, default=0) and need <= set().union(*stated_cells.values()):
             yield (row, [*stated_cells], asked_columns), True
 
 

@@ -58,8 +58,12 @@ def names_joined_in(document: str, question: str) -> frozenset[str]:
     return frozenset(word for pair in pairs for word in words(" ".join(pair)))
 
 
-def _said_throughout(called: frozenset[str], context: Context, document: str) -> frozenset[str]:
-    found = [frozenset(quote_words(hit.quote)) for hit in context.hits if called and hit.quote.document == document]
-    if len(found) < MIN_QUOTES:
+def _said_throughout(name_words: frozenset[str], context: Context, document: str) -> frozenset[str]:
+    words_of_quotes = [
+        frozenset(quote_words(hit.quote)) for hit in context.hits if name_words and hit.quote.document == document
+    ]
+    if len(words_of_quotes) < MIN_QUOTES:
         return frozenset()
-    return frozenset(word for word in called if 2 * sum(word in own for own in found) >= len(found))
+    return frozenset(
+        word for word in name_words if 2 * sum(word in own for own in words_of_quotes) >= len(words_of_quotes)
+    )

@@ -51,17 +51,17 @@ def names_in(line: str) -> list[str]:
 
 def _is_name(text: str) -> bool:
     """Whether a text has the form of a person's name: words with capitals and initials, two at least."""
-    said = _without_titles(text.split())
-    if len(text) > MAX_NAME or not 2 <= len(said) <= MAX_NAME_WORDS or len(said[-1].rstrip(".")) < 2:
+    name_parts = _without_titles(text.split())
+    if len(text) > MAX_NAME or not 2 <= len(name_parts) <= MAX_NAME_WORDS or len(name_parts[-1].rstrip(".")) < 2:
         return False
     particles, no_persons = front_matter_words("particles"), front_matter_words("no_persons")
     return (
-        all(_begins_large(word) or (at and word in particles) for at, word in enumerate(said))
+        all(_begins_large(word) or (at and word in particles) for at, word in enumerate(name_parts))
         and not text.endswith("-")
         and _begins("by").match(text) is None
-        and _begins_large(said[-1])
-        and no_persons.isdisjoint(word.casefold() for word in said)
-        and not any(word.endswith(("'s", "’s")) for word in said)
+        and _begins_large(name_parts[-1])
+        and no_persons.isdisjoint(word.casefold() for word in name_parts)
+        and not any(word.endswith(("'s", "’s")) for word in name_parts)
         and not names_institution(text)
     )
 

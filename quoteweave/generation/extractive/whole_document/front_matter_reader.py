@@ -146,9 +146,9 @@ class FrontMatterReader:
         published, revised = ([one for one in lines if says(key, one.text)] for key in ("published", "revised"))
         authors = {one.quote.id for one in self._author_lines()} if not published else set()
         alone = [one for one in lines if is_date(one.text) and self._signs(one, authors)] if authors else []
-        found = published or alone or revised
-        most = 1 if found is alone else MAX_DATES
-        return [FrontLine(tidy(one.text, MAX_LINE), one.quote) for one in found] if len(found) <= most else []
+        date_lines = published or alone or revised
+        most = 1 if date_lines is alone else MAX_DATES
+        return [FrontLine(tidy(one.text, MAX_LINE), one.quote) for one in date_lines] if len(date_lines) <= most else []
 
     def _signs(self, line: FrontLine, authors: Set[str]) -> bool:
         """Whether a date is where a document's own may be: with its authors, or directly below them or the title.
