@@ -64,17 +64,17 @@ class Writer:
 
         They can be searched by words as soon as they are listed. No two may have the same name.
         """
-        names = [one.document.name for one in documents]
+        names = [document.document.name for document in documents]
         with self._folder.catalog.write() as db:
-            known = _known(db, names)
-            for name in known:
+            replaced = _known(db, names)
+            for name in replaced:
                 db.execute("DELETE FROM documents WHERE name = ?", (name,))
                 record_removal(db, name)
             db.executemany("DELETE FROM failures WHERE name = ?", ((name,) for name in names))
             builder = SegmentBuilder()
-            for one in documents:
-                insert_document(db, one, builder)
-            self._folder.segments.update(db, removed=known, added=builder.segment())
+            for document in documents:
+                insert_document(db, document, builder)
+            self._folder.segments.update(db, removed=replaced, added=builder.segment())
             _increment_revision(db)
         self._prune_segments()
 

@@ -246,10 +246,10 @@ class Catalog:
             raise ValueError(f"the collection of {self.path} is closed")
         self._verify()
         try:
-            db, kept = self._idle.pop(), True
+            db, was_idle = self._idle.pop(), True
         except IndexError:
-            db, kept = self._open(for_writing=for_writing)
-        lay = None if kept or for_writing else self._state_at_rest()
+            db, was_idle = self._open(for_writing=for_writing)
+        lay = None if was_idle or for_writing else self._state_at_rest()
         try:
             yield db
             db.rollback()
@@ -259,7 +259,7 @@ class Catalog:
             # After a failure nothing is assumed of the connection; closing it undoes what was not committed.
             db.close()
             raise
-        self._keep_or_close(db, kept=kept)
+        self._keep_or_close(db, kept=was_idle)
 
     def _keep_or_close(self, db: sqlite3.Connection, *, kept: bool) -> None:
         if kept and not self._closed:

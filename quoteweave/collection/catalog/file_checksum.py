@@ -139,12 +139,12 @@ def verify_catalog(path: Path, known: FileChecksum | None = None, *, anew: bool 
                 break
             with DESCRIPTORS.opened(path) as file:
                 state = _state(expected, os.fstat(file.fileno()))
-                found = checksum_of(file)
+                actual = checksum_of(file)
         except FileNotFoundError:
             raise damage_error(path, "the file is missing") from None
         except OSError:
             return None  # SQLite will say why it cannot be read
-        if found == expected.content:
+        if actual == expected.content:
             _verified[path] = state
             break
         # The checksum is read again: a writer that began meanwhile has removed it before changing the file.

@@ -290,29 +290,29 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
 
     A chapter of the outline that has no title on its page is inserted by its page and number.
     """
-    found: list[NumberedHeading] = []
+    titles: list[NumberedHeading] = []
     letter = ""
     for _, of_page in groupby(quotes, key=lambda quote: quote.page):
-        shown = [quote for quote in of_page if quote.retrievable]
-        steps = steps_in(shown)
-        for at, quote in enumerate(shown):
+        retrievable = [quote for quote in of_page if quote.retrievable]
+        steps = steps_in(retrievable)
+        for at, quote in enumerate(retrievable):
             if quote.layout != "title" or (at in steps and not outline.has(quote.text)):
                 continue
             match = _LETTER.match(quote.text)
             # After "H.", "I." is a letter, not a numeral.
             if match is None or not letter or ord(match[1]) != ord(letter) + 1:
-                found += filter(outline.admits, _read(quote.text, quote.page, quote))
+                titles += filter(outline.admits, _read(quote.text, quote.page, quote))
             letter = match[1] if match else letter
-    known = {title.number for title in found if not title.is_inner}
+    numbers = {title.number for title in titles if not title.is_inner}
     # The running maximum is in order, so that the first place which is not lower is found by bisection.
-    highest = list(accumulate(((one.page, one.number) for one in found), max))
+    highest = list(accumulate(((one.page, one.number) for one in titles), max))
     for heading, page in outline.begins.items():
         for title in _read(heading, page):
-            if not title.is_inner and title.number not in known:
+            if not title.is_inner and title.number not in numbers:
                 at = bisect_left(highest, (page, title.number))
-                found.insert(at, title)
+                titles.insert(at, title)
                 highest.insert(at, (page, title.number))
-    return found
+    return titles
 
 
 def _of_one_kind(titles: Sequence[NumberedHeading], outline: Outline) -> list[NumberedHeading]:

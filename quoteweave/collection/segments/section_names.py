@@ -110,29 +110,29 @@ class SectionNames:
 
     def of_page(self, quotes: Sequence[Quote]) -> set[PlaceName]:
         """The names of the next page, given its quotes in order."""
-        number, found = quotes[0].page, set[PlaceName]()
+        number, place_names = quotes[0].page, set[PlaceName]()
         page, after = self._pages.get(number), self._pages.get(number + 1)
         headings = page.headings if page else ()
         begun = [each for each in headings if each not in self._before]
-        shown = [quote for quote in quotes if quote.retrievable]
-        if self._reads_as_contents(shown, begun):
-            found.add(CONTENTS)
-            if _lists_pages(shown) and _has_contents_alone(shown):
+        retrievable = [quote for quote in quotes if quote.retrievable]
+        if self._reads_as_contents(retrievable, begun):
+            place_names.add(CONTENTS)
+            if _lists_pages(retrievable) and _has_contents_alone(retrievable):
                 self._before = frozenset(headings)
-                return found
-        of_contents, was_behind = found.copy(), bool(self._letter)
-        parts = list(self._begun(shown, begun))
+                return place_names
+        of_contents, was_behind = place_names.copy(), bool(self._letter)
+        parts = list(self._begun(retrievable, begun))
         at_top = bool(parts) and parts[0][0] == 0
         ended = set(headings).difference(begun, after.headings if after else headings) if at_top else set[str]()
         for heading in headings:
-            found.update(self._names[heading] if heading not in ended else ())
-        found.update(self._counted_on.get(number, ()) if not (was_behind and self._letter) else ())
-        found.update(() if at_top else self._current())
+            place_names.update(self._names[heading] if heading not in ended else ())
+        place_names.update(self._counted_on.get(number, ()) if not (was_behind and self._letter) else ())
+        place_names.update(() if at_top else self._current())
         for _, names in parts:
             self._push(names)
-            found.update(self._current())
+            place_names.update(self._current())
         self._before = frozenset(headings)
-        others = {name for name in found if name != CONTENTS and not name.is_page and not name.is_unread}
+        others = {name for name in place_names if name != CONTENTS and not name.is_page and not name.is_unread}
         return of_contents | others
 
     def _current(self) -> set[PlaceName]:

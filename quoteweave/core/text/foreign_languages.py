@@ -68,27 +68,27 @@ class ForeignLanguage:
         >>> "presidee" in foreign_languages()["fr"].other_forms("présidé", "Qui a présidé la séance ?")
         True
         """
-        written = normalize_text(word)
-        if not self.stems().isdisjoint(words(written)):
+        normalized = normalize_text(word)
+        if not self.stems().isdisjoint(words(normalized)):
             return
-        noun, seen = self.is_noun(word, question), {*words(written)}
+        noun, seen_stems = self.is_noun(word, question), {*words(normalized)}
         starts = ("",) if noun else ("", self.participle)
-        bare = {written} if noun else {written, written.removeprefix(self.participle)}
+        bare = {normalized} if noun else {normalized, normalized.removeprefix(self.participle)}
         groups = self.noun_endings if noun else (self.endings,)
         changed = {
-            (one.removesuffix(end), end, new)
-            for one in bare
+            (base.removesuffix(end), end, new)
+            for base in bare
             for group in groups
             for end in group
-            if one.endswith(end)
+            if base.endswith(end)
             for new in group
         }
         for stem, end, new in sorted(changed, key=lambda change: (-len(change[0]), change)):
             if len(stem) < MIN_STEM or not stem.isalpha() or (not noun and _is_of_another_gender(stem, end, new)):
                 continue
             for form in (start + stem + new for start in starts):
-                if not seen.issuperset(found := words(form)):
-                    seen.update(found)
+                if not seen_stems.issuperset(stems := words(form)):
+                    seen_stems.update(stems)
                     yield form
 
 

@@ -98,13 +98,15 @@ def in_numerals_of(question: str, texts: Iterable[str]) -> str:
     'What does plot 7 cost?'
     """
     numbers = {word: str(number) for word, number in reference_words().numbers.items() if number > 1}
-    asked = [found for found in _BEFORE_WORD.finditer(question) if found[1].casefold() in {*numbers, *numbers.values()}]
-    said = {pair for text in texts if asked for pair in pairwise(words(text, keep_stop_words=True))}
-    for found in reversed(asked):
-        own, noun = found[1].casefold(), words(found[2], keep_stop_words=True)[0]
-        value = numbers.get(own, own)
+    numbers_asked = [
+        match for match in _BEFORE_WORD.finditer(question) if match[1].casefold() in {*numbers, *numbers.values()}
+    ]
+    word_pairs = {pair for text in texts if numbers_asked for pair in pairwise(words(text, keep_stop_words=True))}
+    for match in reversed(numbers_asked):
+        number_asked, noun = match[1].casefold(), words(match[2], keep_stop_words=True)[0]
+        value = numbers.get(number_asked, number_asked)
         forms = [value, *(word for word, number in numbers.items() if number == value)]
-        there = [one for one in forms if (words(one, keep_stop_words=True)[0], noun) in said]
-        if there and own not in there:
-            question = f"{question[: found.start(1)]}{there[0]}{question[found.end(1) :]}"
+        there = [one for one in forms if (words(one, keep_stop_words=True)[0], noun) in word_pairs]
+        if there and number_asked not in there:
+            question = f"{question[: match.start(1)]}{there[0]}{question[match.end(1) :]}"
     return question

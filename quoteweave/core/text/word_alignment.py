@@ -75,26 +75,26 @@ def alignable(one: Iterable[str], other: Iterable[str]) -> bool:
 
 def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
     """For each run of the text, the words of the page that contain it; none if it is not found."""
-    found: list[tuple[int, ...]] = [()] * len(runs)
+    page_words: list[tuple[int, ...]] = [()] * len(runs)
     if not alignable(runs, (run for run, _ in there)):
-        return found
+        return page_words
     matcher = SequenceMatcher(None, runs, [run for run, _ in there], autojunk=False)
     text_end = page_end = 0
     for block in matcher.get_matching_blocks():
         between = there[page_end : block.b]
         parted = "".join(run for run, _ in between)
         if block.a - text_end == 1 and 0 < len(between) <= MAX_JOINED and parted == runs[text_end]:
-            found[text_end] = tuple(at for _, at in between)
+            page_words[text_end] = tuple(at for _, at in between)
         for step in range(block.size):
-            found[block.a + step] = (there[block.b + step][1],)
+            page_words[block.a + step] = (there[block.b + step][1],)
         text_end, page_end = block.a + block.size, block.b + block.size
     # The rows of a chart are in another order than its words on the page; what occurs once in both is the same.
     in_text, on_page = Counter(runs), Counter(run for run, _ in there)
     places = {run: at for run, at in there if on_page[run] == 1}
     for at, run in enumerate(runs):
-        if not found[at] and in_text[run] == 1 and run in places:
-            found[at] = (places[run],)
-    return found
+        if not page_words[at] and in_text[run] == 1 and run in places:
+            page_words[at] = (places[run],)
+    return page_words
 
 
 def _boxes(line: Sequence[PageWord]) -> list[Box]:

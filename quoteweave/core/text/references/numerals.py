@@ -84,25 +84,25 @@ class Numerals:
         return _RUN.sub(lambda run: self._run_with_digits(run[0], is_heading=is_heading), text)
 
     def _run_with_digits(self, text: str, *, is_heading: bool) -> str:
-        found = list(_WORD.finditer(text))
+        matches = list(_WORD.finditer(text))
         run = _Run(
-            words=[match[0].casefold() for match in found],
-            gaps=["", *(text[before.end() : match.start()] for before, match in pairwise(found))],
-            is_small=[match[0][0].islower() for match in found],
+            words=[match[0].casefold() for match in matches],
+            gaps=["", *(text[before.end() : match.start()] for before, match in pairwise(matches))],
+            is_small=[match[0][0].islower() for match in matches],
             is_heading=is_heading,
         )
-        written, done, at = [], 0, 0
-        while at < len(found):
+        pieces, copied_to, at = [], 0, 0
+        while at < len(matches):
             length = self._length(run, at)
             if length:
                 value = self._value(run.words[at : at + length])
                 if value is not None and (more := self._words_that_cast_doubt(run, at, at + length, value)) is not None:
                     value, length = None, length + more
-                start, end = found[at].start(), found[at + length - 1].end()
-                written += [text[done:start], _as_digits(value, text[start:end])]
-                done = end
+                start, end = matches[at].start(), matches[at + length - 1].end()
+                pieces += [text[copied_to:start], _as_digits(value, text[start:end])]
+                copied_to = end
             at += length or 1
-        return "".join([*written, text[done:]])
+        return "".join([*pieces, text[copied_to:]])
 
     def _words_that_cast_doubt(self, run: "_Run", start: int, end: int, value: str) -> int | None:
         """How many words after a number show that it is none, or part of another; None if the number is certain."""
@@ -201,22 +201,24 @@ def _cardinals(language: Language) -> dict[str, int]:
 
 def _ordinals(language: Language, cardinals: Mapping[str, int]) -> dict[str, int]:
     units = _counted(language, "ordinals", 1) | _counted(language, "masculine", 1)
-    found = units | _counted(language, "ordinal_teens", MAX_UNIT + 1)
+    ordinals = units | _counted(language, "ordinal_teens", MAX_UNIT + 1)
     for ten, number in _counted(language, "ordinal_tens", 1).items():
-        found[ten] = 10 * number
+        ordinals[ten] = 10 * number
     # "Twenty-first" consists of a number and an ordinal, "vigésima primera" of two ordinals.
     tens = {name: 10 * number for name, number in _counted(language, "tens", 2).items()}
-    tens = tens if "joined_ordinals" in language else {name: value for name, value in found.items() if value % 10 == 0}
+    tens = (
+        tens if "joined_ordinals" in language else {name: value for name, value in ordinals.items() if value % 10 == 0}
+    )
     for (ten, number), (unit, value) in product(tens.items(), units.items()):
         if value < 10:
-            found[f"{ten} {unit}"] = number + value
-    found |= language.get("irregular_ordinals", {})
+            ordinals[f"{ten} {unit}"] = number + value
+    ordinals |= language.get("irregular_ordinals", {})
     for name, value in cardinals.items() if "ordinal_endings" in language else ():
         if value > MAX_UNIT:
             stem = name[: -language["ordinal_endings"]["cut"] or None]
             endings = language["ordinal_endings"]["teens" if value < 20 else "tens"]
-            found.update({stem + ending: value for ending in endings})
-    return found
+            ordinals.update({stem + ending: value for ending in endings})
+    return ordinals
 
 
 def _counted(language: Language, key: str, first: int) -> dict[str, int]:

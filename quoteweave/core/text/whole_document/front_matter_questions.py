@@ -102,23 +102,25 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
     >>> _document_named("this annual report"), _document_named("this earlier report on wrecks")
     ((), ('earlier', 'wreck'))
     """
-    said = re.findall(r"[\w-]+'?", phrase)
-    if not said or phrase in front_matter_words("pronouns"):
+    phrase_words = re.findall(r"[\w-]+'?", phrase)
+    if not phrase_words or phrase in front_matter_words("pronouns"):
         return ()
     pointing = _points(phrase)
-    if pointing or said[0] in front_matter_words("articles"):
-        said = said[1:]
-    before = list(takewhile(lambda word: word not in document_nouns(), said))
-    called = list(takewhile(lambda word: word in document_nouns(), said[len(before) :]))  # "study guide"
-    after = said[len(before) + len(called) :]
-    if not called or len(before) > MAX_WORDS_BEFORE or not _small_words().isdisjoint(before):
+    if pointing or phrase_words[0] in front_matter_words("articles"):
+        phrase_words = phrase_words[1:]
+    before = list(takewhile(lambda word: word not in document_nouns(), phrase_words))
+    noun_words = list(takewhile(lambda word: word in document_nouns(), phrase_words[len(before) :]))  # "study guide"
+    after = phrase_words[len(before) + len(noun_words) :]
+    if not noun_words or len(before) > MAX_WORDS_BEFORE or not _small_words().isdisjoint(before):
         return None
     if after and after[0] not in front_matter_words("about"):
         return None
     if pointing:
-        said = [word for word in before if word in front_matter_words("others") or _YEAR.fullmatch(word)] + after
+        phrase_words = [
+            word for word in before if word in front_matter_words("others") or _YEAR.fullmatch(word)
+        ] + after
     small = _small_words() | document_nouns()
-    return tuple(words(" ".join(word for word in said if word not in small)))
+    return tuple(words(" ".join(word for word in phrase_words if word not in small)))
 
 
 @cache

@@ -48,9 +48,9 @@ def read_structure_request(question: str) -> StructureRequest | None:
     kinds = ["heading"] if of_page else ["chapter"] if of_chapter else kinds
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
-    named = counts or of_chapter or "heading" in kinds or patterns["names"].search(text) is not None
+    names_kind = counts or of_chapter or "heading" in kinds or patterns["names"].search(text) is not None
     # "Which tables are shown?", but not "What is shown in the tables?"
-    if not named and not (patterns["exists"].search(text) and patterns["kind asked"].search(text)):
+    if not names_kind and not (patterns["exists"].search(text) and patterns["kind asked"].search(text)):
         return None
     for kind in kinds:
         text = patterns[kind].sub(" ", text)
@@ -61,7 +61,7 @@ def read_structure_request(question: str) -> StructureRequest | None:
         text = patterns[name].sub(" ", text)
     rest = [word for word in words(text, stem=False) if word not in request_words()]
     naming_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
-    if naming_words and (titled or not named):  # as in "Which figures are given for 2015?"
+    if naming_words and (titled or not names_kind):  # as in "Which figures are given for 2015?"
         return None
     return StructureRequest(
         kinds=tuple(kinds),
