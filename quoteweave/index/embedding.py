@@ -144,7 +144,7 @@ def embedding_status(
     instance with a password: if `pictures` are given, the views of visual encoders are compared with the shard. With
     `pictures`, OCR reads the crops where the plan's view is their text.
     """
-    tied, found = collection.shard_keys(plan.shards), EmbeddingStatus()
+    tied, status = collection.shard_keys(plan.shards), EmbeddingStatus()
     shards, can_see = collection.shards, pictures is not None or plan.view not in CROP_VIEWS
     for document in collection.documents():
         name, key, count = document.name, tied.get(document.name), 0
@@ -154,17 +154,17 @@ def embedding_status(
             key, count = _needed(collection, plan, name, pictures)
             stored = shards.vectors(plan.shards, key, verified=verified)
         if stored is not None:
-            found.stored[name] = stored
+            status.stored[name] = stored
             continue
-        found.missing[name] = key
+        status.missing[name] = key
         if key is not None:
-            found.views[key] = count
+            status.views[key] = count
         if before is not None:
-            found.older[name] = before
-    untied = {name: stored.key for name, stored in found.stored.items() if tied.get(name) != stored.key}
+            status.older[name] = before
+    untied = {name: stored.key for name, stored in status.stored.items() if tied.get(name) != stored.key}
     if untied:
         writer.keep_shards(plan.shards, untied)
-    return found
+    return status
 
 
 def _needed(collection: Collection, plan: IndexPlan, name: str, pictures: ImageProvider | None) -> tuple[str, int]:
@@ -212,11 +212,11 @@ def embed_missing(
 
 
 def _still_unreadable(
-    collection: Collection, plan: IndexPlan, found: EmbeddingStatus, pictures: ImageProvider
+    collection: Collection, plan: IndexPlan, status: EmbeddingStatus, pictures: ImageProvider
 ) -> list[UnreadableItem]:
     """Pictures that are still unreadable; a document with one that became readable is marked as missing."""
     unreadable: list[UnreadableItem] = []
-    for name, stored in list(found.stored.items()):
+    for name, stored in list(status.stored.items()):
         if plan.view not in VISUAL_VIEWS or stored.lengths.all():
             continue
         views = document_views(collection, plan, name, pictures)
@@ -225,9 +225,9 @@ def _still_unreadable(
         if len(still) == len(blind):
             unreadable += still
         else:
-            del found.stored[name]
-            found.missing[name] = stored.key
-            found.views[stored.key] = sum(view.key is not None for view in views)
+            del status.stored[name]
+            status.missing[name] = stored.key
+            status.views[stored.key] = sum(view.key is not None for view in views)
     return unreadable
 
 

@@ -59,31 +59,32 @@ class LexicalIndex:
 
         self.segments = dict(segments)
         """The segments by the names of their files."""
-        given = self._segments = list(self.segments.values())
-        pages = np.cumsum([0, *(segment.page_count for segment in given)])
+        all_segments = self._segments = list(self.segments.values())
+        pages = np.cumsum([0, *(segment.page_count for segment in all_segments)])
         self._page_bases: list[int] = pages[:-1].tolist()
-        self.document_count = sum(len(segment.names) for segment in given)
+        self.document_count = sum(len(segment.names) for segment in all_segments)
         """How many documents there are."""
         self.page_count = int(pages[-1])
         """How many pages with quotes there are."""
-        counts = concatenated([segment.page_counts for segment in given], np.int64)
+        counts = concatenated([segment.page_counts for segment in all_segments], np.int64)
         self.document_of: npt.NDArray[np.int64] = np.repeat(np.arange(len(counts)), counts)
         """(m,) the position of each page's document, 0 … d-1."""
-        self.rows = concatenated([segment.rows for segment in given], np.int64)
+        self.rows = concatenated([segment.rows for segment in all_segments], np.int64)
         """(n,) rows of the quotes in the catalogue."""
         self.page_of: npt.NDArray[np.int64] = concatenated(
-            [segment.page_of.astype(np.int64) + base for segment, base in zip(given, pages, strict=False)], np.int64
+            [segment.page_of.astype(np.int64) + base for segment, base in zip(all_segments, pages, strict=False)],
+            np.int64,
         )
         """(n,) position of each quote's page."""
-        self.is_image: npt.NDArray[np.bool_] = concatenated([segment.is_image for segment in given], np.bool_)
+        self.is_image: npt.NDArray[np.bool_] = concatenated([segment.is_image for segment in all_segments], np.bool_)
         """(n,) whether each quote is an image quote."""
-        names = [name for segment in given for name in segment.names]
+        names = [name for segment in all_segments for name in segment.names]
         self._documents = {name: at for at, name in enumerate(names)}
-        self._fields = {field: Field(given, field) for field in FIELDS}
+        self._fields = {field: Field(all_segments, field) for field in FIELDS}
         # A question asks for the same words in several fields, and questions share words.
-        self._ids = lru_cache(maxsize=4096)(partial(_find, given))
+        self._ids = lru_cache(maxsize=4096)(partial(_find, all_segments))
         self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_with_reference(f"page #{number + 1}"))
-        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(given, token)))
+        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(all_segments, token)))
 
     def no_points(self) -> "Scores":
         """(m,) an array of zeros, one for each page."""

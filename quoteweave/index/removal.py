@@ -37,19 +37,19 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
     StorageError where the disk refuses.
     """
     with collection.writer() as writer:
-        known = {document.name for document in collection.documents()}
-        known |= {failure.name for failure in collection.failures() if failure.lost is not None}
-        begun = writer.unfinished_removals(name for name in names if name not in known)
-        wanted = [name for name in dict.fromkeys(names) if name not in begun]
-        for name in (name for name in wanted if name not in known):
+        known_names = {document.name for document in collection.documents()}
+        known_names |= {failure.name for failure in collection.failures() if failure.lost is not None}
+        begun = writer.unfinished_removals(name for name in names if name not in known_names)
+        removed = [name for name in dict.fromkeys(names) if name not in begun]
+        for name in (name for name in removed if name not in known_names):
             collection.document(name)  # raises for an unknown name before anything is removed
-        if wanted:
-            writer.remove(*wanted)
+        if removed:
+            writer.remove(*removed)
         writer.prune()  # makes room for the indexes if the disk is full
         notes = sync_indexes(collection, writer)
         remaining_traces = writer.finish_removals()
     return RemovalReport(
-        removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remaining_traces=remaining_traces
+        removed=tuple(removed), finished=tuple(sorted(begun)), index_notes=notes, remaining_traces=remaining_traces
     )
 
 

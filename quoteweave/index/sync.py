@@ -72,15 +72,15 @@ def publish_index(
     """
     made, state = made or EmbedResult({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
-    held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
-    published = _without_traces(_open_published(collection, plan, state, stored), collection, plan, held)
+    rows_by_name = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
+    published = _without_traces(_open_published(collection, plan, state, stored), collection, plan, rows_by_name)
     try:
-        known = published.manifest.documents if published.manifest is not None else {}
-        renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
-        changed = _change(collection, published, stored, held, renewed)
+        old_keys = published.manifest.documents if published.manifest is not None else {}
+        renewed = {name for name, vectors in stored.items() if name in made.fresh or old_keys.get(name) != vectors.key}
+        changed = _change(collection, published, stored, rows_by_name, renewed)
         skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
         holds = {
-            **{"dimension": published.dimension, "count": sum(map(len, held.values()))},
+            **{"dimension": published.dimension, "count": sum(map(len, rows_by_name.values()))},
             "skipped": sum(map(len, skipped)),
             "refused": _current_refusals(collection, state, made, skipped),
             "documents": {name: vectors.key for name, vectors in stored.items()},
@@ -167,7 +167,7 @@ def _change(
     collection: Collection,
     published: _Published,
     stored: Mapping[str, StoredVectors],
-    held: "Mapping[str, Rows]",
+    rows_by_name: "Mapping[str, Rows]",
     renewed: Container[str],
 ) -> bool:
     """Remove items that are gone or renewed, and add missing ones; return whether there were any.
@@ -180,16 +180,18 @@ def _change(
     if published.index is None:
         return False
     present = published.index.rows
-    kept = {name for name, rows in held.items() if name not in renewed and _all_within(rows, present)}
-    staying = [rows for name, rows in held.items() if name in kept]
+    unchanged = {name for name, rows in rows_by_name.items() if name not in renewed and _all_within(rows, present)}
+    staying = [rows for name, rows in rows_by_name.items() if name in unchanged]
     gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
-    added = [name for name, rows in held.items() if name not in kept and len(rows)]
+    added = [name for name, rows in rows_by_name.items() if name not in unchanged and len(rows)]
     if not published.in_database and len(gone):
         published.index.remove(gone)
     for name in added:
-        published.index.add(_shard(collection, name, stored[name], held[name]))
+        published.index.add(_shard(collection, name, stored[name], rows_by_name[name]))
     if published.in_database:
-        gone = np.setdiff1d(gone, np.concatenate([np.empty(0, dtype=np.int64), *(held[name] for name in added)]))
+        gone = np.setdiff1d(
+            gone, np.concatenate([np.empty(0, dtype=np.int64), *(rows_by_name[name] for name in added)])
+        )
         if len(gone):
             published.index.remove(gone)
     return bool(len(gone) or added)

@@ -92,25 +92,25 @@ def estimate_index(
     raises.
     """
     encoder, count = retriever.encoder, _count(retriever)
-    found: dict[str, object] = {"items": count.items, "left_out": count.left_out, "to_encode": count.to_encode}
+    fields: dict[str, object] = {"items": count.items, "left_out": count.left_out, "to_encode": count.to_encode}
     sample = None
     if isinstance(encoder, EndpointEncoder):
-        found |= _endpoint(encoder, count, usd_per_million)
+        fields |= _endpoint(encoder, count, usd_per_million)
     elif count.to_encode:
         try:
             sample = _calibrate(retriever, calibration_s)
-            found["unmeasured"] = None if sample else NOT_SEEN
+            fields["unmeasured"] = None if sample else NOT_SEEN
         except (ModelNotFound, MissingExtra) as error:
-            found["unmeasured"] = NOT_HERE if isinstance(error, ModelNotFound) else str(error)
+            fields["unmeasured"] = NOT_HERE if isinstance(error, ModelNotFound) else str(error)
             row = _row(encoder)
-            found["download_bytes"] = round(row.download_gb * 1e9) if row else None
+            fields["download_bytes"] = round(row.download_gb * 1e9) if row else None
     if not count.to_encode:
-        found["seconds"] = 0.0
+        fields["seconds"] = 0.0
     elif sample is not None:
         rate = sample.encoded / sample.seconds
-        found |= {"rate": rate, "seconds": count.to_encode / rate}
+        fields |= {"rate": rate, "seconds": count.to_encode / rate}
     return BuildEstimate.model_validate(
-        {"retriever": retriever.encoder_index.plan.spec, **found, **_sizes(retriever, count, sample)}
+        {"retriever": retriever.encoder_index.plan.spec, **fields, **_sizes(retriever, count, sample)}
     )
 
 

@@ -288,19 +288,19 @@ class LexicalRetriever(Bm25Retriever):
         """(m,) which of the pages `within` have a quote that contains a string to the letter."""
         import numpy as np
 
-        asked = np.ones(index.page_count, dtype=np.bool_) if within is None else within
-        found = np.zeros_like(asked)
+        pages_to_search = np.ones(index.page_count, dtype=np.bool_) if within is None else within
+        pages_with_text = np.zeros_like(pages_to_search)
         # The index can look up a string of symbols alone, such as "&&". For other strings, and on pages whose symbols
         # it does not know, the quotes are read.
         if symbol_runs(text) == {text}:
-            found = index.pages_with_symbols(text) & asked
-            asked = asked & ~index.knows_symbols
-        rows = index.rows[asked[index.page_of]]
+            pages_with_text = index.pages_with_symbols(text) & pages_to_search
+            pages_to_search = pages_to_search & ~index.knows_symbols
+        rows = index.rows[pages_to_search[index.page_of]]
         if len(rows):
             # A document's quotes lie in rows that follow one another.
             containing = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
-            found |= index.pages_with(np.isin(index.rows, containing, assume_unique=True)) & asked
-        return found
+            pages_with_text |= index.pages_with(np.isin(index.rows, containing, assume_unique=True)) & pages_to_search
+        return pages_with_text
 
 
 def _better_on_page(fit: "Scores", of_page: "Positions") -> "Positions":

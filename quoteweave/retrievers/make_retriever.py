@@ -165,18 +165,19 @@ def make_fused(
     weights that are not one positive number per retriever, and for terms that none of the retrievers uses.
     """
     resources = resources or Resources()
-    made = [_made(text, collection, resources) for text in texts]
+    retrievers = [_made(text, collection, resources) for text in texts]
     _check_terms(texts, resources)
-    if len(made) == 1 and fusion is None:
-        return made[0]
-    of_pages = [retriever for retriever in made if isinstance(retriever, ScoresPages)]
-    name, _, given = (fusion or (PAGE_FUSION if len(of_pages) == 1 else "rrf")).partition(":")
+    if len(retrievers) == 1 and fusion is None:
+        return retrievers[0]
+    of_pages = [retriever for retriever in retrievers if isinstance(retriever, ScoresPages)]
+    name, _, weight_text = (fusion or (PAGE_FUSION if len(of_pages) == 1 else "rrf")).partition(":")
     try:
-        weights = checked_weights([float(weight) for weight in given.split(",")] if given else None, len(made))
+        numbers = [float(weight) for weight in weight_text.split(",")] if weight_text else None
+        weights = checked_weights(numbers, len(retrievers))
     except ValueError:
         name = ""
     if name in FUSION_RULES:
-        return FusedRetriever(made, FUSION_RULES[name], weights=weights, names=texts)
+        return FusedRetriever(retrievers, FUSION_RULES[name], weights=weights, names=texts)
     if name != PAGE_FUSION:
         raise UsageError(
             f"{fusion!r} is no rule of fusion; write {', '.join([PAGE_FUSION, *FUSION_RULES])}, with weights as in "
@@ -186,11 +187,11 @@ def make_fused(
         raise UsageError(
             f"{PAGE_FUSION} fuses the evidence for pages with other retrievers; name lexical once, and others"
         )
-    first = made.index(of_pages[0])
-    others = [at for at in range(len(made)) if at != first]
+    first = retrievers.index(of_pages[0])
+    others = [at for at in range(len(retrievers)) if at != first]
     return PageFusion(
         of_pages[0],
-        [made[at] for at in others],
+        [retrievers[at] for at in others],
         names=[texts[at] for at in others],
         weights=[weights[at] for at in (first, *others)],
     )

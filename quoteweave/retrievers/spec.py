@@ -109,7 +109,7 @@ def parse_spec(text: str) -> RetrieverSpec:
     exists is checked by `make_retriever`.
     """
     rest = text.strip()
-    found: dict[str, str | tuple[str, str]] = {}
+    fields: dict[str, str | tuple[str, str]] = {}
     while True:
         before, at, suffix = rest.rpartition("@")
         field = _field(suffix)
@@ -117,9 +117,9 @@ def parse_spec(text: str) -> RetrieverSpec:
             before, suffix, field = rest[: url.start()], url[1], "url"
         if not at or field is None:
             break
-        if field in found:
+        if field in fields:
             raise UsageError(f"{text!r} says its {field} twice: @{suffix} is one time too many")
-        rest, found[field] = before, _value(field, suffix)
+        rest, fields[field] = before, _value(field, suffix)
     name, equals, checkpoint = rest.partition("=")
     name, colon, endpoint = (name, "", "") if equals else rest.partition(":")
     if not name or (equals and not checkpoint) or (colon and not endpoint):
@@ -128,7 +128,7 @@ def parse_spec(text: str) -> RetrieverSpec:
         if _field(suffix) is None:
             raise unknown_suffix_error(text, suffix)
     return RetrieverSpec.model_validate(
-        {"name": name, "checkpoint": checkpoint or None, "endpoint": endpoint or None, **found}
+        {"name": name, "checkpoint": checkpoint or None, "endpoint": endpoint or None, **fields}
     )
 
 

@@ -46,8 +46,8 @@ class GpuCopy:
         self._copy: Any = None
         self._tried = False
 
-    def search(self, index: Any, queries: "Matrix", wanted: int) -> "Candidates | None":
-        """The best `wanted` of the copy of `index`; None without a GPU or room on it, or if the index is not flat.
+    def search(self, index: Any, queries: "Matrix", count: int) -> "Candidates | None":
+        """The best `count` of the copy of `index`; None without a GPU or room on it, or if the index is not flat.
 
         If the search fails on the GPU, a RuntimeWarning says so, and the copy is never used again.
         """
@@ -60,7 +60,7 @@ class GpuCopy:
             if self._copy is None:
                 return None
             try:
-                scores, positions = self._copy.search(queries, wanted)
+                scores, positions = self._copy.search(queries, count)
             except RuntimeError as error:
                 self._copy, reason = None, str(error)
             else:
@@ -185,41 +185,39 @@ def _exact(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions 
     # The error of a sum of n products in single precision is at most n 2⁻²⁴ |x| |y|, whatever the order (Higham,
     # Accuracy and Stability of Numerical Algorithms, section 3.1); it is doubled for the rounding of the exact score.
     off_by = indexed.index.d * 2.0**-23 * indexed.longest * np.linalg.norm(queries.astype(np.float64), axis=1)
-    found: dict[int, TopItems] = {}
-    left, wanted = np.arange(len(queries)), min(count, k + SPARE)
-    while len(left):
-        candidates = _nearest(indexed, queries[left], wanted, within)
+    best_of_query: dict[int, TopItems] = {}
+    unsure, depth = np.arange(len(queries)), min(count, k + SPARE)
+    while len(unsure):
+        candidates = _nearest(indexed, queries[unsure], depth, within)
         for i, worst, best in zip(
-            left, candidates[0][:, -1], _ranked(indexed, queries[left], k, candidates), strict=True
+            unsure, candidates[0][:, -1], _ranked(indexed, queries[unsure], k, candidates), strict=True
         ):
-            if wanted == count or worst + off_by[i] < best.scores[-1]:
-                found[int(i)] = best
-        left, wanted = np.array([i for i in left if i not in found], dtype=np.int64), min(count, 4 * wanted)
-    return [found[i] for i in range(len(queries))]
+            if depth == count or worst + off_by[i] < best.scores[-1]:
+                best_of_query[int(i)] = best
+        unsure, depth = np.array([i for i in unsure if i not in best_of_query], dtype=np.int64), min(count, 4 * depth)
+    return [best_of_query[i] for i in range(len(queries))]
 
 
-def _nearest(indexed: FaissVectors, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates":
-    """The best `wanted` by FAISS's own scores, best first."""
+def _nearest(indexed: FaissVectors, queries: "Matrix", depth: int, within: "Positions | None") -> "Candidates":
+    """The best `depth` by FAISS's own scores, best first."""
     faiss, index = import_faiss(), _store(indexed.index)
     flat = isinstance(index, faiss.IndexFlat)
-    candidates = (
-        indexed.gpu.search(indexed.index, queries, wanted) if within is None and wanted <= MAX_ON_A_GPU else None
-    )
+    candidates = indexed.gpu.search(indexed.index, queries, depth) if within is None and depth <= MAX_ON_A_GPU else None
     if candidates is not None:
         scores, positions = candidates
     elif len(queries) <= (MAX_ONE_BY_ONE if flat else MAX_ONE_BY_ONE_IN_HALVES):
         # With a selector, FAISS never multiplies matrices but compares one by one.
         selector = faiss.IDSelectorAll() if within is None else _selector(index, within)
-        scores, positions = index.search(queries, wanted, params=faiss.SearchParameters(sel=selector))
+        scores, positions = index.search(queries, depth, params=faiss.SearchParameters(sel=selector))
     elif within is None and flat:
-        scores, positions = index.search(queries, wanted)
+        scores, positions = index.search(queries, depth)
     else:
-        scores, positions = _by_chunks(index, queries, wanted, within)
+        scores, positions = _by_chunks(index, queries, depth, within)
     return scores, positions
 
 
-def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates":
-    """The best `wanted`, found fastest: matrices are multiplied with chunks of contiguous single-precision vectors."""
+def _by_chunks(index: Any, queries: "Matrix", depth: int, within: "Positions | None") -> "Candidates":
+    """The best `depth`, found fastest: matrices are multiplied with chunks of contiguous single-precision vectors."""
     import numpy as np
 
     faiss, count = import_faiss(), _count(index, within)
@@ -229,9 +227,9 @@ def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | 
         stop = min(count, start + CHUNK)
         chunk = np.arange(start, stop) if within is None else within[start:stop]
         vectors = _vectors(index, chunk)
-        more, places = faiss.knn(queries, vectors, min(wanted, len(chunk)), metric=faiss.METRIC_INNER_PRODUCT)
+        more, places = faiss.knn(queries, vectors, min(depth, len(chunk)), metric=faiss.METRIC_INNER_PRODUCT)
         scores, positions = np.hstack([scores, more]), np.hstack([positions, chunk[places]])
-        order = np.argsort(-scores, axis=1)[:, :wanted]
+        order = np.argsort(-scores, axis=1)[:, :depth]
         scores, positions = np.take_along_axis(scores, order, 1), np.take_along_axis(positions, order, 1)
     return scores, positions
 

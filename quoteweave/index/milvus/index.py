@@ -247,15 +247,15 @@ class MilvusIndex:
         """The best `k` or more for each question, so many that ties are complete: of equal scores Milvus gives any."""
         if ask > MAX_HITS:
             return self._best_in_ranges(vectors, k, where)
-        found = self._ask(vectors, ask, where)
+        best = self._ask(vectors, ask, where)
         unsure = [
-            query for query, one in enumerate(found) if len(one.scores) == ask and one.scores[-1] == one.scores[k - 1]
+            query for query, one in enumerate(best) if len(one.scores) == ask and one.scores[-1] == one.scores[k - 1]
         ]
         if unsure:
             surer = self._best(vectors[unsure], k, where, ask=4 * ask)
             for query, one in zip(unsure, surer, strict=True):
-                found[query] = one
-        return found
+                best[query] = one
+        return best
 
     def _best_in_ranges(self, vectors: "Matrix", k: int, where: str) -> list[TopItems]:
         """The best `k` for each question, from ranges of rows so small that Milvus returns all items in them."""
@@ -271,7 +271,7 @@ class MilvusIndex:
         return best
 
     def _ask(self, vectors: "Matrix", limit: int, where: str) -> list[TopItems]:
-        found: list[TopItems] = []
+        best: list[TopItems] = []
         step = max(1, min(QUESTIONS_AT_ONCE, HITS_AT_ONCE // limit))
         for start in range(0, len(vectors), step):
             with self._milvus.client() as client:
@@ -285,8 +285,8 @@ class MilvusIndex:
                     timeout=CALL_S,
                     consistency_level="Strong",
                 )
-            found += [_found([hit["row"] for hit in hits], [hit["distance"] for hit in hits]) for hits in answers]
-        return found
+            best += [_found([hit["row"] for hit in hits], [hit["distance"] for hit in hits]) for hits in answers]
+        return best
 
 
 def _found(rows: Sequence[int], scores: Sequence[float], k: int | None = None) -> TopItems:

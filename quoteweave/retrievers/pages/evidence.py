@@ -362,24 +362,24 @@ class EvidenceScorer:
         stated = np.float32(STATED) * by_terms.max() * share * self._stated_shares(tokens, asked, within)
         return by_terms, np.maximum(stated - by_terms, np.float32(0))
 
-    def _stated_shares(self, tokens: Sequence[str], asked: "set[str]", within: "Mask | None") -> "Scores":
+    def _stated_shares(self, tokens: Sequence[str], term_words: "set[str]", within: "Mask | None") -> "Scores":
         """(m,) how much of the question the best quote of each page states, from 0 for half to 1 for all.
 
         A word counts by its rarity; words that ask, numbers, and words that are on no page searched do not count. 0
-        where the question has no words beside the term's, `asked`.
+        where the question has no words beside the term's, `term_words`.
         """
         import numpy as np
 
         index = self.index
         topical = {token for token in tokens if token not in interrogative_words() and not token[0].isdigit()}
-        stated, whole = np.zeros(len(index.rows), dtype=np.float32), 0.0
-        for token in sorted(topical) if topical - asked else ():
-            found = index.quotes_with((token,))
-            found = found if within is None else found[within[index.page_of[found]]]
-            if len(found):
-                stated[found] += index.idf(token)
+        stated_weight, whole = np.zeros(len(index.rows), dtype=np.float32), 0.0
+        for token in sorted(topical) if topical - term_words else ():
+            quotes = index.quotes_with((token,))
+            quotes = quotes if within is None else quotes[within[index.page_of[quotes]]]
+            if len(quotes):
+                stated_weight[quotes] += index.idf(token)
                 whole += index.idf(token)
-        shares: Scores = np.maximum(2 * index.best_on_pages(stated) / np.float32(whole or 1) - 1, np.float32(0))
+        shares: Scores = np.maximum(2 * index.best_on_pages(stated_weight) / np.float32(whole or 1) - 1, np.float32(0))
         return shares
 
 

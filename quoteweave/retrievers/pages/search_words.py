@@ -27,17 +27,19 @@ def search_words(analysis: QuestionAnalysis, topic: str, is_known: Callable[[str
     return own + sorted(_others(analysis, unknown).difference(own))
 
 
-def _others(analysis: QuestionAnalysis, asked: Collection[str]) -> set[str]:
+def _others(analysis: QuestionAnalysis, question_words: Collection[str]) -> set[str]:
     """The words that texts use for some words of a question, or for the quantity that it asks for with these.
 
     A word counts only in the forms listed: "roses" are flowers and no increase, as "rose" may be.
     """
-    wanted = asked_quantity(analysis.asked_by, analysis.text) if asked else None
+    quantity = asked_quantity(analysis.asked_by, analysis.text) if question_words else None
     counted = _units() if analysis.asked_by.casefold() == "how many" else frozenset[str]()  # "km" for "kilometres"
-    listed = [stem for word in asked if word in _listed() | counted for stem in words(word)]
+    listed = [stem for word in question_words if word in _listed() | counted for stem in words(word)]
     others = {other for stem in listed for other in words_alike(stem)}
-    if wanted is not None and not wanted.acts.union(words(analysis.asked_by)).isdisjoint(words(" ".join(asked))):
-        others |= wanted.named
+    if quantity is not None and not quantity.acts.union(words(analysis.asked_by)).isdisjoint(
+        words(" ".join(question_words))
+    ):
+        others |= quantity.named
     return others
 
 

@@ -88,28 +88,28 @@ class Terminology:
         """
         import numpy as np
 
-        found, sources, applies = self._index.no_points(), Sources(), self._places.documents(terms)
+        points, sources, applies = self._index.no_points(), Sources(), self._places.documents(terms)
         for place in dict.fromkeys(place for expansion in expansions for place in expansion.places):
             pages = self._places.pages(terms, place)
-            found += pages
+            points += pages
             sources[place] = np.flatnonzero(pages)
         parts = dict.fromkeys(part for expansion in expansions for part in expansion.parts)
         for part in parts:
             pages = self._places.pages_with(tuple(words(part)), tables=True)
-            found += np.float32(PARTS_OF_TERM / len(parts)) * pages
+            points += np.float32(PARTS_OF_TERM / len(parts)) * pages
             sources[part] = np.flatnonzero(pages)
-        if not (found * applies).any():
+        if not (points * applies).any():
             return False
         for name, named in (named for each in expansions for named in self._pages_named(each, quote_scores)):
             sources[name] = named
-            found[named] = MAX_OF_TERM
-        gained = np.minimum(found, MAX_OF_TERM) * applies
+            points[named] = MAX_OF_TERM
+        gained = np.minimum(points, MAX_OF_TERM) * applies
         for expansion in expansions:
             if expansion.name not in terms.places:
                 raised = self._raise_pages_with_term(gained, expansion, quote_scores)
                 if len(raised):
-                    known = sources.get(expansion.asked_name, raised)
-                    sources[expansion.asked_name] = distinct(np.concatenate([known, raised]))
+                    pages_known = sources.get(expansion.asked_name, raised)
+                    sources[expansion.asked_name] = distinct(np.concatenate([pages_known, raised]))
         matches.gained += gained
         matches.sources |= sources
         return True
@@ -173,21 +173,21 @@ class Terminology:
         """
         import numpy as np
 
-        index, named, (quote_scores, page_scores) = self._index, Sources(), scores
-        asked = distinct(index.page_of[self._with_phrase(expansion.asked, quote_scores)])
-        gained = page_scores[asked]
+        index, quotes_by_name, (quote_scores, page_scores) = self._index, Sources(), scores
+        pages_asked = distinct(index.page_of[self._with_phrase(expansion.asked, quote_scores)])
+        gained = page_scores[pages_asked]
         most = OTHER_NAME * min(gained[gained > 0], default=np.inf)
         for name in expansion.other_names:
             new = [word for word in words(name) if word not in expansion.asked]
-            quotes = self._with_phrase(tuple(words(name)), quote_scores) if new else asked[:0]
-            quotes = quotes[applies[index.page_of[quotes]] & ~np.isin(index.page_of[quotes], asked)]
+            quotes = self._with_phrase(tuple(words(name)), quote_scores) if new else pages_asked[:0]
+            quotes = quotes[applies[index.page_of[quotes]] & ~np.isin(index.page_of[quotes], pages_asked)]
             if len(quotes):
                 pages = distinct(index.page_of[quotes])
                 points = np.minimum(index.scores("pages", new, b=PAGE_B)[pages], most)
                 matches.renamed[pages] = np.maximum(matches.renamed[pages], points)
-                named[name] = quotes
-        matches.other_names |= named
-        return bool(named)
+                quotes_by_name[name] = quotes
+        matches.other_names |= quotes_by_name
+        return bool(quotes_by_name)
 
     def _with_phrase(self, phrase: Phrase, scores: "Scores", *, in_pictures: bool = False) -> "Positions":
         """The quotes that contain an exact phrase; only the best of those that contain its words are read."""

@@ -161,16 +161,16 @@ class Terms:
 
         Each term is expanded once, as definitions may be circular and share components.
         """
-        found: list[str] = []
-        left, seen = [name], set[str]()
-        while left:
-            part = left.pop()
-            found.append(part)
+        components: list[str] = []
+        unexpanded, expanded = [name], set[str]()
+        while unexpanded:
+            part = unexpanded.pop()
+            components.append(part)
             term = self._term(part)
-            if term is not None and term.name not in seen:
-                seen.add(term.name)
-                left.extend(reversed(term.made_of))
-        return found[1:]
+            if term is not None and term.name not in expanded:
+                expanded.add(term.name)
+                unexpanded.extend(reversed(term.made_of))
+        return components[1:]
 
     def _check(self, term: Term) -> None:
         for place in term.stands_in:
