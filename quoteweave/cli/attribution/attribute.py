@@ -33,7 +33,7 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.settings import CHAT, Given, make_settings, takes_settings
+from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_settings
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.settings import ChatSettings
 
@@ -56,7 +56,7 @@ def attribute(
             metavar="SENTENCE",
         ),
     ],
-    given: Given,
+    option_values: OptionValues,
     collection: OptionalCollectionOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many candidates.", metavar="N")] = CANDIDATES,
     source: SourceOption = None,
@@ -91,41 +91,41 @@ def attribute(
     With --model, an agent searches and reads in the source until it chooses a
     paper. The passages of that paper are then checked.
     """
-    if "model" in given and len(source or ()) != 1:
+    if "model" in option_values and len(source or ()) != 1:
         raise UsageError("--model has an agent search the literature: name one source of it with --source")
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
-    own = {"--doc": doc, "--meta": meta}
+    filters = {"--doc": doc, "--meta": meta}
     if collection is None:
-        _require_literature_alone(source, own)
+        _require_literature_alone(source, filters)
     limit = read_limit(before)
-    of_agent = {name: value for name, value in given.items() if name in CHAT}
-    ranking = {name: value for name, value in given.items() if name not in CHAT}
+    of_agent = {name: value for name, value in option_values.items() if name in CHAT}
+    ranking = {name: value for name, value in option_values.items() if name not in CHAT}
     settings = make_settings(AttributionSettings, {**ranking, "check": check})
-    chat = make_settings(ChatSettings, of_agent) if "model" in given else None
+    chat = make_settings(ChatSettings, of_agent) if "model" in option_values else None
     where = make_filter(doc, None, meta)
     names: list[SourceName] = [one.value for one in source or ()]
     options = source_options(source or (), source_timeout, field)
     with ExitStack() as opened:
-        asked: Sequence[SourceName | AskedAhead] = names
+        sources_to_ask: Sequence[SourceName | AskedAhead] = names
         # Asked ahead only if no model is named, as a wrong name, known after the imports, must end the command first.
-        if names and collection is None and not given and check is None:
+        if names and collection is None and not option_values and check is None:
             ahead = ask_ahead(names, sentence, before=limit, not_from=not_from, options=options)
-            asked = opened.enter_context(ahead)
+            sources_to_ask = opened.enter_context(ahead)
         # Imported here, as it takes longer than services take to answer.
         from quoteweave.attribution.literature.opening import open_literature
         from quoteweave.cli.attribution.found_sources import FoundSources
 
-        found = FoundSources(sentence, k, settings, quiet=as_json, page=open_it or html is not None)
+        found_sources = FoundSources(sentence, k, settings, quiet=as_json, page=open_it or html is not None)
         if collection is not None:
-            found.add_documents(opened, collection, where)
+            found_sources.add_documents(opened, collection, where)
         if names:
-            opening = open_literature(asked, papers=papers, before=limit, not_from=not_from, options=options)
-            found.add_literature(opened.enter_context(opening), chat)
-        page = found.show(html=html, open_it=open_it, as_json=as_json)
+            opening = open_literature(sources_to_ask, papers=papers, before=limit, not_from=not_from, options=options)
+            found_sources.add_literature(opened.enter_context(opening), chat)
+        page = found_sources.show(html=html, open_it=open_it, as_json=as_json)
     if open_it and page is not None:
         typer.launch(str(page))
-    if found.refused is not None:
-        print_message(f"error: the literature could not be asked: {found.refused}")
+    if found_sources.refused is not None:
+        print_message(f"error: the literature could not be asked: {found_sources.refused}")
         raise typer.Exit(1)
 
 

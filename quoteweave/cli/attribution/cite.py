@@ -38,7 +38,7 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.settings import Given, make_settings, takes_settings
+from quoteweave.cli.options.settings import OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
@@ -68,7 +68,7 @@ def cite(
         ),
     ],
     collection: CollectionOption,
-    given: Given,
+    option_values: OptionValues,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the text with marks and references here, not on stdout.", metavar="FILE"),
@@ -115,11 +115,11 @@ def cite(
     references are comments.
     """
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
-    settings = name_chat_model(make_settings(AttributionSettings, {**given, "check": check}))
+    settings = name_chat_model(make_settings(AttributionSettings, {**option_values, "check": check}))
     text, progress = _read(draft), TerminalProgress(quiet=as_json)
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))
-        literature = kept = None
+        literature = searches = None
         if source:
             print_message(f"sentences that your documents do not support are searched for at {' and '.join(source)}")
             literature = stack.enter_context(
@@ -131,23 +131,23 @@ def cite(
                     options=source_options(source, source_timeout, field),
                 )
             )
-            asked: dict[str, object] = {"sources": sorted(source), "before": before, "not_from": not_from}
-            asked |= {"papers": papers, "field": field}
-            asked |= {"retriever": settings.retriever, "rerank": settings.rerank, "check": settings.check}
+            identity: dict[str, object] = {"sources": sorted(source), "before": before, "not_from": not_from}
+            identity |= {"papers": papers, "field": field}
+            identity |= {"retriever": settings.retriever, "rerank": settings.rerank, "check": settings.check}
             literature.rank_by(settings, progress)
-            kept = stack.enter_context(keep_searches(literature, str(draft.resolve()), asked))
-        _check_unwritten(bib, kept)
-        _tell_earlier(kept)
-        said = Draft(
+            searches = stack.enter_context(keep_searches(literature, str(draft.resolve()), identity))
+        _check_unwritten(bib, searches)
+        _tell_earlier(searches)
+        draft_to_cite = Draft(
             text=text,
             form=draft_format(draft.name),
             marks="numbers" if bib is None else "keys",
             every_sentence=every_sentence,
         )
         where = make_filter(doc, None, meta)
-        cited = cite_text(opened, said, literature=kept, settings=settings, where=where, progress=progress)
+        cited = cite_text(opened, draft_to_cite, literature=searches, settings=settings, where=where, progress=progress)
         _write(cited, out=out, bib=bib, as_json=as_json)
-        _keep_or_finish(kept, cited, bib)
+        _keep_or_finish(searches, cited, bib)
         _print_summary(cited)
         page = write_answer_page(
             [draft_as_answer(cited, draft.name if literature is None else f"{draft.name}: your documents", opened)],
@@ -225,10 +225,11 @@ def _read(draft: Path) -> str:
 def _print_summary(cited: CitedDraft) -> None:
     """Say what was cited, and name each sentence whose citation could not be checked, or that has none."""
     if cited.stopped is not None:
-        left = sum(one.status == "not_asked" for one in cited.sentences)
+        unsearched = sum(one.status == "not_asked" for one in cited.sentences)
         print_message(f"error: the literature could not be asked, or not to the end: {cited.stopped}")
         print_message(
-            f"{pluralize(left, 'sentence')} left that your documents do not support; the same command goes on with them"
+            f"{pluralize(unsearched, 'sentence')} left that your documents do not support; "
+            "the same command goes on with them"
         )
     marked = sum(one.number is not None for one in cited.sentences)
     already = sum(one.status == "cited_already" for one in cited.sentences)

@@ -84,21 +84,21 @@ class FoundSources:
 
     def show(self, *, html: Path | None, open_it: bool, as_json: bool) -> Path | None:
         """Print what was found in each collection, and write its page; return the page's path."""
-        every = [one for _, found in self._found for one in found]
-        print_notes(dict.fromkeys(note for one in every for note in one.trace.notes))
-        named = WITHIN if len(self._found) > 1 else ("",) * len(self._found)
+        every = [attribution for _, attributions in self._found for attribution in attributions]
+        print_notes(dict.fromkeys(note for attribution in every for note in attribution.trace.notes))
+        places = WITHIN if len(self._found) > 1 else ("",) * len(self._found)
         if as_json:
-            print_json({"attributions": [one.model_dump(mode="json") for one in every]})
+            print_json({"attributions": [attribution.model_dump(mode="json") for attribution in every]})
         else:
-            _print_all(self._found, named)
+            _print_all(self._found, places)
         if html is None and not open_it:
             return None
         from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer
         from quoteweave.cli.answers import write_answer_page
 
         answers = {
-            over: [attribution_as_answer(one, over, within=within) for one in found]
-            for (over, found), within in zip(self._found, named, strict=True)
+            over: [attribution_as_answer(attribution, over, within=within) for attribution in attributions]
+            for (over, attributions), within in zip(self._found, places, strict=True)
         }
         first, *others = answers
         return write_answer_page(
@@ -121,29 +121,29 @@ def _prepare_page() -> None:
     prepare_page()
 
 
-def _print_all(shown: Sequence[tuple[Collection, Sequence[Attribution]]], named: Sequence[str]) -> None:
-    for (_, found), within in zip(shown, named, strict=True):
+def _print_all(found: Sequence[tuple[Collection, Sequence[Attribution]]], places: Sequence[str]) -> None:
+    for (_, attributions), within in zip(found, places, strict=True):
         if within:
             console().print(plain(f"in {within}:", "dim"))
-        for one in found:
-            _print(one)
+        for attribution in attributions:
+            _print(attribution)
 
 
-def _print(found: Attribution) -> None:
+def _print(attribution: Attribution) -> None:
     out = console()
-    out.print(plain(f"{found.excerpt.mark or 'the sentence'}  {found.excerpt.claim}", "bold"))
-    if not found.candidates:
-        out.print(plain(f"  not found: {found.reason}"))
+    out.print(plain(f"{attribution.excerpt.mark or 'the sentence'}  {attribution.excerpt.claim}", "bold"))
+    if not attribution.candidates:
+        out.print(plain(f"  not found: {attribution.reason}"))
         return
-    supporting = [one for one in found.candidates if one.outcome == "supported"]
-    out.print(plain(f"  {OUTCOMES[found.outcome]}"))
-    if found.confidence is not None:
-        out.print(plain(f"  {how_sure(found)}", "dim"))
-    of_passage = found.candidates[0].citation.reason or ""  # printed with the passage already
-    if beside := (found.reason or "").removeprefix(of_passage).strip():
+    supporting = [candidate for candidate in attribution.candidates if candidate.outcome == "supported"]
+    out.print(plain(f"  {OUTCOMES[attribution.outcome]}"))
+    if attribution.confidence is not None:
+        out.print(plain(f"  {how_sure(attribution)}", "dim"))
+    of_passage = attribution.candidates[0].citation.reason or ""  # printed with the passage already
+    if beside := (attribution.reason or "").removeprefix(of_passage).strip():
         out.print(plain(f"  {beside}", "dim"))
-    for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
-        _print_candidate(one)
+    for candidate in supporting or attribution.candidates[: 1 if attribution.outcome == "likely" else None]:
+        _print_candidate(candidate)
 
 
 def _print_candidate(found: Candidate) -> None:

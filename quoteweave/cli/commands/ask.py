@@ -19,7 +19,7 @@ from quoteweave.cli.options.collection import (
     make_filter,
 )
 from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
-from quoteweave.cli.options.settings import CHAT, Given, make_settings, takes_settings
+from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
@@ -64,7 +64,7 @@ ON_SERVER = frozenset(
 def ask(
     ctx: typer.Context,
     question: QuestionArgument,
-    given: Given,
+    option_values: OptionValues,
     collection: FolderOrNameOption = None,
     server: ServerOption = None,
     config: Annotated[
@@ -122,12 +122,12 @@ def ask(
         from quoteweave.cli.remote import ask_server, remote_collection, settings_to_send
 
         refuse_others(ctx, ON_SERVER)
-        chosen = {**({} if config is None else settings_to_send(config, setting)), **given}
+        chosen = {**({} if config is None else settings_to_send(config, setting)), **option_values}
         served = remote_collection(server, name_on_server(ctx, collection), where, chosen)
         ask_server(served, question, asked_for, pictures)
         return
     from_file, limits = ({}, Limits()) if config is None else read_answer_settings(config, setting)
-    settings = make_settings(AnswerSettings, {**from_file, **given})
+    settings = make_settings(AnswerSettings, {**from_file, **option_values})
     with Collection.open(folder(collection)) as opened:
         rag = make_rag(
             opened,

@@ -6,7 +6,7 @@ from quoteweave.cli.console import print_failures, print_json, print_notes
 from quoteweave.cli.eval.paid import confirm_price, destination_notice, judge_price
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, PriceOption, YesOption
-from quoteweave.cli.options.settings import JUDGING, CallsOption, Given, make_settings, takes_settings
+from quoteweave.cli.options.settings import JUDGING, CallsOption, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import pluralize
@@ -30,7 +30,7 @@ tokens: input, output; price_usd: null where not known; index_notes: indexes tha
 @takes_settings(*JUDGING)
 def describe(
     collection: CollectionOption,
-    given: Given,
+    option_values: OptionValues,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
     usd_per_million: PriceOption = None,
@@ -46,7 +46,7 @@ def describe(
     to ask only for pictures that have none. Pictures that failed give exit
     code 1.
     """
-    settings = make_settings(ChatSettings, given)
+    settings = make_settings(ChatSettings, option_values)
     price = judge_price(settings, usd_per_million)
 
     def before(pending: PendingDescriptions) -> None:

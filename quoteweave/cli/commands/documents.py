@@ -245,19 +245,19 @@ def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bo
     """Search for traces of a removed document, print them, and return whether there are none."""
     remaining_traces = _finish_removals(collection)
     texts, content = ([], None) if file is None else _read_removed(file)
-    found = check_removed(collection, removed, texts, content)
+    removal = check_removed(collection, removed, texts, content)
     if as_json:
-        print_json({**found.model_dump(mode="json"), "remaining_traces": remaining_traces})
+        print_json({**removal.model_dump(mode="json"), "remaining_traces": remaining_traces})
     else:
-        for line in (*remaining_traces, *found.traces):
+        for line in (*remaining_traces, *removal.traces):
             typer.echo(printable(f"left: {line}"))
-        for name in found.mentions:
+        for name in removal.mentions:
             typer.echo(printable(f"note: {name} names it in words of its own"))
-        for name in found.same_content:
+        for name in removal.same_content:
             typer.echo(printable(f"note: the file of {name} has the same content, which is therefore no trace"))
-        state = "something is left" if found.traces else "nothing is left"
-        typer.echo(printable(f"{state} of {removed!r} in {found.files} files, {found.size / 1e6:.1f} MB"))
-    return not found.traces
+        state = "something is left" if removal.traces else "nothing is left"
+        typer.echo(printable(f"{state} of {removed!r} in {removal.files} files, {removal.size / 1e6:.1f} MB"))
+    return not removal.traces
 
 
 def _finish_removals(collection: Path) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
 from quoteweave.cli.options.settings import (
     RESOURCES,
-    Given,
+    OptionValues,
     make_settings,
     takes_settings,
 )
@@ -53,7 +53,7 @@ DtypeOption = Annotated[
 @takes_settings(*RESOURCES)
 def build(
     collection: CollectionOption,
-    given: Given,
+    option_values: OptionValues,
     retriever: Annotated[
         str | None,
         typer.Argument(
@@ -79,7 +79,7 @@ def build(
     Other suffixes: @page encodes whole pages, @ocr_text and @vlm_text read
     those of image quotes. NAME=/path takes another checkpoint; A+B builds both.
     """
-    settings, progress = make_settings(ResourceSettings, given), TerminalProgress(quiet=as_json)
+    settings, progress = make_settings(ResourceSettings, option_values), TerminalProgress(quiet=as_json)
     with Collection.open(collection) as opened:
         specs = index_specs(opened, retriever, dtype, progress)
         if not specs:
@@ -167,7 +167,7 @@ endpoint is told questions from quotes); null for what is not known."""
 def plan(
     retriever: Annotated[str, typer.Argument(help="As quoteweave index build takes it.", metavar="NAME")],
     collection: CollectionOption,
-    given: Given,
+    option_values: OptionValues,
     seconds: Annotated[float, typer.Option(min=0, help="How long to measure the speed.", metavar="N")] = 10.0,
     usd_per_million: Annotated[
         float | None, typer.Option(help="An endpoint's price in US dollars per million tokens.", metavar="USD")
@@ -180,7 +180,7 @@ def plan(
     Nothing is stored, sent or downloaded; without a model's weights the time is
     not known.
     """
-    settings = make_settings(ResourceSettings, given)
+    settings = make_settings(ResourceSettings, option_values)
     with Collection.open(collection) as opened:
         plans = plan_indexes(
             opened,

@@ -16,7 +16,7 @@ from quoteweave.cli.options.collection import (
     make_filter,
 )
 from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
-from quoteweave.cli.options.settings import RANKING, RESOURCES, Given, make_settings, takes_settings
+from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -43,7 +43,7 @@ ON_SERVER = frozenset(("question", "collection", "server", "k", "doc", "pages", 
 def search(
     ctx: typer.Context,
     question: QuestionArgument,
-    given: Given,
+    option_values: OptionValues,
     collection: FolderOrNameOption = None,
     server: ServerOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many quotes.", metavar="N")] = 10,
@@ -63,12 +63,12 @@ def search(
         from quoteweave.cli.remote import remote_collection, search_server
 
         refuse_others(ctx, ON_SERVER)
-        options = {key: value for key, value in given.items() if key in CHOSEN}
+        options = {key: value for key, value in option_values.items() if key in CHOSEN}
         search_server(
             remote_collection(server, name_on_server(ctx, collection), where, options), question, k, as_json=as_json
         )
         return
-    settings = name_chat_model(make_settings(RetrievalSettings, given))
+    settings = name_chat_model(make_settings(RetrievalSettings, option_values))
     with Collection.open(folder(collection)) as opened:
         finder = make_search(opened, settings, progress=TerminalProgress(quiet=as_json))
         found = run_sync(finder.find(Query(text=question), k, where=where))

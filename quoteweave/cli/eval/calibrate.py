@@ -93,16 +93,16 @@ def calibrate(
     pairs = load_judged_items(run, dataset, references)
     failed = sum(prediction.error is not None for prediction, _ in pairs)
     examples = _calibration_examples(pairs, _correctness_check(right, run))
-    found = fitted(examples, retriever=retriever, model=model, risk=risk)
+    report = fitted(examples, retriever=retriever, model=model, risk=risk)
     if svg is not None:
-        _write(svg, risk_plot(found).svg)
-    written = out if out is not None and found.calibration is not None else None
-    if written is not None and found.calibration is not None:
-        _write(written, found.calibration.model_dump_json(indent=2) + "\n")
+        _write(svg, risk_plot(report).svg)
+    calibration_file = out if out is not None and report.calibration is not None else None
+    if calibration_file is not None and report.calibration is not None:
+        _write(calibration_file, report.calibration.model_dump_json(indent=2) + "\n")
     counts = {"failed": failed, "unknown": len(pairs) - failed - len(examples)}
     head = {"run": str(run), "retriever": retriever, "model": model, **counts}
-    show(found, head, written, as_json=as_json)
-    if found.calibration is None:
+    show(report, head, calibration_file, as_json=as_json)
+    if report.calibration is None:
         raise typer.Exit(1)
 
 
@@ -162,26 +162,26 @@ ROWS = 10
 BAR = 20
 
 
-def show(found: CalibrationReport, head: Mapping[str, object], written: Path | None, *, as_json: bool) -> None:
+def show(report: CalibrationReport, head: Mapping[str, object], file: Path | None, *, as_json: bool) -> None:
     """Print the calibration on stdout. `head` says what was calibrated, and how many questions were left out."""
     if as_json:
-        print_json(_as_dict(found, head, written))
+        print_json(_as_dict(report, head, file))
         return
     out = console()
     out.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
-    out.print(plain(_counted(found, head)))
-    show_table(out, _curve(found))
-    for line in _summary_lines(found, written):
+    out.print(plain(_counted(report, head)))
+    show_table(out, _curve(report))
+    for line in _summary_lines(report, file):
         out.print(plain(line))
 
 
-def _as_dict(found: CalibrationReport, head: Mapping[str, object], written: Path | None) -> dict[str, object]:
-    before = None if found.calibration is None else found.calibration.before.threshold
+def _as_dict(report: CalibrationReport, head: Mapping[str, object], file: Path | None) -> dict[str, object]:
+    before = None if report.calibration is None else report.calibration.before.threshold
     return {
         **head,
-        **found.model_dump(mode="json", exclude={"calibration"}),
+        **report.model_dump(mode="json", exclude={"calibration"}),
         "before": before,
-        "calibration": None if written is None else str(written),
+        "calibration": None if file is None else str(file),
     }
 
 
@@ -217,40 +217,41 @@ def _shown(found: CalibrationReport) -> Sequence[RiskCoveragePoint]:
     return [points[answers] for answers in sorted(points)]
 
 
-def _summary_lines(found: CalibrationReport, written: Path | None) -> Iterator[str]:
-    overall = found.wrong / (found.right + found.wrong)
+def _summary_lines(report: CalibrationReport, file: Path | None) -> Iterator[str]:
+    overall = report.wrong / (report.right + report.wrong)
     yield (
-        f"Area under the curve (AURC): {found.aurc:.3f}; {found.least_aurc:.3f} were the confidence never mistaken, "
+        f"Area under the curve (AURC): {report.aurc:.3f}; {report.least_aurc:.3f} were the confidence never mistaken, "
         f"{overall:.3f} were it chance."
     )
-    if found.few:
+    if report.few:
         few = f"fewer than {MIN_ANSWERS} right or {MIN_ANSWERS} wrong answers"
         yield f"warning: with {few} the fit says little; add questions."
-    point, calibration = found.chosen, found.calibration
+    point, calibration = report.chosen, report.calibration
     if point is None or calibration is None:
-        least = min(found.curve, key=lambda one: (one.risk, -one.coverage))
+        least = min(report.curve, key=lambda one: (one.risk, -one.coverage))
         yield (
-            f"No threshold keeps the risk at {_percent(found.risk)}: the least is {_percent(least.risk)}, with "
+            f"No threshold keeps the risk at {_percent(report.risk)}: the least is {_percent(least.risk)}, with "
             f"{_percent(least.coverage)} of the answers given. Nothing is written; allow more with --risk."
         )
         return
     yield (
         f"Threshold {point.threshold:.3f}: {_percent(point.coverage)} of the answers are given, and of these "
         f"{_percent(point.risk)} are wrong. Had the threshold been chosen on other answers, at most "
-        f"{_percent(found.greatest_risk or 0.0)} would be on new questions, with 95 % confidence; as it is, maybe more."
+        f"{_percent(report.greatest_risk or 0.0)} would be on new questions, with 95 % confidence; as it is, "
+        "maybe more."
     )
     yield (
         f"Below {calibration.before.threshold:.3f} by what is found alone, the model is not asked: no right answer of "
         "these lies there."
     )
-    for name, group in found.groups.items():
+    for name, group in report.groups.items():
         if group.questions:
             yield (
                 f"{pluralize(group.questions, f'{name} question')}: {group.answered} answered. With "
                 f"the calibration the model "
                 f"is asked {group.asked} of them, and {group.given} are answered."
             )
-    yield "Nothing is written; --out FILE keeps it." if written is None else f"Written to {written}."
+    yield "Nothing is written; --out FILE keeps it." if file is None else f"Written to {file}."
 
 
 def _percent(share: float) -> str:

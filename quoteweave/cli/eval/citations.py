@@ -36,8 +36,8 @@ from quoteweave.cli.options.evaluation import (
 from quoteweave.cli.options.settings import (
     JUDGING,
     CallsOption,
-    Given,
     ImageFolderOption,
+    OptionValues,
     make_settings,
     takes_settings,
 )
@@ -100,7 +100,7 @@ class SplitName(StrEnum):
 def citations(
     run: RunArgument,
     dataset: DatasetOption,
-    given: Given,
+    option_values: OptionValues,
     references: ReferencesOption = None,
     split: Annotated[
         SplitName,
@@ -131,7 +131,7 @@ def citations(
     failed give exit code 1.
     """
 
-    settings, path = make_settings(ChatSettings, given), judgements_path(run, out, CITATIONS)
+    settings, path = make_settings(ChatSettings, option_values), judgements_path(run, out, CITATIONS)
     judge = ChatEvidenceJudge(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )

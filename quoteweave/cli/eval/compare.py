@@ -249,20 +249,23 @@ def _unit_name(figure: str) -> str:
 def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Table:
     """The table of comparisons; with `narrow`, long names of figures are broken at their first full stop."""
     columns = ("figure", "first", "second", "differ-\nence", "95 %", "p\n(Holm)", "effect", "n")
-    shown = make_table(columns, words=["figure"], padding=0)
-    for one in comparisons:
-        _, scale, decimals = unit(one.figure)
+    table = make_table(columns, words=["figure"], padding=0)
+    for comparison in comparisons:
+        _, scale, decimals = unit(comparison.figure)
         bounds = UNDEFINED
-        if one.low is not None and one.high is not None:
-            until = " to " if one.low < 0 else "-"
-            bounds = f"{_number(one.low, scale, decimals)}{until}{_number(one.high, scale, decimals)}"
+        if comparison.low is not None and comparison.high is not None:
+            until = " to " if comparison.low < 0 else "-"
+            bounds = f"{_number(comparison.low, scale, decimals)}{until}{_number(comparison.high, scale, decimals)}"
         values = [
-            _number(value, scale, max(2, decimals)) for value in (one.first_value, one.second_value, one.difference)
+            _number(value, scale, max(2, decimals))
+            for value in (comparison.first_value, comparison.second_value, comparison.difference)
         ]
-        name = one.figure.replace(".", ".\n", 1) if narrow and len(one.figure) > LONG else one.figure
-        p = p_value(one.p_holm)
-        shown.add_row(name, *values, bounds, p, _number(one.effect, 1), str(one.n))
-    return shown
+        name = (
+            comparison.figure.replace(".", ".\n", 1) if narrow and len(comparison.figure) > LONG else comparison.figure
+        )
+        p = p_value(comparison.p_holm)
+        table.add_row(name, *values, bounds, p, _number(comparison.effect, 1), str(comparison.n))
+    return table
 
 
 def _standing_table(ranked: Sequence[LeaderboardEntry], by: str) -> Table:

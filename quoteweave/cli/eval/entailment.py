@@ -112,12 +112,12 @@ def entailment(
     pairs = _answered_pairs(loaded.examples, loaded.predictions)
     kept_citations = ALCE_FIRST if first is None and convention is ConventionName.PUBLISHED else first
     choice = _Choice(parser, kept_citations, convention.value, passages)
-    named = _NamedEntailment(checkpoint, hardware, window, path)
-    metrics, notes = _metrics(pairs, named, choice)
+    model = _NamedEntailment(checkpoint, hardware, window, path)
+    metrics, notes = _metrics(pairs, model, choice)
     scores = _scored(loaded, metrics, choice.convention, sources, cluster_intervals)
     if both:
         other = choice._replace(convention=OTHER_CONVENTION[choice.convention])
-        there = _scored(loaded, _metrics(pairs, named, other)[0], other.convention, sources, None)
+        there = _scored(loaded, _metrics(pairs, model, other)[0], other.convention, sources, None)
         notes += convention_differences(scores, there, list(scores.figures))
     show(scores.model_copy(update={"notes": tuple(notes)}), as_json=as_json)
 
@@ -160,7 +160,7 @@ class _Choice(NamedTuple):
 
 
 def _metrics(
-    pairs: Sequence[tuple[Prediction, Example]], named: _NamedEntailment, choice: _Choice
+    pairs: Sequence[tuple[Prediction, Example]], named_model: _NamedEntailment, choice: _Choice
 ) -> tuple[list[Metric], list[str]]:
     """Return the metrics, computed with the model's verdicts, and notes for their readers."""
     published = choice.convention == "published"
@@ -168,7 +168,7 @@ def _metrics(
     with Console(stderr=True).status("asking the model"):
         whole, parts = _published(pairs, cut, choice) if published else _strict(pairs, cut, choice)
         claims = claim_responses(pairs, choice.convention)
-        verdicts = entailments([*whole.values(), *parts.values(), *claims.values()], named.kept)
+        verdicts = entailments([*whole.values(), *parts.values(), *claims.values()], named_model.kept)
     metrics: list[Metric] = [Alce(whole, verdicts, choice.convention), CitationSpread(cut, choice.convention)]
     if claims:
         metrics.append(ClaimRecall(claims, verdicts))
@@ -182,7 +182,7 @@ def _metrics(
                 f"aliice: contexts have up to {most} passages, of which the first {choice.passages} exist, as for the "
                 f"authors' code; --passages {most} counts them all"
             )
-    return metrics, [f"by {named.model.name}", *named.model.warnings(), *notes]
+    return metrics, [f"by {named_model.model.name}", *named_model.model.warnings(), *notes]
 
 
 Responses = dict[str, CitedResponse]

@@ -35,8 +35,8 @@ from quoteweave.cli.options.evaluation import (
 from quoteweave.cli.options.settings import (
     JUDGING,
     CallsOption,
-    Given,
     ImageFolderOption,
+    OptionValues,
     make_settings,
     takes_settings,
 )
@@ -94,7 +94,7 @@ class _Judged:
 def errors(
     run: RunArgument,
     dataset: DatasetOption,
-    given: Given,
+    option_values: OptionValues,
     references: ReferencesOption = None,
     page: Annotated[
         Path | None, typer.Option(help="Write a page on which people label the answers, and end.", metavar="FILE")
@@ -136,7 +136,7 @@ def errors(
         raise UsageError("--page writes a page to label on, --labels counts what was labelled: give one of them")
     pairs = load_judged_items(run, dataset, references)
     task = pairs[0][1].task if pairs else "answer"
-    named = error_kinds(task) if kinds is None else load_error_kinds(kinds)
+    listed_kinds = error_kinds(task) if kinds is None else load_error_kinds(kinds)
     if task == "name_paper" and not (pairs := wrong_papers(pairs)):
         raise DatasetError(f"no answer of {run} names a wrong paper, so that there is no error to look for")
     answered, examples, pairs = pairs, [example for _, example in pairs], pairs[:limit]
@@ -145,31 +145,31 @@ def errors(
     if page is not None:
         folder = image_folder or (None if references is None else references.parent)
         pictures = None if folder is None else PictureFolder(folder).data_url
-        lost = write_error_page(pairs, page, run=run.name, kinds=named, pictures=pictures)
+        lost = write_error_page(pairs, page, run=run.name, kinds=listed_kinds, pictures=pictures)
         _report_page(page, len(pairs), len(lost), as_json=as_json)
         return
-    settings = make_settings(ChatSettings, given)
+    settings = make_settings(ChatSettings, option_values)
     if labels is None and settings.model is None:
         raise UsageError("say who looks for errors: a chat model with --model, or people with --page, then --labels")
-    names = [kind.name for kind in named]
-    people = None if labels is None else read_error_labels(labels, answered, named)
+    names = [kind.name for kind in listed_kinds]
+    people = None if labels is None else read_error_labels(labels, answered, listed_kinds)
     judged = None
-    if "model" in given or labels is None:
+    if "model" in option_values or labels is None:
         judge = ErrorJudge(
             make_judge_model(settings, calls),
-            named,
+            listed_kinds,
             prompts_folder=settings.prompts,
             images=pictures_in(image_folder),
             task=task,
         )
         work = _Work(run, pairs, judgements_path(run, out, ERRORS), concurrency)
         judged = _judge(judge, work, settings, usd_per_million, yes=yes)
-    found = {
+    counts = {
         "judge": None if judged is None else count_errors(judged.labels, names, examples),
         "people": None if people is None else count_errors(people, names, examples),
     }
     agreed = None if judged is None or people is None else error_agreement(judged.labels, people, names)
-    _show(found, agreed, judged, as_json=as_json)
+    _show(counts, agreed, judged, as_json=as_json)
     if judged is not None and judged.errors:
         raise typer.Exit(1)
 
@@ -187,20 +187,20 @@ def _judge(
 ) -> _Judged:
     """Ask for verdicts that are not stored yet, with a progress bar on a terminal; return all for these answers."""
     price = judge_price(settings, usd_per_million)
-    known = {"model": judge.model.name, "prompt": judge.prompt}
-    plan = plan_judging(judge, work.pairs, read_error_verdicts(work.kept, **known))
+    judge_fields = {"model": judge.model.name, "prompt": judge.prompt}
+    plan = plan_judging(judge, work.pairs, read_error_verdicts(work.kept, **judge_fields))
     require_answers(plan, work.run)
     if plan.left:
         print_judging_plan(plan, "look at", settings.model)
         confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
         judge_and_keep(judge, plan.left, work.kept, "looking", concurrency=work.concurrency)
-    verdicts = read_error_verdicts(work.kept, **known)
+    verdicts = read_error_verdicts(work.kept, **judge_fields)
     here = [verdicts[example.id] for _, example in work.pairs if example.id in verdicts]
-    asked = {example.id for _, example in plan.left}
-    spent = count_spent([verdict.usage for verdict in here if verdict.example in asked], price)
+    asked_ids = {example.id for _, example in plan.left}
+    spent = count_spent([verdict.usage for verdict in here if verdict.example in asked_ids], price)
     failed = {verdict.example: verdict.error or "" for verdict in here if verdict.kinds is None}
     head = {
-        **known,
+        **judge_fields,
         "verdicts": str(work.kept),
         "asked": len(plan.left),
         "failed": len(failed),
@@ -303,32 +303,38 @@ def trajectories(
             f"{dataset} asks for no paper, so that there are no trajectories; {', '.join(PAPER_DATASETS)} does"
         )
     examples = [] if references is None else load_dataset(dataset, references)
-    found = review_trajectories(run, examples, pages=html)
-    leaks = sum(len(one.leaks) for one in found)
+    reviews = review_trajectories(run, examples, pages=html)
+    leaks = sum(len(review.leaks) for review in reviews)
     if as_json:
-        print_json({"trajectories": [one.model_dump(mode="json") for one in found], "leaks": leaks})
+        print_json({"trajectories": [review.model_dump(mode="json") for review in reviews], "leaks": leaks})
     else:
-        _print(found)
+        _print(reviews)
         typer.echo(pluralize(leaks, "leak"))
-    if leaks or any(one.unreadable for one in found):
+    if leaks or any(review.unreadable for review in reviews):
         raise typer.Exit(1)
 
 
-def _print(found: Sequence[TrajectoryReview]) -> None:
-    for one in found:
-        if one.unreadable:
-            _line(f"{one.id}  cannot be read: {one.unreadable}")
+def _print(reviews: Sequence[TrajectoryReview]) -> None:
+    for review in reviews:
+        if review.unreadable:
+            _line(f"{review.id}  cannot be read: {review.unreadable}")
             continue
-        right = {None: "", True: ", right", False: ", wrong"}[one.correct]
-        selected = "" if one.selected is None else f": {one.selected}"
-        _line(f"{one.id}  {one.outcome or 'broken off'}{right}, {pluralize(one.actions, 'action')}{selected}")
-        for line in (*(() if one.correct else one.findings), *(f"leak: {leak}" for leak in one.leaks), one.page):
+        right = {None: "", True: ", right", False: ", wrong"}[review.correct]
+        selected = "" if review.selected is None else f": {review.selected}"
+        _line(f"{review.id}  {review.outcome or 'broken off'}{right}, {pluralize(review.actions, 'action')}{selected}")
+        for line in (
+            *(() if review.correct else review.findings),
+            *(f"leak: {leak}" for leak in review.leaks),
+            review.page,
+        ):
             if line:
                 _line(line, indent="  ")
-    outcomes = Counter("not readable" if one.unreadable else one.outcome or "broken off" for one in found).most_common()
+    outcomes = Counter(
+        "not readable" if review.unreadable else review.outcome or "broken off" for review in reviews
+    ).most_common()
     counts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes)
-    typer.echo(f"{pluralize(len(found), 'trajectory', 'trajectories')}: {counts}")
-    right_or_wrong = [one.correct for one in found if one.correct is not None]
+    typer.echo(f"{pluralize(len(reviews), 'trajectory', 'trajectories')}: {counts}")
+    right_or_wrong = [review.correct for review in reviews if review.correct is not None]
     if right_or_wrong:
         typer.echo(f"{sum(right_or_wrong)} of {len(right_or_wrong)} selected the paper cited, by its title")
 

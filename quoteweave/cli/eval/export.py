@@ -143,21 +143,24 @@ def _tag(run: Path, year: "TrackYear", team: str | None) -> TrecRagTag:
 def _export_answers(
     path: Path, examples: Sequence[Example], predictions: Sequence[Prediction], tag: TrecRagTag, *, as_json: bool
 ) -> None:
-    found = trec_rag_answers(examples, predictions, sentence_texts, tag)
-    if not found.lines:
+    answers = trec_rag_answers(examples, predictions, sentence_texts, tag)
+    if not answers.lines:
         raise DatasetError("the run holds no answers: it ranks alone, or all of its predictions are errors")
     with writing_output(path):
-        path.write_text("".join(found.lines), "utf-8")
+        path.write_text("".join(answers.lines), "utf-8")
     if as_json:
-        counts = {name: getattr(found, name) for name in ("failed", "out_of_range", "dropped", "long")}
-        print_json({"file": str(path), "answers": len(found.lines), **counts})
+        counts = {name: getattr(answers, name) for name in ("failed", "out_of_range", "dropped", "long")}
+        print_json({"file": str(path), "answers": len(answers.lines), **counts})
         return
-    typer.echo(f"{path}: {pluralize(len(found.lines), 'answer')}")
+    typer.echo(f"{path}: {pluralize(len(answers.lines), 'answer')}")
     notes = {
-        pluralize(found.failed, "failed prediction"): (found.failed, "left out"),
-        pluralize(found.out_of_range, "citation"): (found.out_of_range, "of quotes that do not exist, left out"),
-        pluralize(found.dropped, "quote"): (found.dropped, "that nothing cites, left out: more than the track allows"),
-        pluralize(found.long, "answer"): (found.long, f"of more than {MAX_WORDS} words, which the track allows"),
+        pluralize(answers.failed, "failed prediction"): (answers.failed, "left out"),
+        pluralize(answers.out_of_range, "citation"): (answers.out_of_range, "of quotes that do not exist, left out"),
+        pluralize(answers.dropped, "quote"): (
+            answers.dropped,
+            "that nothing cites, left out: more than the track allows",
+        ),
+        pluralize(answers.long, "answer"): (answers.long, f"of more than {MAX_WORDS} words, which the track allows"),
     }
     for what, (count, message) in notes.items():
         if count:

@@ -34,8 +34,8 @@ from quoteweave.cli.options.evaluation import (
 from quoteweave.cli.options.settings import (
     JUDGING,
     CallsOption,
-    Given,
     ImageFolderOption,
+    OptionValues,
     make_settings,
     takes_settings,
 )
@@ -74,7 +74,7 @@ with --human."""
 def judge(
     run: RunArgument,
     dataset: DatasetOption,
-    given: Given,
+    option_values: OptionValues,
     references: ReferencesOption = None,
     image_folder: ImageFolderOption = None,
     concurrency: ConcurrencyOption = 8,
@@ -101,7 +101,7 @@ def judge(
     graded by two: the answer, and the relevance of what it cites.
     """
 
-    settings, path = make_settings(JudgeSettings, given), judgements_path(run, out, JUDGEMENTS)
+    settings, path = make_settings(JudgeSettings, option_values), judgements_path(run, out, JUDGEMENTS)
     if human is not None:
         check_judged(run, human)
     pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
@@ -111,8 +111,8 @@ def judge(
     asks: AttributionJudge | AnswerJudge = (AttributionJudge if cites_boxes else AnswerJudge)(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )
-    known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
-    stored = read_verdicts(path, **known)
+    judge_fields = {"model": asks.model.name, "prompt": asks.prompt.sha256}
+    stored = read_verdicts(path, **judge_fields)
     work = plan_judging(asks, pairs, stored)
     require_answers(work, run)
     if out is not None and not work.done:
@@ -121,13 +121,13 @@ def judge(
         print_judging_plan(work, "judge", settings.model)
         confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
         judge_and_keep(asks, work.left, path, "judging", concurrency=concurrency)
-    verdicts = read_verdicts(path, **known)
+    verdicts = read_verdicts(path, **judge_fields)
     here = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
     judging = summarise(here, [example.id for _, example in work.left], price)
     compared = None if human is None else agreement_with(human, here)
     head = {
         "preset": settings.preset,
-        **known,
+        **judge_fields,
         "judgements": str(path),
         "asked": len(work.left),
         "no_answer": work.no_answer,

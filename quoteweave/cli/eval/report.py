@@ -280,7 +280,7 @@ def _printed(table: str | None, names: Sequence[str] | None, runs: Sequence[Path
     return [None if name == "-" else printed_row(published, name) for name in names]
 
 
-def _as_dict(found: Sequence[RunPair], name: str, runs: Sequence[Path], files: Sequence[Path]) -> dict[str, object]:
+def _as_dict(run_pairs: Sequence[RunPair], name: str, runs: Sequence[Path], files: Sequence[Path]) -> dict[str, object]:
     layout: PairLayout = PAIR_LAYOUTS[name]
     paths = iter(runs)
     return {
@@ -307,7 +307,7 @@ def _as_dict(found: Sequence[RunPair], name: str, runs: Sequence[Path], files: S
                     for figure, one in pair.changes.items()
                 },
             }
-            for pair in found
+            for pair in run_pairs
         ],
         "files": [str(path) for path in files],
     }

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from quoteweave.cli.console import console, plain, print_failures, print_frequent_notes, print_json, print_message
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.settings import RANKING, RESOURCES, Given, make_settings, takes_settings
+from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.examples import Scope
@@ -98,7 +98,7 @@ def retrieval(
         ),
     ],
     collection: CollectionOption,
-    given: Given,
+    option_values: OptionValues,
     run: Annotated[
         Path | None, typer.Option(help="Keep the predictions in this folder, or resume those there.")
     ] = None,
@@ -130,20 +130,20 @@ def retrieval(
     Documents in the collection are searched as they were added. With
     --rerank, a ranking consists of the 40 candidates that are reranked.
     """
-    settings = name_chat_model(make_settings(RetrievalSettings, given))
+    settings = name_chat_model(make_settings(RetrievalSettings, option_values))
     examples = load_dataset(dataset.value, references)
     file, documents = _files(dataset, references)
     questions = Questions(dataset.value, examples, file, documents=documents)
-    found = search_dataset(questions, collection, settings, run=run, progress=TerminalProgress(quiet=as_json))
-    scores = score_retrieval(examples, found.predictions, dataset=dataset.value, quote_boxes=found.quote_boxes)
+    searched = search_dataset(questions, collection, settings, run=run, progress=TerminalProgress(quiet=as_json))
+    scores = score_retrieval(examples, searched.predictions, dataset=dataset.value, quote_boxes=searched.quote_boxes)
     errors = search_errors(scores)
-    print_frequent_notes(found.notes)
-    if only_whole_pages(found.predictions):
+    print_frequent_notes(searched.notes)
+    if only_whole_pages(searched.predictions):
         print_message(WHOLE_PAGES)
     if any(example.reference.layouts for example in examples) and QUOTES[0] not in scores["document"].figures:
         print_message(WITHOUT_LAYOUT_IDS)
     absent = Counter(example.document for example in examples)
-    for name, reason in found.unread.items():
+    for name, reason in searched.unread.items():
         typer.echo(
             f"not read: {name}: {reason}; nothing is found there for {pluralize(absent[name], 'question')}", err=True
         )
@@ -154,10 +154,10 @@ def retrieval(
         "terms": [str(path) for path in settings.terms],
         **{step: how and without_credentials(how) for step, how in steps.items()},
         "questions": len(examples),
-        "unread": dict(found.unread),
+        "unread": dict(searched.unread),
     }
     _show(scores, errors, head, as_json=as_json)
-    if found.unread or errors:
+    if searched.unread or errors:
         raise typer.Exit(1)
 
 

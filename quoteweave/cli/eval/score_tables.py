@@ -103,20 +103,20 @@ def as_dict(scores: Scores) -> dict[str, object]:
 def tables(scores: Scores) -> list[Table]:
     """Quote selection pooled and as means, judgements, other figures, then each breakdown, then correlations."""
     figures = scores.figures
-    found = []
+    shown_tables = []
     if _has_selection(figures):
-        found += [
+        shown_tables += [
             _selection("Quote selection over all pairs together (pooled), %", figures, ".pooled"),
             _selection("Quote selection, mean over questions, %", figures, ""),
         ]
     judged = {name: figures[name] for name in JUDGE if name in figures}
     others = {name: estimate for name, estimate in figures.items() if name not in SELECTION and name not in judged}
     if judged:
-        found.append(_list("Judgements, 0 to 5", judged, lambda value: half_up(value, 2)))
+        shown_tables.append(_list("Judgements, 0 to 5", judged, lambda value: half_up(value, 2)))
     if others:
-        found.append(_list("Other figures", others, _short))
+        shown_tables.append(_list("Other figures", others, _short))
     broken_down = (_breakdown(name, groups) for name, groups in scores.breakdowns.items())
-    return found + [table for table in (*broken_down, _correlations(scores)) if table is not None]
+    return shown_tables + [table for table in (*broken_down, _correlations(scores)) if table is not None]
 
 
 def _selection(title: str, figures: Figures, end: str) -> Table:
@@ -148,8 +148,14 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
             recall = found[POSITION_FIGURE]
             table.add_row(plain(group), _cell(recall, _percent), _count(table, [recall]))
         return table
-    known = [column for column in GROUP_COLUMNS if any(_known(found.get(column)) for found in groups.values())]
-    columns = [column for column in known if column.replace(BY_RULE, "source.") not in known or BY_RULE not in column]
+    defined_columns = [
+        column for column in GROUP_COLUMNS if any(_known(found.get(column)) for found in groups.values())
+    ]
+    columns = [
+        column
+        for column in defined_columns
+        if column.replace(BY_RULE, "source.") not in defined_columns or BY_RULE not in column
+    ]
     if not columns:
         return None
     headings = (GROUP_COLUMNS[column] for column in columns)

@@ -42,12 +42,12 @@ def option(
     return made
 
 
-def make_settings(record: type[Settings], given: Mapping[str, object]) -> Settings:
+def make_settings(record: type[Settings], option_values: Mapping[str, object]) -> Settings:
     """Make settings from the values that are not None; complete chat settings from the environment.
 
     Raises UsageError, which names the option, for a value that is not allowed.
     """
-    values = {key: value for key, value in given.items() if value is not None}
+    values = {key: value for key, value in option_values.items() if value is not None}
     try:
         read = record.model_validate(values)
     except ValidationError as error:
@@ -115,12 +115,12 @@ RESOURCES = ("device", "batch_size", "trust_remote_code", *WAITING)
 RANKING = ("retriever", "fusion", "terms", "expand", "rerank")
 JUDGING = (*CHAT, "prompts", *WAITING)
 
-Given = Mapping[str, object]
+OptionValues = Mapping[str, object]
 """The values of settings that options gave, by name."""
 
 
 def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of these settings to a command, after its own; the parameter `given` receives their values."""
+    """Add the options of these settings to a command, after its own; its parameter `option_values` has their values."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
@@ -131,14 +131,14 @@ def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[...,
         own = [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for name, parameter in signature.parameters.items()
-            if name != "given"
+            if name != "option_values"
         ]
         parameters = [*own, *options]
 
         @wraps(command)
         def _call(**values: object) -> None:
             found = {name: values.pop(name) for name in names}
-            command(**values, given={name: value for name, value in found.items() if value is not None})
+            command(**values, option_values={name: value for name, value in found.items() if value is not None})
 
         _call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         _call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
