@@ -96,16 +96,16 @@ class Connection:
             raise self._converted(error, advice) from None
         return answer.content
 
-    async def stream(self, path: str, body: Mapping[str, object], wanted: str) -> AsyncGenerator[object, None]:
+    async def stream(self, path: str, body: Mapping[str, object], expected: str) -> AsyncGenerator[object, None]:
         """Post a JSON body and yield the events of the streamed response, each as parsed JSON.
 
         Each event must arrive within `timeout_s` of the one before; comments do not count, nor does the time that the
         caller spends on an event. Raises what `post` does, also for an error that arrives as an event, and
         EndpointBadResponse for what is not JSON or not a stream.
         """
-        none, left = True, self._retry_policy.limit_s
+        is_empty, seconds_left = True, self._retry_policy.limit_s
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(seconds_left):
                 started = time.monotonic()
                 events = await self._client.post(
                     path,
@@ -115,44 +115,44 @@ class Connection:
                     stream=True,
                     stream_cls=_stream_of_data(),
                 )
-            left -= time.monotonic() - started
-            async with events, aclosing(self._in_time(aiter(events), left)) as in_time:
+            seconds_left -= time.monotonic() - started
+            async with events, aclosing(self._in_time(aiter(events), seconds_left)) as in_time:
                 async for event in in_time:
-                    none = False
+                    is_empty = False
                     yield event
             kind = events.response.headers.get("content-type", "")
         except Exception as error:
-            raise self._converted(error, wanted=wanted) from None
-        if none and "event-stream" in kind:
+            raise self._converted(error, expected=expected) from None
+        if is_empty and "event-stream" in kind:
             raise self.ended()
-        if none:
+        if is_empty:
             kind = one_line(self.redactor.clean(kind)) or "of no type"
-            raise self.bad_response(f"it is no stream of events, but {kind}", wanted)
+            raise self.bad_response(f"it is no stream of events, but {kind}", expected)
 
-    async def _in_time(self, events: AsyncIterator[object], left: float) -> AsyncGenerator[object, None]:
-        """Yield events, waiting at most `timeout_s` seconds for each, and `left` seconds for all together.
+    async def _in_time(self, events: AsyncIterator[object], seconds_left: float) -> AsyncGenerator[object, None]:
+        """Yield events, waiting at most `timeout_s` seconds for each, and `seconds_left` for all together.
 
         Raises TimeoutError and EndpointUnreachable.
         """
         while True:
             started = time.monotonic()
             try:
-                async with asyncio.timeout(min(left, self._retry_policy.timeout_s)):
+                async with asyncio.timeout(min(seconds_left, self._retry_policy.timeout_s)):
                     event = await anext(events)
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                if left <= self._retry_policy.timeout_s:
+                if seconds_left <= self._retry_policy.timeout_s:
                     raise
                 raise EndpointUnreachable(
                     f"{self.address.shown} timed out: nothing of its answer for the model {self.model} came for "
                     f"{self._retry_policy.timeout_s:g} s",
                     remedy=join_ways("ask again", "look into its log", by_setting("wait longer: {}", "timeout_s")),
                 ) from None
-            left -= time.monotonic() - started
+            seconds_left -= time.monotonic() - started
             yield event
 
-    def _converted(self, error: Exception, advice: str | None = None, wanted: str = "") -> Exception:
+    def _converted(self, error: Exception, advice: str | None = None, expected: str = "") -> Exception:
         """Convert an exception raised while reading a response; programming errors are returned unchanged."""
         import openai
 
@@ -169,32 +169,32 @@ class Connection:
         if isinstance(error, ResponseTooLarge):
             return self.wrong(f"{error}, which is more than is read of an answer")
         if isinstance(error, RecursionError):
-            return self.bad_response("its JSON is nested too deeply", wanted or "answer")
-        if isinstance(error, ValueError) and wanted:
-            return self.bad_response(f"an event is no JSON: {self.redactor.clean(str(error))}", wanted)
+            return self.bad_response("its JSON is nested too deeply", expected or "answer")
+        if isinstance(error, ValueError) and expected:
+            return self.bad_response(f"an event is no JSON: {self.redactor.clean(str(error))}", expected)
         return error
 
-    def check(self, value: object, shape: type[Body], wanted: str) -> Body:
+    def check(self, value: object, shape: type[Body], expected: str) -> Body:
         """Validate the value of an event as a record. Raises EndpointBadResponse, as `parse` does."""
         try:
             return shape.model_validate(value)
         except ValidationError as error:
-            raise self._misshapen(error, wanted) from None
+            raise self._misshapen(error, expected) from None
 
-    def parse(self, answer: bytes, shape: type[Body], wanted: str) -> Body:
+    def parse(self, answer: bytes, shape: type[Body], expected: str) -> Body:
         """Parse a response as a record. Raises EndpointBadResponse, which names the field at fault."""
         try:
             return shape.model_validate_json(answer)
         except ValidationError as error:
             message = error_in_body(answer, self.redactor)
             if message:
-                raise self.bad_response(f"it says {one_line(message)!r}", wanted) from None
-            raise self._misshapen(error, wanted) from None
+                raise self.bad_response(f"it says {one_line(message)!r}", expected) from None
+            raise self._misshapen(error, expected) from None
 
-    def bad_response(self, problem: str, wanted: str) -> EndpointBadResponse:
-        """The error for a response that is not what was `wanted`, such as "chat completion"."""
+    def bad_response(self, problem: str, expected: str) -> EndpointBadResponse:
+        """The error for a response that is not what was `expected`, such as "chat completion"."""
         return EndpointBadResponse(
-            f"{self.address.shown} answered for the model {self.model} with something that is no {wanted}: "
+            f"{self.address.shown} answered for the model {self.model} with something that is no {expected}: "
             f"{problem.rstrip('.')}",
             remedy="check that the URL is that of an OpenAI-compatible API; it usually ends in /v1",
         )
@@ -222,10 +222,10 @@ class Connection:
         headers |= {"api-key": self.address.key, "Authorization": Omit()}
         return {"headers": headers}
 
-    def _misshapen(self, error: ValidationError, wanted: str) -> EndpointBadResponse:
+    def _misshapen(self, error: ValidationError, expected: str) -> EndpointBadResponse:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "body"
-        return self.bad_response(f"{place}: {first['msg']}", wanted)
+        return self.bad_response(f"{place}: {first['msg']}", expected)
 
 
 def _sdk_client(http_client: BoundedClient, address: EndpointAddress, retry_policy: RetryPolicy) -> "AsyncOpenAI":

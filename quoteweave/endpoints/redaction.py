@@ -132,19 +132,19 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
 
 def _characters(escape: re.Match[str]) -> Iterator[tuple[str, int]]:
     """The characters that an escape stands for, each with the number of the escape's characters that stand for it."""
-    kind, written = escape.lastgroup, escape.group()
+    kind, escaped = escape.lastgroup, escape.group()
     if kind in ("percent", "hex"):
         mark = "%" if kind == "percent" else r"\x"
-        read = bytes.fromhex(written.replace(mark, "")).decode("utf-8", "surrogateescape")
+        read = bytes.fromhex(escaped.replace(mark, "")).decode("utf-8", "surrogateescape")
         yield from ((one, (len(mark) + 2) * len(one.encode("utf-8", "surrogateescape"))) for one in read)
     elif kind == "units":
-        read = bytes.fromhex(written.replace(r"\u", "")).decode("utf-16-be", "surrogatepass")
+        read = bytes.fromhex(escaped.replace(r"\u", "")).decode("utf-16-be", "surrogatepass")
         yield from ((one, 6 if one <= "\uffff" else 12) for one in read)
     elif kind == "char":
         yield _CONTROLS.get(escape["char"], escape["char"]), 2
     else:
-        read = html.unescape(written) or "\ufffd"
-        yield from ((one, 1 if at + 1 < len(read) else len(written) - at) for at, one in enumerate(read))
+        read = html.unescape(escaped) or "\ufffd"
+        yield from ((one, 1 if at + 1 < len(read) else len(escaped) - at) for at, one in enumerate(read))
 
 
 class StreamRedactor:

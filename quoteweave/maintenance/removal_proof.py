@@ -53,7 +53,7 @@ class RemovalCheck(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _SearchTerms:
     """What is searched for, and legitimate occurrences to ignore."""
 
     forms: tuple[bytes, ...]
@@ -67,17 +67,17 @@ class _Wanted:
     words: frozenset[bytes]
     """The first bytes of the compressed words of each page in the collection."""
 
-    def found_in(self, data: bytes | mmap.mmap) -> str | None:
+    def find_in(self, data: bytes | mmap.mmap) -> str | None:
         """Say which of it occurs in the bytes; None if nothing does."""
-        held: bytes | mmap.mmap = data
+        searched: bytes | mmap.mmap = data
         if any(data.find(longer) >= 0 for longer in self.longer):
-            held = bytes(data)
+            searched = bytes(data)
             for longer in self.longer:
-                held = held.replace(longer, b"")
-        if len(held) and any(held.find(form) >= 0 for form in self.forms):
+                searched = searched.replace(longer, b"")
+        if len(searched) and any(searched.find(form) >= 0 for form in self.forms):
             return "its name, or the hash of its content"
-        if self.rare and (shown := {found.lower() for found in _WORD.findall(held)} & self.rare):
-            return f"words of it ({', '.join(sorted(word.decode() for word in shown)[:3])})"
+        if self.rare and (found_words := {found.lower() for found in _WORD.findall(searched)} & self.rare):
+            return f"words of it ({', '.join(sorted(word.decode() for word in found_words)[:3])})"
         return None
 
 
@@ -96,18 +96,20 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
             raise UsageError(f"{name!r} is in the collection; remove it first")
         mentions = _mentions(collection, name)
         same = [document.name for document in collection.documents() if document.content == content]
-        wanted = _wanted(folder, collection, name, texts, None if same else content, mentioned=bool(mentions))
-        traces = [*_in_catalogue(collection, name), *_in_milvus(folder, wanted)]
+        search_terms = _search_terms(
+            folder, collection, name, texts, None if same else content, mentioned=bool(mentions)
+        )
+        traces = [*_in_catalogue(collection, name), *_in_milvus(folder, search_terms)]
     # Files that belong to pages of a document that is still being added are no traces; they are searched like others.
     traces += [f"{path} is referred to by nothing" for path in unreferenced_files(folder)]
-    traces += list(_in_segments(folder, wanted))
+    traces += list(_in_segments(folder, search_terms))
     verified = _verified(folder)
     folder.catalog.close()
     paths, size = sorted(path for path in root.rglob("*") if path.is_file()), 0
     for path in paths:
         size += path.stat().st_size
-        own = path in verified or (wanted.mentioned and path.name.startswith(folder.catalog.path.name))
-        traces += list(_in_file(path, root, wanted, own=own))
+        own = path in verified or (search_terms.mentioned and path.name.startswith(folder.catalog.path.name))
+        traces += list(_in_file(path, root, search_terms, own=own))
     traces += list(_in_free_pages(folder.catalog.path))
     return RemovalCheck(
         name=name,
@@ -119,7 +121,7 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
     )
 
 
-def _wanted(
+def _search_terms(
     folder: CollectionFolder,
     collection: Collection,
     name: str,
@@ -127,7 +129,7 @@ def _wanted(
     content: str | None,
     *,
     mentioned: bool,
-) -> _Wanted:
+) -> _SearchTerms:
     longer = [text for document in collection.documents() for text in (document.name, document.content)]
     longer += [str(origin.root) for origin in collection.origins().values()]
     used = referenced_keys(folder)
@@ -145,7 +147,7 @@ def _wanted(
     with folder.catalog.read() as db:
         heads = heads_of_words(db)
     containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
-    return _Wanted(
+    return _SearchTerms(
         forms=tuple(forms),
         rare=frozenset(rare),
         longer=tuple(form for text in containing for form in _forms(text)),
@@ -206,33 +208,35 @@ def _verified(folder: CollectionFolder) -> set[Path]:
     return {path for path in paths if path.is_file() and file_sha256(path) == path.name.partition(".")[0]}
 
 
-def _in_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[str]:
+def _in_file(path: Path, root: Path, search_terms: _SearchTerms, *, own: bool) -> Iterator[str]:
     """Yield what is left in a file. `own`: it belongs to an existing document, whose words may mention the name."""
-    if (found := wanted.found_in(str(path.relative_to(root)).encode("utf-8", "surrogateescape"))) is not None:
-        yield f"the path {path} holds {found}"
+    if (trace := search_terms.find_in(str(path.relative_to(root)).encode("utf-8", "surrogateescape"))) is not None:
+        yield f"the path {path} holds {trace}"
     if path.name.endswith("-wal") and path.stat().st_size:
         yield f"{path} was not emptied; it holds what was written last"
     if not path.stat().st_size:
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield from (f"{path} holds words of a removed page, at byte {at:,}" for at in unknown_words(data, wanted.words))
-        if not own and (found := wanted.found_in(data)) is not None:
-            yield f"{path} holds {found}"
+        yield from (
+            f"{path} holds words of a removed page, at byte {at:,}" for at in unknown_words(data, search_terms.words)
+        )
+        if not own and (trace := search_terms.find_in(data)) is not None:
+            yield f"{path} holds {trace}"
 
 
-def _in_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
+def _in_segments(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterator[str]:
     """Yield what is left in the lexical index, decoded, as its files store words without spaces between them."""
     for path in sorted(folder.segments.root.glob(f"*{SUFFIX}")):
         try:
-            held = read_segment(path).vocabulary()
+            vocabulary = read_segment(path).vocabulary()
         except (CollectionError, OSError) as error:
             yield f"{path} cannot be searched: {error}"
             continue
-        if (found := wanted.found_in(b" ".join(held))) is not None:
-            yield f"{path} holds {found}"
+        if (trace := search_terms.find_in(b" ".join(vocabulary))) is not None:
+            yield f"{path} holds {trace}"
 
 
-def _in_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
+def _in_milvus(folder: CollectionFolder, search_terms: _SearchTerms) -> Iterator[str]:
     """Yield what is left in the embedded Milvus, decoded, as its files are compressed."""
     paths = sorted((folder.root / MILVUS_FOLDER).rglob("*.parquet"))
     if not paths:
@@ -248,8 +252,8 @@ def _in_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
         if not rows.issuperset(table.column("row").to_pylist()):
             yield f"{path} holds vectors of quotes that are gone"
         text = json.dumps([table.column(name).unique().to_pylist() for name in ("document", "quote")])
-        if (found := wanted.found_in(text.encode())) is not None:
-            yield f"{path} holds {found}"
+        if (trace := search_terms.find_in(text.encode())) is not None:
+            yield f"{path} holds {trace}"
 
 
 def _in_free_pages(path: Path) -> Iterator[str]:

@@ -117,7 +117,7 @@ def _lost(what: str, document: str | None) -> Damage:
 
 def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -> dict[str, PreparedDocument | str]:
     """Parse stored files again: the prepared document or the reason for failure, by name; crops are stored."""
-    found: dict[str, PreparedDocument | str] = {}
+    outcome: dict[str, PreparedDocument | str] = {}
     to_read = []
     for name, document in documents.items():
         origin = document.origin
@@ -125,24 +125,24 @@ def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -
         try:
             path = collection.source_file_by_key(document.source)
         except CollectionError as error:
-            found[name] = str(error)
+            outcome[name] = str(error)
             continue
         if settings is None:
-            found[name] = "it was parsed with other settings, by another version, or by another tool"
+            outcome[name] = "it was parsed with other settings, by another version, or by another tool"
         else:
-            kept = collection.unfinished.of(unfinished_key(name, origin.content, settings.fingerprint))
+            unfinished_pages = collection.unfinished.of(unfinished_key(name, origin.content, settings.fingerprint))
             source = SourceFile(name, path, settings, collection.images)
             anew = origin.model_copy(update={"parser": settings.fingerprint})
-            to_read.append(FileReading(source, anew, settings.fingerprint, collection.sources, kept))
+            to_read.append(FileReading(source, anew, settings.fingerprint, collection.sources, unfinished_pages))
     with WorkerPool(min(4, os.cpu_count() or 1)) as workers:
         for read in read_files(to_read, lambda file: file, workers=workers, progress=AddProgress()):
             if isinstance(read, FileIssue):
-                found[read.name] = read.reason
+                outcome[read.name] = read.reason
             else:
-                found[read.document.name] = read
+                outcome[read.document.name] = read
     for file in to_read:
         file.unfinished.remove()
-    return found
+    return outcome
 
 
 def _settings(origin: Origin) -> ParserSettings | None:

@@ -50,31 +50,31 @@ def salvage(root: Path) -> Salvaged:
     """
     folder = CollectionFolder(root)
     path = folder.catalog.path
-    made = path.with_name(f"{path.name}.made")
-    kept, lost = _documents(folder.catalog)
-    lost.documents |= _named_by_quotes(folder, {*kept, *lost.documents})
+    new_path = path.with_name(f"{path.name}.made")
+    intact, lost = _documents(folder.catalog)
+    lost.documents |= _named_by_quotes(folder, {*intact, *lost.documents})
     with guard_writing(path):
-        for leftover in (made, *_beside(made)):
+        for leftover in (new_path, *_beside(new_path)):
             leftover.unlink(missing_ok=True)
-        create_catalog(made)
-        new = Catalog(made)
+        create_catalog(new_path)
+        new = Catalog(new_path)
         with new.write() as db:
-            for left in kept.values():
+            for left in intact.values():
                 _insert(db, left)
-            _insert_others(db, folder, kept)
+            _insert_others(db, folder, intact)
             _insert_lost(db, lost)
             db.execute(f"PRAGMA user_version = {settled_count(path)}")  # so that it is not taken for an older copy
         new.close()
-        for leftover in _beside(made):
+        for leftover in _beside(new_path):
             leftover.unlink(missing_ok=True)
-        sources = {str(left[0][4]) for left in kept.values()}
+        sources = {str(left[0][4]) for left in intact.values()}
         sources |= {found.source for found in (*lost.documents.values(), *_lost_before(folder.catalog))}
         lost.aside = _set_aside(folder, sources)
         if path.is_dir():  # a folder in place of the catalogue, with unknown content
             lost.aside.append(_moved_aside(folder, path))
         for old in _beside(path)[1:]:
             old.unlink(missing_ok=True)
-        made.replace(path)
+        new_path.replace(path)
         # Only now, as without the checksum a writing command would trust the old catalogue, and remove what that does
         # not list.
         delete_catalog_checksum(path)
@@ -121,7 +121,7 @@ def _beside(path: Path) -> list[Path]:
 
 def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
     """Documents whose pages and quotes are intact, and what was lost of these and of others."""
-    kept: dict[str, SalvagedRows] = {}
+    intact: dict[str, SalvagedRows] = {}
     lost = Salvaged()
     for key, name, root, path, source, record, checksum in _all(catalog, "documents", "key"):
         try:
@@ -144,25 +144,25 @@ def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
                 words = read_words(db, key, document)
         except _UNREADABLE:
             lost.words[name] = where
-        kept[name] = (key, name, root, path, source, record, checksum), [*pages], [*quotes], words
-    return kept, lost
+        intact[name] = (key, name, root, path, source, record, checksum), [*pages], [*quotes], words
+    return intact, lost
 
 
-def _named_by_quotes(folder: CollectionFolder, known: set[str]) -> dict[str, LostDocument]:
+def _named_by_quotes(folder: CollectionFolder, known_names: set[str]) -> dict[str, LostDocument]:
     """Documents whose own record was lost, known from their quotes; their sources and metadata are lost."""
     names = {}
     for _, id, _, *columns, record, checksum in _all(folder.catalog, "quotes", "row"):
         if checksum == row_checksum(record, id, *columns):
             with suppress(ValueError):
                 names[id.partition(":")[0]] = Quote.model_validate_json(record).document
-    found = {}
+    lost_documents = {}
     for path in folder.sources.root.rglob("*"):
         for id, name in names.items():
-            if name not in known and document_id(name, path.name[:64]) == id:
+            if name not in known_names and document_id(name, path.name[:64]) == id:
                 origin = Origin(root=folder.root.absolute(), content=path.name[:64], parser="")
                 source = path.relative_to(folder.sources.root).as_posix()
-                found[name] = LostDocument(origin=origin, source=source)
-    return found
+                lost_documents[name] = LostDocument(origin=origin, source=source)
+    return lost_documents
 
 
 def _all(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: ignore[type-arg]
@@ -217,11 +217,11 @@ def _insert_indexes(db: sqlite3.Connection, folder: CollectionFolder) -> list[tu
 
     Return the revisions and generations that were used.
     """
-    insert, given = "INSERT OR IGNORE INTO indexes VALUES (?, ?, ?, 0)", []
+    insert, used_numbers = "INSERT OR IGNORE INTO indexes VALUES (?, ?, ?, 0)", []
     for fingerprint, name, generation, revision in _all(folder.catalog, "indexes", "fingerprint"):
         with suppress(ValueError, TypeError):
             folder.generations.path(fingerprint, generation)
-            given.append((int(revision), generation))
+            used_numbers.append((int(revision), generation))
             db.execute(insert, (fingerprint, name, generation))
     for fingerprint, generation, seal in _all(folder.catalog, "index_seals", "fingerprint"):
         if isinstance(fingerprint, str) and isinstance(generation, int) and isinstance(seal, str):  # not damaged
@@ -229,9 +229,9 @@ def _insert_indexes(db: sqlite3.Connection, folder: CollectionFolder) -> list[tu
     for path in sorted(folder.generations.root.glob("*/*"), reverse=True):
         if path.name.isdigit():
             generation = int(path.name)
-            given.append((0, generation))
+            used_numbers.append((0, generation))
             state = IndexState(name="", fingerprint=path.parent.name, generation=1, revision=0, folder=path)
             plan = read_plan(state)
             if plan is not None and plan.fingerprint == state.fingerprint:
                 db.execute(insert, (state.fingerprint, plan.spec, generation))
-    return given
+    return used_numbers

@@ -246,23 +246,23 @@ class Served:
             raise UsageError(f"abstain: {name!r} is not among the calibrations of this server; there are: {known}")
         return found
 
-    def _check_retrieval(self, served: ServedCollection, wanted: Mapping[str, object]) -> None:
-        retrievers = wanted.get("retriever")
+    def _check_retrieval(self, served: ServedCollection, settings: Mapping[str, object]) -> None:
+        retrievers = settings.get("retriever")
         if isinstance(retrievers, tuple):
             allowed = self.retrievers(served)
             parts = [part for text in retrievers for part in member_specs(text)]
             for part in parts:
                 if part not in allowed and parse_spec(part).shown not in allowed and not _short(part, allowed):
-                    known = ", ".join(allowed)
-                    raise UsageError(f"retriever: {part!r} is not among those that may be named here: {known}")
+                    names = ", ".join(allowed)
+                    raise UsageError(f"retriever: {part!r} is not among those that may be named here: {names}")
         for key, allowed_names in (
             ("expand", ("rules", "rm3", "chat")),
             ("rerank", (*self.settings.rerankers, "chat")),
         ):
-            name = wanted.get(key)
+            name = settings.get(key)
             if name is not None and name not in allowed_names and name != getattr(self.defaults, key):
-                known = ", ".join(allowed_names)
-                raise UsageError(f"{key}: {name!r} is not among those that may be named here: {known}")
+                names = ", ".join(allowed_names)
+                raise UsageError(f"{key}: {name!r} is not among those that may be named here: {names}")
 
 
 def no_such_collection(name: str) -> ProblemError:

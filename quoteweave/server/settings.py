@@ -167,20 +167,20 @@ class ServerSettings(Record):
         return bool(self.trusted_proxies) or (public is not None and public not in LOOPBACK)
 
 
-def named_collections(given: Sequence[str]) -> dict[str, Path]:
+def named_collections(texts: Sequence[str]) -> dict[str, Path]:
     """Return the folders given as `NAME=DIR` or `DIR`, by name; `DIR` alone is named like its folder.
 
     Raises UsageError for a name that is given twice.
     """
-    found: dict[str, Path] = {}
-    for text in given:
+    folders: dict[str, Path] = {}
+    for text in texts:
         name, equals, folder = text.partition("=")
         path = Path(folder) if equals and NAME.fullmatch(name) else Path(text)
         name = name if equals and NAME.fullmatch(name) else path.resolve().name
-        if name in found:
+        if name in folders:
             raise UsageError(f"two collections are named {name!r}; give one another name: NAME={path}")
-        found[name] = path
-    return found
+        folders[name] = path
+    return folders
 
 
 def read_server_settings(path: Path | None, given: Mapping[str, object]) -> ServerSettings:

@@ -189,23 +189,23 @@ class KeyStore:
             return False
         return True
 
-    def _make(self, wanted: KeyRequest) -> Key:
+    def _make(self, request: KeyRequest) -> Key:
         now = self._clock()
-        if not _NAME.fullmatch(wanted.name) or not wanted.name.strip():
-            raise UsageError(f"{wanted.name!r} cannot be a key's name: give 1 to 100 characters on one line")
-        if wanted.expires is not None and wanted.expires <= now:
-            raise UsageError(f"the key would have expired at {wanted.expires:%Y-%m-%d %H:%M} UTC; name a later time")
-        if wanted.collections is not None and not wanted.collections:
+        if not _NAME.fullmatch(request.name) or not request.name.strip():
+            raise UsageError(f"{request.name!r} cannot be a key's name: give 1 to 100 characters on one line")
+        if request.expires is not None and request.expires <= now:
+            raise UsageError(f"the key would have expired at {request.expires:%Y-%m-%d %H:%M} UTC; name a later time")
+        if request.collections is not None and not request.collections:
             raise UsageError("a key for no collection opens nothing; name collections, or none for all")
         try:
             return Key(
                 id=secrets.token_hex(4),
-                name=wanted.name,
-                scopes=tuple(dict.fromkeys(wanted.scopes)),
-                collections=None if wanted.collections is None else tuple(dict.fromkeys(wanted.collections)),
+                name=request.name,
+                scopes=tuple(dict.fromkeys(request.scopes)),
+                collections=None if request.collections is None else tuple(dict.fromkeys(request.collections)),
                 created=now,
-                expires=wanted.expires,
-                **wanted.limits,
+                expires=request.expires,
+                **request.limits,
             )
         except ValidationError as error:
             first = error.errors()[0]

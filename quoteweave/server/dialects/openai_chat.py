@@ -170,19 +170,19 @@ async def complete_chat(
     return record_response(_completion(request, kept.answered, notes))
 
 
-def _completion(request: ChatRequest, found: Answered, notes: tuple[str, ...]) -> ChatCompletion:
-    written = chat_message(found.answer, with_sources=request.quoteweave.footnotes)
+def _completion(request: ChatRequest, answered: Answered, notes: tuple[str, ...]) -> ChatCompletion:
+    content = chat_message(answered.answer, with_sources=request.quoteweave.footnotes)
     message = CompletionMessage(
-        content=written["content"],
-        annotations=tuple(dict(each) for each in written["annotations"]),
-        quoteweave=answer_fields(found.answer, found.context, found.trace, notes),
+        content=content["content"],
+        annotations=tuple(dict(each) for each in content["annotations"]),
+        quoteweave=answer_fields(answered.answer, answered.context, answered.trace, notes),
     )
     return ChatCompletion(
         id=f"chatcmpl-{uuid4().hex}",
         created=int(time.time()),
         model=request.model,
-        choices=(Choice(message=message, finish_reason=_finish_reason(found.answer)),),
-        usage=_usage(found.answer),
+        choices=(Choice(message=message, finish_reason=_finish_reason(answered.answer)),),
+        usage=_usage(answered.answer),
     )
 
 

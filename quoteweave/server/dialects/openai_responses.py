@@ -162,20 +162,20 @@ async def _following(response_id: str, request: AnswerRequest, served: Served, g
     If it was not, a new conversation begins with the turns up to that response. Raises ProblemError if no such response
     is stored, or not for this key.
     """
-    kept = _KEPT.fullmatch(response_id)
-    found: Conversation | None = None
-    if kept is not None:
+    id_parts = _KEPT.fullmatch(response_id)
+    conversation_found: Conversation | None = None
+    if id_parts is not None:
         try:
-            found = await run_in_threadpool(served.conversations.get, kept[1], grant.viewer)
+            conversation_found = await run_in_threadpool(served.conversations.get, id_parts[1], grant.viewer)
         except ConversationNotFound:
-            found = None
-    turns = () if found is None else found.turns
-    place = next((at for at, turn in enumerate(turns) if kept is not None and turn.id == kept[2]), None)
-    if found is None or place is None:
+            conversation_found = None
+    turns = () if conversation_found is None else conversation_found.turns
+    place = next((at for at, turn in enumerate(turns) if id_parts is not None and turn.id == id_parts[2]), None)
+    if conversation_found is None or place is None:
         detail = f"no response {response_id!r} is stored; send what was said before in input"
         raise refuse("previous_response_id", detail)
     history = (*history_of(turns[: place + 1]), *request.history)
     is_last = place + 1 == len(turns)
     # A request that is not to be stored may follow a stored one, but is not added to its conversation.
-    conversation = found.id if is_last and request.store is not False else None
+    conversation = conversation_found.id if is_last and request.store is not False else None
     return request.model_copy(update={"history": history, "conversation": conversation})

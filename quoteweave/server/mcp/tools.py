@@ -72,16 +72,16 @@ async def fetch(call: Call, given: FetchArguments) -> CallToolResult:
     return _result(fetched(call, collection, quote))
 
 
-async def ask(call: Call, given: AskArguments) -> CallToolResult:
+async def ask(call: Call, arguments: AskArguments) -> CallToolResult:
     """Answer a question."""
-    collection = await run_in_threadpool(call.collection, given.collection)
+    collection = await run_in_threadpool(call.collection, arguments.collection)
     # The answer is not stored: the tool is declared to be read-only, and the client keeps its own conversation.
-    request = AnswerRequest(question=given.question, filters=Filter(documents=given.documents), store=False)
+    request = AnswerRequest(question=arguments.question, filters=Filter(documents=arguments.documents), store=False)
     prepared = prepare_answer(call.served, collection, request, base_url=call.base_url, grant=call.grant)
     answer = await _answer(prepared, call)
     if isinstance(answer, Problem):
         return failure(answer.detail)
-    shown, notes = await _shown_images(call, collection, answer)
+    images, notes = await _shown_images(call, collection, answer)
     record = CitedAnswer(
         collection=collection.name,
         question=answer.question,
@@ -91,13 +91,13 @@ async def ask(call: Call, given: AskArguments) -> CallToolResult:
         warnings=(*answer.warnings, *notes),
         model=answer.model,
     )
-    return _result(record, shown, text=_readable(record))
+    return _result(record, images, text=_readable(record))
 
 
-async def read_page(call: Call, given: ReadPageArguments) -> CallToolResult:
+async def read_page(call: Call, arguments: ReadPageArguments) -> CallToolResult:
     """Read a page."""
-    collection = await run_in_threadpool(call.collection, given.collection)
-    opened, place = collection.collection, (given.document, given.page)
+    collection = await run_in_threadpool(call.collection, arguments.collection)
+    opened, place = collection.collection, (arguments.document, arguments.page)
     page = await run_in_threadpool(describe_page, collection, *place, call.base_url)
     words = (await run_in_threadpool(page_word_boxes, collection, *place)).words
     pictures: list[ContentBlock] = []
@@ -111,8 +111,8 @@ async def read_page(call: Call, given: ReadPageArguments) -> CallToolResult:
         lines.setdefault(word.line, []).append(word.text)
     record = PageContent(
         collection=collection.name,
-        document=given.document,
-        page=given.page,
+        document=arguments.document,
+        page=arguments.page,
         page_label=page.page.label,
         pages=page.pages,
         width=page.page.width,
@@ -195,7 +195,7 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
     A cancelled call closes the stream, so that the model stops.
     """
     answer: Answer | None = None
-    written, notes = 0, tuple[str, ...]()
+    characters, notes = 0, tuple[str, ...]()
     async with aclosing(prepared.events()) as events:
         async for event in events:
             if isinstance(event, ErrorEvent):
@@ -209,8 +209,8 @@ async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
             elif isinstance(event, ThoughtEvent):
                 await call.progress.notify("the model is thinking")
             elif isinstance(event, TextEvent):
-                written += len(event.text)
-                await call.progress.notify(f"{pluralize(written, 'character')} written")
+                characters += len(event.text)
+                await call.progress.notify(f"{pluralize(characters, 'character')} written")
     if answer is None:
         raise RuntimeError("the stream of the answer ended without the answer")
     return answer.model_copy(update={"warnings": (*notes, *answer.warnings)})
@@ -220,23 +220,23 @@ async def _shown_images(
     call: Call, collection: ServedCollection, answer: Answer
 ) -> tuple[list[ContentBlock], list[str]]:
     """Return the images that the answer shows, each under a line that names it, and notes on those not sent."""
-    shown: list[ContentBlock] = []
-    notes, left = [], MAX_PICTURES
+    blocks_shown: list[ContentBlock] = []
+    notes, bytes_left = [], MAX_PICTURES
     blocks = {block.citation.quote_id: block for block in answer.blocks if isinstance(block, ImageBlock)}
     for block in (one for one in blocks.values() if one.citation.has_picture):
-        named = f"image{block.citation.number}, {citation_title(block.citation)}"
+        title = f"image{block.citation.number}, {citation_title(block.citation)}"
         try:
             quote = await run_in_threadpool(collection.collection.quote, block.citation.quote_id)
             content = await call.served.pictures.quote_content(collection.collection, quote)
         except (QuoteweaveError, ProblemError) as error:
-            notes.append(f"{named}: its picture cannot be shown: {problem_of(error).detail}")
+            notes.append(f"{title}: its picture cannot be shown: {problem_of(error).detail}")
             continue
-        if len(content) > left:
-            notes.append(f"{named}: its picture is too large to be sent here; see {block.citation.url}")
+        if len(content) > bytes_left:
+            notes.append(f"{title}: its picture is too large to be sent here; see {block.citation.url}")
             continue
-        left -= len(content)
-        shown += [TextContent(text=f"{named}: {block.summary}"), _image(content)]
-    return shown, notes
+        bytes_left -= len(content)
+        blocks_shown += [TextContent(text=f"{title}: {block.summary}"), _image(content)]
+    return blocks_shown, notes
 
 
 def _readable(record: CitedAnswer) -> str:

@@ -128,24 +128,24 @@ def _exported(found: Conversation, format: ExportFormat, served: Served) -> str 
             assert_never(format)
 
 
-def _pictures(found: Conversation, served: Served) -> dict[str, bytes]:
+def _pictures(conversation: Conversation, served: Served) -> dict[str, bytes]:
     """The pictures that the answers show; if the collection no longer has a picture, the Word file only names it."""
-    shown = {
+    quotes = {
         citation.quote_id: quote
-        for turn in found.turns
+        for turn in conversation.turns
         for citation in turn.answered.answer.citations
         if citation.kind == "image"
         and (quote := turn.answered.context.quote(citation.kind, citation.number)) is not None
         and quote.image is not None
     }
-    if not shown:
+    if not quotes:
         return {}
     try:
-        collection = served.collection(found.collection).collection
+        collection = served.collection(conversation.collection).collection
     except (ProblemError, CollectionError):
         return {}
-    crops, _ = stored_crops(collection, list(shown.values()))
-    return {name: crops[quote.image] for name, quote in shown.items() if quote.image in crops}
+    crops, _ = stored_crops(collection, list(quotes.values()))
+    return {name: crops[quote.image] for name, quote in quotes.items() if quote.image in crops}
 
 
 def _with_urls(conversation: Conversation, base_url: str) -> Conversation:
