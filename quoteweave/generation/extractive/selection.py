@@ -109,7 +109,7 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     return [*statements_of_best, *compared], bool(contradicting)
 
 
-def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+def states_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether a statement of another document contradicts one: with another date, person or time of day.
 
     They contradict each other only if the question names something, and
@@ -118,18 +118,18 @@ def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) 
       or name. What is so at different times ("Who is the chair?"), or held every year, is no disagreement; a date that
       only says more ("3 May 1901" for "1901") is the same.
     """
-    subject, documents = subject_terms(question), {one.quote.document, other.quote.document}
+    subject, documents = subject_terms(question), {first.quote.document, second.quote.document}
     if len(documents) < 2 or not question.names:
         return False
     if not _ASKS_PAST_ACT.match(question.analysis.text):
-        return question.analysis.asks == "date" and _clocks_differ(one, other, subject)
-    if any(not with_words_alike(frozenset(each.words), subject).issuperset(subject) for each in (one, other)):
+        return question.analysis.asks == "date" and _clocks_differ(first, second, subject)
+    if any(not with_words_alike(frozenset(each.words), subject).issuperset(subject) for each in (first, second)):
         return False
     if question.analysis.asks == "date":
-        dates = [_dates_of(each.text) for each in (one, other)]
-        return all(len(found) == 1 for found in dates) and _dates_differ(dates[0][0], dates[1][0])
-    names = [new_names(each, question) for each in (one, other)]
-    return all(len(found) == 1 for found in names) and set(names[0][0]).isdisjoint(names[1][0])
+        dates = [_dates_of(each.text) for each in (first, second)]
+        return all(len(of_statement) == 1 for of_statement in dates) and _dates_differ(dates[0][0], dates[1][0])
+    names = [new_names(each, question) for each in (first, second)]
+    return all(len(of_statement) == 1 for of_statement in names) and set(names[0][0]).isdisjoint(names[1][0])
 
 
 def _gives_other_numbers(one: Statement, other: Statement, question: QuestionTerms) -> bool:
