@@ -71,10 +71,10 @@ def attribution_as_answer(attribution: Attribution, collection: Collection, *, w
     return Answered(answer=answer, context=context, trace=attribution.trace)
 
 
-def _named(found: Candidate) -> str:
+def _named(candidate: Candidate) -> str:
     """A candidate's title and place, and what its paper is."""
-    told = [found.under(found.title), *([] if found.paper is None else [describe_paper(found.paper)])]
-    return ". ".join([*told, *([] if found.note is None else [found.note.rstrip(".")])])
+    told = [candidate.under(candidate.title), *([] if candidate.paper is None else [describe_paper(candidate.paper)])]
+    return ". ".join([*told, *([] if candidate.note is None else [candidate.note.rstrip(".")])])
 
 
 def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:
@@ -102,11 +102,11 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))
 
 
-def _context(shown: Sequence[Candidate], collection: Collection) -> tuple[Context, list[str]]:
+def _context(candidates: Sequence[Candidate], collection: Collection) -> tuple[Context, list[str]]:
     """The passages as a context, and the mark of each."""
     hits: dict[str, list[Hit]] = {"text": [], "image": []}
     marks = []
-    for one in shown:
+    for one in candidates:
         quote = collection.quote(one.citation.quote_id)
         own = hits[one.kind]
         own.append(Hit(rank=len(own) + 1, score=one.score, quote=quote))
@@ -118,17 +118,17 @@ def _answer(
     question: str,
     text: str,
     context: Context,
-    found: Sequence[Citation],
+    citations: Sequence[Citation],
     status: AnswerStatus,
     warnings: tuple[str, ...] = (),
 ) -> Answer:
     """Build the answer; each of its citations keeps the verdict and the words that were found for it.
 
-    `found` has the citations of each passage in the order of its marks; the last one serves any further marks.
+    `citations` has those of each passage in the order of its marks; the last one serves any further marks.
     """
     answer = build_answer(question, text, context, model=MODEL, status=status, warnings=warnings)
     waiting: dict[str, list[Citation]] = {}
-    for one in found:
+    for one in citations:
         waiting.setdefault(one.quote_id, []).append(one)
 
     def next_of(passage: list[Citation]) -> Citation:

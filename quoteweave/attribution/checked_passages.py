@@ -49,15 +49,15 @@ async def confirm(claim: str, candidates: Sequence[Candidate], checker: ClaimChe
     return tuple(one.model_copy(update={"rank": rank}) for rank, one in enumerate(ranked, 1))
 
 
-def _confirmed(found: Candidate, supports: bool | None, failure: str | None) -> Candidate:
-    citation = found.citation
+def _confirmed(candidate: Candidate, supports: bool | None, failure: str | None) -> Candidate:
+    citation = candidate.citation
     if supports is None:
         reason = " ".join(part for part in (citation.reason, failure) if part) or None
-        return found.model_copy(update={"citation": citation.model_copy(update={"reason": reason})})
+        return candidate.model_copy(update={"citation": citation.model_copy(update={"reason": reason})})
     outcome: Outcome = "supported" if supports else "not_found"
     said = citation.model_copy(update={"checker_verdict": supports, "reason": None if supports else DENIED})
     rejection: Rejection | None = None if supports else "denied"
-    return found.model_copy(update={"outcome": outcome, "citation": said, "rejection": rejection})
+    return candidate.model_copy(update={"outcome": outcome, "citation": said, "rejection": rejection})
 
 
 MODEL = "attribution"

@@ -87,11 +87,11 @@ class Attribution(Record):
     trace: Trace = Field(description="how the candidates were found")
 
 
-def how_sure(found: Attribution) -> str:
+def how_sure(attribution: Attribution) -> str:
     """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
-    share = 100 * (found.confidence or 0)
+    share = 100 * (attribution.confidence or 0)
     # 0 % and 100 % are not shown, as no estimate is sure.
     told = "less than 1" if share < 1 else "more than 99" if share > 99 else f"{share:.0f}"
     chance = f"The chance that the first is the source is estimated at {told}\u00a0%"
-    is_cited = found.signals is not None and found.signals.cited
+    is_cited = attribution.signals is not None and attribution.signals.cited
     return f"{chance}; another paper that was read cites it for such a claim." if is_cited else f"{chance}."

@@ -141,9 +141,9 @@ def place(quote: "Quote") -> str:
     return f"{shown_name(quote.document)}, {quote.place}"
 
 
-def snippet(words: str, layout: str, length: int = 160) -> str:
+def snippet(words: str, layout: str) -> str:
     """The first words of a quote of this layout on one line."""
-    return shorten_to_line(words or f"({layout} without words)", length)
+    return shorten_to_line(words or f"({layout} without words)", 160)
 
 
 @contextmanager

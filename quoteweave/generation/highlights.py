@@ -327,10 +327,10 @@ def _weights(claim: str) -> dict[str, float]:
     return {word: NUMBER_WEIGHT if has_digit(word) else 1.0 for word in dict.fromkeys(words(claim))}
 
 
-def _joined(found: Iterable[Range], text: str, *, apart: bool) -> list[Range]:
+def _joined(ranges: Iterable[Range], text: str, *, apart: bool) -> list[Range]:
     """Sort ranges, and merge those that overlap or, unless they are cells, are separated by punctuation only."""
     joined: list[Range] = []
-    for start, end in sorted(set(found)):
+    for start, end in sorted(set(ranges)):
         touches = joined and (start < joined[-1][1] or (not apart and not text[joined[-1][1] : start].strip(_SIGNS)))
         if touches:
             joined[-1] = (joined[-1][0], max(joined[-1][1], end))

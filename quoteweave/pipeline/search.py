@@ -254,8 +254,8 @@ class Search:
             return await run_inline_if_short("search", query.text, function, *args, **kwargs)
         return await run_in_pool("search", function, *args, **kwargs)
 
-    def _note_missing_reasons(self, state: "_SearchState", found: bool) -> None:
-        if found and not any(state.reasons.values()):
+    def _note_missing_reasons(self, state: "_SearchState", has_hits: bool) -> None:
+        if has_hits and not any(state.reasons.values()):
             state.add_note("This retriever does not say why its hits rank where they do; lexical does.")
         elif self._reranker is not None:
             state.add_note("The reasons are those of the search; the reranker gives none for its order.")

@@ -33,35 +33,37 @@ class Observation(Record):
     read: ReadOutcome | None = None
 
 
-def observe_papers(found: PapersFound, limit: int) -> Observation:
+def observe_papers(result: PapersFound, limit: int) -> Observation:
     """Show the papers that a search found, in at most `limit` tokens; notes of the source are not shown."""
-    if not found.papers:
-        return Observation(text="No paper was found. Search with other words.", notes=found.notes)
-    texts = [one.abstract or "not known" for one in found.papers]
-    text, notes = _fitted(found.papers, "abstract", texts, limit)
-    return Observation(text=text, shown=found.papers, notes=(*found.notes, *notes))
+    if not result.papers:
+        return Observation(text="No paper was found. Search with other words.", notes=result.notes)
+    texts = [one.abstract or "not known" for one in result.papers]
+    text, notes = _fitted(result.papers, "abstract", texts, limit)
+    return Observation(text=text, shown=result.papers, notes=(*result.notes, *notes))
 
 
-def observe_snippets(found: SnippetsFound, limit: int) -> Observation:
+def observe_snippets(result: SnippetsFound, limit: int) -> Observation:
     """Show the passages that a search found, in at most `limit` tokens."""
-    if not found.snippets:
-        return Observation(text="No passage was found. Search with other words.", notes=found.notes)
-    papers = [one.paper for one in found.snippets]
-    texts = [f"({one.section}) {one.text}" if one.section else one.text for one in found.snippets]
+    if not result.snippets:
+        return Observation(text="No passage was found. Search with other words.", notes=result.notes)
+    papers = [one.paper for one in result.snippets]
+    texts = [f"({one.section}) {one.text}" if one.section else one.text for one in result.snippets]
     text, notes = _fitted(papers, "passage", texts, limit)
     shown = {paper.id: paper for paper in papers}
-    return Observation(text=text, shown=tuple(shown.values()), notes=(*found.notes, *notes))
+    return Observation(text=text, shown=tuple(shown.values()), notes=(*result.notes, *notes))
 
 
-def observe_text(paper: Paper, found: PaperText, limit: int) -> Observation:
+def observe_text(paper: Paper, full_text: PaperText, limit: int) -> Observation:
     """Show the text of a paper, in at most `limit` tokens: of a longer one the beginning and the end."""
-    head = _head(paper, found)
-    text, left_out = cut_text(found.text, limit - estimate_tokens(head) - 40)
-    notes = () if found.note is None else (found.note,)
+    head = _head(paper, full_text)
+    text, left_out = cut_text(full_text.text, limit - estimate_tokens(head) - 40)
+    notes = () if full_text.note is None else (full_text.note,)
     if left_out:
-        note = f"Of the text of “{_line(paper.title)}”, {left_out:,} of {len(found.text):,} characters were left out."
+        note = (
+            f"Of the text of “{_line(paper.title)}”, {left_out:,} of {len(full_text.text):,} characters were left out."
+        )
         notes = (*notes, note)
-    return Observation(text=f"{head}\n\n{text}", shown=(paper,), notes=notes, read=found.outcome)
+    return Observation(text=f"{head}\n\n{text}", shown=(paper,), notes=notes, read=full_text.outcome)
 
 
 def find_passages(paper: Paper, full_text: PaperText, query: str, limit: int) -> Observation:
@@ -147,12 +149,12 @@ def _entry(paper: Paper, label: str, said: str, longest: int) -> str:
     return "\n  ".join([*lines, f"{label}: {_line(said, longest)}"] if longest else lines)
 
 
-def _head(paper: Paper, found: PaperText) -> str:
+def _head(paper: Paper, full_text: PaperText) -> str:
     title = f"“{_line(paper.title)}”"
-    if found.outcome == "full_text":
+    if full_text.outcome == "full_text":
         return f"The text of {title}:"
-    why = found.note or found.outcome.replace("_", " ")
-    if not found.text.strip():
+    why = full_text.note or full_text.outcome.replace("_", " ")
+    if not full_text.text.strip():
         return f"The text of {title} cannot be had: {_line(why)}"
     return f"The text of {title} cannot be had: {_line(why)}\nIts abstract:"
 

@@ -112,13 +112,13 @@ def _hiding_notes(examples: Sequence[Example]) -> Iterator[str]:
 
 @contextmanager
 def _open_source(
-    setting: PaperRunSettings, given: PaperSource | None, folder: Path, progress: Progress
+    setting: PaperRunSettings, source_object: PaperSource | None, folder: Path, progress: Progress
 ) -> Iterator[tuple[PaperSource | None, Mapping[str, str]]]:
     """Yield the source that is searched (None if none is) and the fingerprints of what it holds."""
     if not setting.actions:
         yield None, {}
         return
-    source = _searched(setting, given)
+    source = _searched(setting, source_object)
     if isinstance(source, Path):
         with _open_collection(source, setting, progress) as opened:
             yield opened
@@ -129,10 +129,10 @@ def _open_source(
 
 @contextmanager
 def _open_ranker(
-    setting: PaperRunSettings, given: PaperSource | None, folder: Path, progress: Progress
+    setting: PaperRunSettings, source_object: PaperSource | None, folder: Path, progress: Progress
 ) -> Iterator[tuple[PaperRanker, Mapping[str, str]]]:
     """Yield what ranks papers, and the fingerprints of what it searches."""
-    source, name = _searched(setting, given), " + ".join(setting.retriever)
+    source, name = _searched(setting, source_object), " + ".join(setting.retriever)
     if isinstance(source, Path):
         with _open_collection(source, setting, progress) as (own, fingerprints):
             yield PaperRanker(SourceRanking(own), setting.results, name), fingerprints
@@ -143,9 +143,9 @@ def _open_ranker(
         yield PaperRanker(LiteratureRanking(literature), setting.results, name), {"source": opened.name}
 
 
-def _searched(setting: PaperRunSettings, given: PaperSource | None) -> SourceName | PaperSource | Path:
+def _searched(setting: PaperRunSettings, source_object: PaperSource | None) -> SourceName | PaperSource | Path:
     """The service or the source of one's own that is searched, or the folder of a collection. Raises UsageError."""
-    source = setting.source or given
+    source = setting.source or source_object
     if source is None:
         searches = "ranking" if setting.ranking else f"condition {setting.condition!r}"
         otherwise = "" if setting.ranking else ', or set condition = "no_commands"'
@@ -333,11 +333,11 @@ def paper_search_of(trajectory: Trajectory) -> PaperSearch:
     )
 
 
-def _step(step: Step, known: Mapping[str, Paper]) -> SearchStep:
+def _step(step: Step, papers_by_id: Mapping[str, Paper]) -> SearchStep:
     action = step.action
     papers = step.shown
     if isinstance(action, Select) and step.error is None:
-        papers = (known[action.paper_id],)
+        papers = (papers_by_id[action.paper_id],)
     fields = [str(value) for key, value in action.model_dump().items() if key != "name"]
     failed = step.read if isinstance(action, Read | FindInText) and step.read != "full_text" else None
     return SearchStep(

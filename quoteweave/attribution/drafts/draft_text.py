@@ -213,11 +213,11 @@ def _without_formulas(text: str) -> str:
     return "".join([*parts, text[last:]])
 
 
-def _unemphasised(found: re.Match[str]) -> str:
+def _unemphasised(match: re.Match[str]) -> str:
     """Replace signs beside a space by spaces, so that a sentence can end before them; others by joiners."""
-    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
     at_edge = not before.strip() or not after.strip()
-    return (" " if at_edge else JOINER) * len(found[0])
+    return (" " if at_edge else JOINER) * len(match[0])
 
 
 def _paragraph_lines(text: str) -> Iterator[int]:
@@ -295,29 +295,29 @@ def _without_environments(text: str) -> str:
     return "".join([*parts, text[last:start], _blanked(text[start:])] if depth else [*parts, text[last:]])
 
 
-def _bare_formula(found: re.Match[str]) -> str:
-    opening, inside, closing = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
+def _bare_formula(match: re.Match[str]) -> str:
+    opening, inside, closing = match.group(1, 2, 3) if match[1] else match.group(4, 5, 6)
     return f"{JOINER * len(opening)}{inside}{JOINER * len(closing)}"
 
 
-def _accented(found: re.Match[str]) -> str:
-    letter = found[2] or found[3] or found[5]
-    return unicodedata.normalize("NFC", letter + _ACCENTS[found[1] or found[4]])[:1].rjust(len(found[0]), JOINER)
+def _accented(match: re.Match[str]) -> str:
+    letter = match[2] or match[3] or match[5]
+    return unicodedata.normalize("NFC", letter + _ACCENTS[match[1] or match[4]])[:1].rjust(len(match[0]), JOINER)
 
 
-def _opened(found: re.Match[str]) -> str:
+def _opened(match: re.Match[str]) -> str:
     """Replace a command that begins a font: within a word by joiners, elsewhere by spaces."""
-    inside = found.string[found.start() - 1 : found.start()].isalnum()
-    return (JOINER if inside else " ") * len(found[0])
+    inside = match.string[match.start() - 1 : match.start()].isalnum()
+    return (JOINER if inside else " ") * len(match[0])
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    if found[1] is not None:
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1] is not None:
         # An escaped brace is printed, and must not be taken for a brace that groups.
-        return f"{JOINER}{' ' if found[1] in '{}' else found[1]}"
-    if found[2] is not None:
+        return f"{JOINER}{' ' if match[1] in '{}' else match[1]}"
+    if match[2] is not None:
         return f"{JOINER}\u202f"
-    return {"{,}": f"{JOINER},{JOINER}", "\\-": JOINER * 2, "\\/": JOINER * 2}.get(found[0]) or _blanked(found[0])
+    return {"{,}": f"{JOINER},{JOINER}", "\\-": JOINER * 2, "\\/": JOINER * 2}.get(match[0]) or _blanked(match[0])
 
 
 def _without_commands(text: str) -> str:

@@ -59,10 +59,10 @@ class KeptSearches:
         """Note that the draft is not finished, but its file of entries is written."""
         self._write(_Line(written=file_sha256(entries)))
 
-    def _is_there(self, found: Attribution) -> bool:
+    def _is_there(self, attribution: Attribution) -> bool:
         """Whether the passages are still in the folder of papers."""
         try:
-            for one in found.candidates:
+            for one in attribution.candidates:
                 self._literature.collection.quote(one.citation.quote_id)
         except QuoteNotFound:
             return False

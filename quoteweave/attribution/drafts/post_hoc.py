@@ -242,11 +242,11 @@ class _Citing:
             return None
 
 
-def _found(sentence: _Sentence, found: Attribution, origin: Origin, otherwise: Status = "no_source") -> _Sentence:
+def _found(sentence: _Sentence, attribution: Attribution, origin: Origin, otherwise: Status = "no_source") -> _Sentence:
     status: Status = otherwise
-    if found.outcome != "not_found":
-        status = "cited" if found.outcome == "supported" else "likely"
-    return replace(sentence, status=status, attribution=found, origin=origin)
+    if attribution.outcome != "not_found":
+        status = "cited" if attribution.outcome == "supported" else "likely"
+    return replace(sentence, status=status, attribution=attribution, origin=origin)
 
 
 def _sentences(draft: Draft) -> list[_Sentence]:

@@ -62,11 +62,11 @@ class AskedAhead:
 
 
 async def _once(
-    asked: dict[Question, asyncio.Task[Found]], question: Question, ask: Callable[[], Coroutine[Any, Any, Found]]
+    tasks: dict[Question, asyncio.Task[Found]], question: Question, ask: Callable[[], Coroutine[Any, Any, Found]]
 ) -> Found:
-    if question not in asked:
-        asked[question] = asyncio.create_task(ask())
-    return await asyncio.shield(asked[question])
+    if question not in tasks:
+        tasks[question] = asyncio.create_task(ask())
+    return await asyncio.shield(tasks[question])
 
 
 @contextmanager

@@ -291,22 +291,22 @@ class LiteratureAttributor:
     def _first_quote(self, name: str) -> list[Hit]:
         return [Hit(rank=1, score=0.0, quote=one) for one in self._library.collection.document_quotes(name)[:1]]
 
-    def _described(self, found: Candidate, paper: Paper, text: PaperText | None) -> Candidate:
+    def _described(self, candidate: Candidate, paper: Paper, text: PaperText | None) -> Candidate:
         """A candidate with its paper, and with what became of reading the paper."""
-        described = is_only_described(self._library.collection.document(found.citation.document))
+        described = is_only_described(self._library.collection.document(candidate.citation.document))
         read, note = (text.outcome, text.note) if text is not None else (None, NOT_FETCHED)
         if not described:
             read, note = "full_text", None
         elif paper.pdf_url is None:
             read, note = "not_open_access", NOT_OPEN
-        if described and found.citation.section == SNIPPETS:
+        if described and candidate.citation.section == SNIPPETS:
             note = f"{SNIPPET} {note}" if note else SNIPPET
-        return found.model_copy(update={"title": paper.title, "paper": paper, "read": read, "note": note})
+        return candidate.model_copy(update={"title": paper.title, "paper": paper, "read": read, "note": note})
 
 
-def _without_snippets(found: Context) -> Context:
+def _without_snippets(context: Context) -> Context:
     """What was found without snippets: only papers that sources ranked high have them, and would gain twice."""
-    return found.model_copy(update={"texts": tuple(hit for hit in found.texts if hit.quote.section != SNIPPETS)})
+    return context.model_copy(update={"texts": tuple(hit for hit in context.texts if hit.quote.section != SNIPPETS)})
 
 
 def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
@@ -314,12 +314,12 @@ def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
     return {str(at): paper for at, paper in enumerate(papers)}
 
 
-def _secondhand(found: Candidate) -> Candidate:
+def _secondhand(candidate: Candidate) -> Candidate:
     """A candidate marked as not found, because its passages only report what others found."""
-    citation = found.citation.model_copy(update={"reason": SECONDHAND})
-    return found.model_copy(update={"outcome": "not_found", "citation": citation, "rejection": "secondhand"})
+    citation = candidate.citation.model_copy(update={"reason": SECONDHAND})
+    return candidate.model_copy(update={"outcome": "not_found", "citation": citation, "rejection": "secondhand"})
 
 
-def _trace(found: CandidatePapers, context: RetrievedContext) -> Trace:
-    notes = dict.fromkeys((*found.notes, *context.trace.notes))
-    return context.trace.model_copy(update={"clauses": found.queries, "notes": tuple(notes)})
+def _trace(candidates: CandidatePapers, context: RetrievedContext) -> Trace:
+    notes = dict.fromkeys((*candidates.notes, *context.trace.notes))
+    return context.trace.model_copy(update={"clauses": candidates.queries, "notes": tuple(notes)})

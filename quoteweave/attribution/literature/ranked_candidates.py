@@ -66,8 +66,8 @@ def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
     return next((one for one in same if all(_is_earlier(one, other) for other in same if other is not one)), best)
 
 
-def _is_earlier(one: Candidate, other: Candidate) -> bool:
-    mine, its = (each.paper.published if each.paper is not None else None for each in (one, other))
+def _is_earlier(candidate: Candidate, other: Candidate) -> bool:
+    mine, its = (each.paper.published if each.paper is not None else None for each in (candidate, other))
     return mine is not None and its is not None and its.may_follow(mine) and not mine.may_follow(its)
 
 

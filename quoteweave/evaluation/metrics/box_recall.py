@@ -85,11 +85,11 @@ def _area(boxes: Boxes) -> float:
     return sum(union_area(boxes[place]) for place in sorted(boxes))
 
 
-def _common_area(gold: Boxes, found: Boxes) -> float:
+def _common_area(gold: Boxes, found_boxes: Boxes) -> float:
     total = 0.0
-    for place in sorted(gold.keys() & found.keys()):
-        ours, theirs = union_area(gold[place]), union_area(found[place])
-        common = ours + theirs - union_area([*gold[place], *found[place]])
+    for place in sorted(gold.keys() & found_boxes.keys()):
+        ours, theirs = union_area(gold[place]), union_area(found_boxes[place])
+        common = ours + theirs - union_area([*gold[place], *found_boxes[place]])
         # Rounding may move the difference slightly out of the possible range, and a share above 1 would look wrong.
         total += min(max(common, 0.0), ours, theirs)
     return total
@@ -135,9 +135,7 @@ MIN_IOU = 0.5
 """The intersection over union from which a box meets another, as in CiteVQA (arXiv 2605.12882)."""
 
 
-def boxes_met(
-    gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]], threshold: float = MIN_IOU
-) -> list[bool]:
+def boxes_met(gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]]) -> list[bool]:
     """Tell for each gold box whether one of `boxes`, on the same page of the same document, meets it.
 
     A box may meet several gold boxes. A box without area meets none and is met by none.
@@ -145,7 +143,7 @@ def boxes_met(
     places: defaultdict[Place, list[Box]] = defaultdict(list)
     for place, box in boxes:
         places[place].append(box)
-    return [any(iou(wanted, box) >= threshold for box in places.get(place, ())) for place, wanted in gold]
+    return [any(iou(gold_box, box) >= MIN_IOU for box in places.get(place, ())) for place, gold_box in gold]
 
 
 def share_met(gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]]) -> float | None:

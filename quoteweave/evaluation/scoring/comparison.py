@@ -327,9 +327,9 @@ def _ranks(values: Sequence[float | None]) -> list[float | None]:
     ]
 
 
-def _order(one: tuple[float, float], other: tuple[float, float]) -> tuple[int, int]:
+def _order(first: tuple[float, float], second: tuple[float, float]) -> tuple[int, int]:
     """The signs of the difference of two runs, by each judge."""
-    signs = [(a > b) - (a < b) for a, b in zip(one, other, strict=True)]
+    signs = [(a > b) - (a < b) for a, b in zip(first, second, strict=True)]
     return signs[0], signs[1]
 
 

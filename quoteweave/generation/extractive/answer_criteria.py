@@ -229,14 +229,14 @@ class AnswerCriteria:
         """
         labels = [frozenset(words(row.name)) for row in statement.rows]
         labels = labels or [label_of(statement.text) or told_directly(statement.text, self._question, self._texts)]
-        said = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
-        named = said.union(*map(words_alike, said))
-        if not all(label and label <= named for label in labels):
+        subject_words = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
+        with_alike = subject_words.union(*map(words_alike, subject_words))
+        if not all(label and label <= with_alike for label in labels):
             return False
         rest = self._subject.keys() - self._with_alike(frozenset().union(*labels))
         above = words_of_heading(statement.above or statement.quote.section or "")
-        own = self._document_words(statement)
-        return rest <= own | above and (statement.is_of_cells or above <= own | self._subject.keys())
+        title = self._document_words(statement)
+        return rest <= title | above and (statement.is_of_cells or above <= title | self._subject.keys())
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which its sentences need not repeat.

@@ -210,10 +210,10 @@ def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
     return not quantity.dimensions.isdisjoint(measured | dimensions_in(clauses))
 
 
-def _names_quantity(statement: Statement, wanted: Quantity) -> bool:
+def _names_quantity(statement: Statement, quantity: Quantity) -> bool:
     """Whether cells give a quantity, by their unit or the words around them: goals and games tell nobody's age."""
     above = f"{statement.text}\n{statement.quote.caption or ''}\n{statement.quote.section or ''}"
-    return not (wanted.in_rows.isdisjoint(words(above)) and wanted.dimensions.isdisjoint(dimensions_in(above)))
+    return not (quantity.in_rows.isdisjoint(words(above)) and quantity.dimensions.isdisjoint(dimensions_in(above)))
 
 
 def _clauses_on_subject(statement: Statement, question: QuestionTerms) -> str:

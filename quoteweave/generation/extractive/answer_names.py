@@ -199,11 +199,11 @@ def gives_contact(text: str, subject: Set[str]) -> bool:
 
 def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a clause about what the question is about names a colour that the question does not."""
-    asked, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
+    question_words, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
     subject -= {*words(statement.quote.section or ""), *name_words(statement.quote.document)}
     clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
-    told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & listed_words("colours")
-    return bool(told - asked) and not statement.is_of_cells
+    colours = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & listed_words("colours")
+    return bool(colours - question_words) and not statement.is_of_cells
 
 
 def names_holder(text: str, question: QuestionTerms) -> bool:

@@ -93,15 +93,15 @@ def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         return True
     if asks_name(text):
         return statement.quote.kind == "text" and tells_name(statement.text, question)
-    asked = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
+    noun_match = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
     need = _ASKS_NEED.match(text)
     if (need is not None and _needs_act(statement.text, need["verb"])) or _tells_no_way(statement.text, text):
         return False
     if asks_what_it_does(text) and not tells_what_it_does(statement.text, text):
         return False
-    if asked is None or need is not None or asks_what_it_does(text):
+    if noun_match is None or need is not None or asks_what_it_does(text):
         return not _only_introduces(statement)
-    return _tells_noun(statement, question, asked)
+    return _tells_noun(statement, question, noun_match)
 
 
 def _tells_noun(statement: Statement, question: QuestionTerms, match: "re.Match[str]") -> bool:

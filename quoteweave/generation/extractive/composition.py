@@ -105,10 +105,10 @@ def _composed_image(statements: Sequence[Statement], context: Context) -> str:
 def _composed_introduced(statement: Statement, context: Context, before: int) -> tuple[str, Sequence[IntroducedPart]]:
     """What a statement introduces, as far as there is room after `before` words, and the parts that are shown."""
     parts, unread = statement.introduced, unread_introduced(statement, context)
-    shown = parts[: number_shown([part.text for part in parts], before, complete=not unread)]
-    left = len(parts) - len(shown) + unread
-    text = compose_introduced(shown, context)
-    return (f"{text}\n\n{left_sentence(left, at_least=unread > 0)}" if left else text), shown
+    shown_parts = parts[: number_shown([part.text for part in parts], before, complete=not unread)]
+    unshown = len(parts) - len(shown_parts) + unread
+    text = compose_introduced(shown_parts, context)
+    return (f"{text}\n\n{left_sentence(unshown, at_least=unread > 0)}" if unshown else text), shown_parts
 
 
 def introduced_quotes(parts: Iterable[IntroducedPart], context: Context) -> list[Quote]:

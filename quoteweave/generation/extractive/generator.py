@@ -291,13 +291,15 @@ def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
     return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on)
 
 
-def _best_places(parts: Sequence[QuestionPart], context: Context, shown: Sequence[Statement]) -> list[LocatedQuote]:
+def _best_places(
+    parts: Sequence[QuestionPart], context: Context, statements: Sequence[Statement]
+) -> list[LocatedQuote]:
     """The best place for each part that has one, other than the quotes that are shown."""
-    cited = {statement.quote.id for statement in shown}
-    found = (
+    cited = {statement.quote.id for statement in statements}
+    places_of_parts = (
         find_places(part.terms, context, part.weights, besides=cited, sentence_scores=part.scores.of) for part in parts
     )
-    return [place for places in found for place in places[:1]]
+    return [place for places in places_of_parts for place in places[:1]]
 
 
 def _located_answer(question: str, context: Context, scores: SentenceScores, parts: Sequence[AnsweredPart]) -> Answer:

@@ -116,9 +116,9 @@ def find_procedures(
     return [] if found is None else [found]
 
 
-def may_go_on(found: Sequence[Procedure], context: Context) -> bool:
+def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
     """Whether a section of these may have more steps, because some of its texts were not found."""
-    return any(quote.id in context.cut_sections for one in found for quote in one.quotes)
+    return any(quote.id in context.cut_sections for one in procedures for quote in one.quotes)
 
 
 def _find_procedure(
@@ -175,15 +175,17 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
     All are of one document. A list is whole if the text or heading above it, or the document's name, has the subject.
     """
     subject, scored_lists = set(subject_terms(question)), list[tuple[float, Procedure]]()
-    for score, one in _denied_lists(context, limit):
-        quote = one.quotes[0]
-        above = (*words(f"{one.heading}\n{quote.section or ''}"), *name_words(quote.document))
+    for score, procedure in _denied_lists(context, limit):
+        quote = procedure.quotes[0]
+        above = (*words(f"{procedure.heading}\n{quote.section or ''}"), *name_words(quote.document))
         rest = subject - with_words_alike(frozenset(above), subject)
-        steps = tuple(step for step in one.steps if rest <= with_words_alike(frozenset(words(step.text)), rest))
+        steps = tuple(step for step in procedure.steps if rest <= with_words_alike(frozenset(words(step.text)), rest))
         if steps:
-            scored_lists.append((score - len(rest), replace(one, steps=steps)))
-    ranked = [one for _, one in sorted(scored_lists, key=lambda one: -one[0])]
-    return [one for one in ranked if one.quotes[0].document == ranked[0].quotes[0].document][:MAX_LISTS]
+            scored_lists.append((score - len(rest), replace(procedure, steps=steps)))
+    ranked = [procedure for _, procedure in sorted(scored_lists, key=lambda procedure: -procedure[0])]
+    return [procedure for procedure in ranked if procedure.quotes[0].document == ranked[0].quotes[0].document][
+        :MAX_LISTS
+    ]
 
 
 def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedure]]:

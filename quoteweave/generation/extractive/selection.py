@@ -102,9 +102,7 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
         or any(_gives_other_numbers(first, one, question) for first in numbered)
     ]
     compared = [
-        one
-        for one in others
-        if one in contradicting or _differs_in_one_place(statements_of_best[0], one, question)
+        one for one in others if one in contradicting or _differs_in_one_place(statements_of_best[0], one, question)
     ]
     return [*statements_of_best, *compared], bool(contradicting)
 
@@ -132,44 +130,49 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
     return all(len(of_statement) == 1 for of_statement in names) and set(names[0][0]).isdisjoint(names[1][0])
 
 
-def _gives_other_numbers(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+def _gives_other_numbers(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether statements of two documents give numbers that are not in the question, and none that both give."""
-    if one.quote.document == other.quote.document:
+    if first.quote.document == second.quote.document:
         return False
-    numbers, others = new_numbers(one, question), new_numbers(other, question)
+    numbers, others = new_numbers(first, question), new_numbers(second, question)
     return bool(numbers and others) and numbers.isdisjoint(others)
 
 
-def _differs_in_one_place(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+def _differs_in_one_place(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether two documents say the same except in one place: "The keys are in the office", and "in the cellar".
 
     Both have something there that the question does not name, or one denies there what the other says.
     """
-    if one.quote.document == other.quote.document:
+    if first.quote.document == second.quote.document:
         return False
-    texts = [words(each.text, stem=False, keep_stop_words=True) for each in (one, other)]
+    texts = [words(each.text, stem=False, keep_stop_words=True) for each in (first, second)]
     start = _common_length(*texts)
     ends = [text[start:] for text in texts]
     end = _common_length(*(text[::-1] for text in ends))
     places = [" ".join(text[: len(text) - end]) for text in ends]
     if not all(places):
-        return any(places) and denies(one.text) != denies(other.text)
-    said = [set(words(place)) for place in places]
+        return any(places) and denies(first.text) != denies(second.text)
+    words_there = [set(words(place)) for place in places]
     is_short = max(len(place.split()) for place in places) <= start + end
-    return is_short and all(said) and said[0].isdisjoint(said[1]) and not set(question.terms) & (said[0] | said[1])
+    return (
+        is_short
+        and all(words_there)
+        and words_there[0].isdisjoint(words_there[1])
+        and not set(question.terms) & (words_there[0] | words_there[1])
+    )
 
 
-def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_length(first: Sequence[str], second: Sequence[str]) -> int:
     """How many words two texts have in common at their beginning."""
-    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-def _clocks_differ(one: Statement, other: Statement, subject: Sequence[str]) -> bool:
+def _clocks_differ(first: Statement, second: Statement, subject: Sequence[str]) -> bool:
     """Whether two statements give one time of day each, which differ, for what the question is about.
 
     The question's words may be above the statements. The days that they name must be the same.
     """
-    both = (one, other)
+    both = (first, second)
     if any(not with_words_alike(words_with_headings(each.quote), subject).issuperset(subject) for each in both):
         return False
     facts = [read_evidence(each.text) for each in both]
@@ -220,15 +223,15 @@ def choose_statements(
     value falls below `keep` times the best score, or the `limits` of all kinds are reached.
     """
     chosen: list[Statement] = []
-    left = dict(limits)
+    room = dict(limits)
     worth = {position: score for position, score in enumerate(scores) if score > 0}
     least = keep * max(scores, default=0.0)
-    while worth := {position: value for position, value in worth.items() if left[statements[position].quote.kind]}:
+    while worth := {position: value for position, value in worth.items() if room[statements[position].quote.kind]}:
         best = max(worth, key=lambda position: worth[position])
         if (value_of_best := worth.pop(best)) < least:
             break
         statement = statements[best]
-        left[statement.quote.kind] -= 1
+        room[statement.quote.kind] -= 1
         chosen.append(statement)
         for position, value in worth.items():
             other = statements[position]
@@ -305,12 +308,12 @@ def merge_scores(several: Sequence[SentenceScores]) -> SentenceScores:
     return SentenceScores(of={key: max(one.of.get(key, 0.0) for one in several) for key in keys})
 
 
-def _clearly_first(found: Mapping[SentenceKey, tuple[float, str]]) -> SentenceKey | None:
-    if not found:
+def _clearly_first(scores_of_sentences: Mapping[SentenceKey, tuple[float, str]]) -> SentenceKey | None:
+    if not scores_of_sentences:
         return None
-    first = max(found, key=lambda key: found[key][0])
-    score, text = found[first]
-    others = [other for other, other_text in found.values() if other_text != text]
+    first = max(scores_of_sentences, key=lambda key: scores_of_sentences[key][0])
+    score, text = scores_of_sentences[first]
+    others = [other for other, other_text in scores_of_sentences.values() if other_text != text]
     if not others:
         return first
     lead = score - statistics.median([score, *others])

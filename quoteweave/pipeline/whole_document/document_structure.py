@@ -113,9 +113,9 @@ class _Found:
     parts: Sequence[_Part]
     unnumbered: Sequence[_Part] = ()
 
-    def record(self, shown: "_ShownQuotes") -> StructureCount:
+    def record(self, shown_quotes: "_ShownQuotes") -> StructureCount:
         """The record of these parts, with their quotes numbered in the context."""
-        elements, others = (tuple(map(shown.element, parts)) for parts in (self.parts, self.unnumbered))
+        elements, others = (tuple(map(shown_quotes.element, parts)) for parts in (self.parts, self.unnumbered))
         return StructureCount(kind=self.kind, basis=self.basis, count=self.count, elements=elements, unnumbered=others)
 
 

@@ -229,11 +229,11 @@ class OpenAlex:
         """Return the text of a paper, as the reader gives it."""
         return await self._reader.read(paper)
 
-    async def _found(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> bool:
+    async def _found(self, parameters: Mapping[str, str], k: int, selection: PaperSelection) -> bool:
         """Add what is found to the selection, page by page; return whether anything was found."""
         cursor, size, any_found = "*", first_page(k, selection.before), False
         for _ in range(_MAX_PAGES):
-            request = SourceRequest("/works", {**asked, "per_page": str(size), "cursor": cursor})
+            request = SourceRequest("/works", {**parameters, "per_page": str(size), "cursor": cursor})
             works = await self._client.read(request, _Works)
             selection.add(works.results, self._client.bad_reply)
             any_found = any_found or bool(works.results)

@@ -227,11 +227,11 @@ class SemanticScholar:
         """Return the text of a paper, as the reader gives it."""
         return await self._reader.read(paper)
 
-    async def _ranked(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
+    async def _ranked(self, parameters: Mapping[str, str], k: int, selection: PaperSelection) -> None:
         offset, size = 0, first_page(k, selection.before)
         while len(selection.papers) < k and offset < _MAX_IN_ALL:
             limit = min(size, _MAX_IN_ALL - offset)
-            request = SourceRequest("/paper/search", {**asked, "offset": str(offset), "limit": str(limit)})
+            request = SourceRequest("/paper/search", {**parameters, "offset": str(offset), "limit": str(limit)})
             try:
                 found = await self._client.read(request, _Found)
             except SourceRefused as error:
@@ -243,19 +243,19 @@ class SemanticScholar:
                 return
             offset, size = found.next, MAX_PER_PAGE
 
-    async def _most_cited(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
+    async def _most_cited(self, parameters: Mapping[str, str], k: int, selection: PaperSelection) -> None:
         token: dict[str, str] = {}
         for _ in range(_BULK_PAGES):
-            request = SourceRequest("/paper/search/bulk", {**asked, "sort": "citationCount:desc", **token})
+            request = SourceRequest("/paper/search/bulk", {**parameters, "sort": "citationCount:desc", **token})
             found = await self._client.read(request, _Found)
             selection.add(found.data or (), self._client.bad_reply)
             if len(selection.papers) >= k or not found.token:
                 return
             token = {"token": found.token}
 
-    async def _described(self, found: Sequence[_SnippetFound], selection: PaperSelection) -> Mapping[str, Paper]:
+    async def _described(self, snippets: Sequence[_SnippetFound], selection: PaperSelection) -> Mapping[str, Paper]:
         """The papers that may be shown among those of passages, by corpus id."""
-        titles = {one.paper.corpus_id: one.paper.title for one in found}
+        titles = {one.paper.corpus_id: one.paper.title for one in snippets}
         if not titles:
             return {}
         request = SourceRequest("/paper/batch", {"fields": _FIELDS}, {"ids": [f"CorpusId:{each}" for each in titles]})

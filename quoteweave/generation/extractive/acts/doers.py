@@ -103,14 +103,14 @@ def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -
     if will := _ASKS_WHO_WILL.match(question.analysis.text):
         acts = _acts(statement.text, will["verb"], is_participle=False)
         return bool(acts) and all(act.tense in {"past", "perfect"} for act in acts)
-    asked = ASKS_WHO_DID.match(question.analysis.text)
-    if asked is None:
+    did = ASKS_WHO_DID.match(question.analysis.text)
+    if did is None:
         return _tells_another_of_office(statement.text, question.analysis.text)
-    if _acts(statement.text, asked["verb"], is_participle=False):
+    if _acts(statement.text, did["verb"], is_participle=False):
         return not tells_doer(statement.text, question)
-    verb = set(words(asked["verb"]))
-    said = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
-    nouns = {word for word, stems in said.items() if stems & verb.union(*map(words_alike, verb))}
+    verb = set(words(did["verb"]))
+    stems_of_words = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
+    nouns = {word for word, stems in stems_of_words.items() if stems & verb.union(*map(words_alike, verb))}
     thing: Set[str] = set(subject_terms(question)) - verb
     offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(statement.text))
     return bool(nouns) and not any(office in nouns and of and of <= thing for office, of in offices)

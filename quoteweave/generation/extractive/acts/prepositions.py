@@ -135,14 +135,14 @@ def _own_clauses(text: str, question: QuestionTerms) -> list[str]:
     return [clause for clause in _CLAUSE.split(text) if asked <= set(words(clause))]
 
 
-def _is_of_act(found: "re.Match[str]", question: QuestionTerms) -> bool:
+def _is_of_act(match: "re.Match[str]", question: QuestionTerms) -> bool:
     """Whether a name after a preposition fits the act: not in "The ferry from Osk leaves", nor a place for "whom"."""
-    before, last = set(words(found["before"])), found["name"].rstrip(".").split()[-1].casefold()
+    before, last = set(words(match["before"])), match["name"].rstrip(".").split()[-1].casefold()
     of_thing = not before.isdisjoint(set(subject_terms(question)) - verbs_of(question.analysis.text))
-    of_thing = of_thing and not tells_to_do(found.string, question.analysis.text)  # "Return the keys to Ada Byron"
+    of_thing = of_thing and not tells_to_do(match.string, question.analysis.text)  # "Return the keys to Ada Byron"
     is_place = question.analysis.asks == "person" and last in listed_words("place_nouns")
-    is_same = not question.names.isdisjoint(words(found["name"]))  # "Who does Ms Bell report to?"
-    return _is_new(found["name"], question) and not (of_thing or is_place or is_same)
+    is_same = not question.names.isdisjoint(words(match["name"]))  # "Who does Ms Bell report to?"
+    return _is_new(match["name"], question) and not (of_thing or is_place or is_same)
 
 
 def _is_new(name: str, question: QuestionTerms) -> bool:

@@ -145,11 +145,13 @@ def words_besides(statement: Statement, question: QuestionTerms, subject: Set[st
     """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted."""
     if announces_occasion(statement, question, subject, context):
         return frozenset(subject)
-    asked, told = _ASKS_IF_I_MAY.match(question.analysis.text), _PERMITS.match(statement.text)
+    permission_question, permits = _ASKS_IF_I_MAY.match(question.analysis.text), _PERMITS.match(statement.text)
     of_thing = (
-        asked is not None and told is not None and set(head_nouns(told["thing"])) & set(head_nouns(asked["thing"]))
+        permission_question is not None
+        and permits is not None
+        and set(head_nouns(permits["thing"])) & set(head_nouns(permission_question["thing"]))
     )
-    return frozenset(words(asked["verb"])) if asked and of_thing else frozenset()
+    return frozenset(words(permission_question["verb"])) if permission_question and of_thing else frozenset()
 
 
 def words_of_heading(heading: str) -> frozenset[str]:

@@ -70,10 +70,10 @@ def _tells_value(language: ForeignLanguage, text: str, question: QuestionTerms) 
     return tells or (False if kind == "time" else None)
 
 
-def _in_own_clause(text: str, subject: Iterable[str], told: re.Pattern[str]) -> bool:
+def _in_own_clause(text: str, subject: Iterable[str], kind_pattern: re.Pattern[str]) -> bool:
     """Whether a clause that has all words of the subject matches."""
     clauses = (one for one in _CLAUSE_END.split(text) if set(subject) <= set(words(one)))
-    return any(told.search(one) for one in clauses)
+    return any(kind_pattern.search(one) for one in clauses)
 
 
 def foreign_reason(text: str, question: QuestionTerms) -> "re.Match[str] | None":

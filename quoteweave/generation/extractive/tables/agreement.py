@@ -78,8 +78,8 @@ def _agree(group: Sequence[Statement]) -> bool:
     return all(_same(rows[0], other) for rows in by_name.values() for other in rows[1:])
 
 
-def _same(one: FoundRow, other: FoundRow) -> bool:
-    few, many = sorted(([cell for _, cell in row.cells] for row in (one, other)), key=len)
+def _same(first: FoundRow, second: FoundRow) -> bool:
+    few, many = sorted(([cell for _, cell in row.cells] for row in (first, second)), key=len)
     return all(any(_same_value(cell, given) for given in many) for cell in few)
 
 

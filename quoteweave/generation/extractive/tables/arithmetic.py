@@ -164,14 +164,14 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     return _describe_beyond(selection, _with_unit(analysis), analysis.threshold)
 
 
-def _are_persons(found: CellSelection) -> bool:
+def _are_persons(selection: CellSelection) -> bool:
     """Whether each row is named by a person's two names, in a column that does not name teams or places.
 
     In a column of persons by its name, the two names may be in reverse order, and some rows may have one name alone.
     """
-    if _PERSONS.fullmatch(found.named_by) is None:
-        return not _GROUPS.search(found.named_by) and all(PERSON.fullmatch(cell.name) for cell in found.cells)
-    names = [UNIT.sub("", cell.name) for cell in found.cells]
+    if _PERSONS.fullmatch(selection.named_by) is None:
+        return not _GROUPS.search(selection.named_by) and all(PERSON.fullmatch(cell.name) for cell in selection.cells)
+    names = [UNIT.sub("", cell.name) for cell in selection.cells]
     by_two = [name for name in names if PERSON.fullmatch(name) or _REVERSED.fullmatch(name)]
     return 2 * len(by_two) > len(names) and all(name in by_two or _ONE_NAME.fullmatch(name) for name in names)
 
@@ -199,11 +199,11 @@ def _with_unit(analysis: QuestionAnalysis) -> str:
     return found[0] if found and len(amounts) == 1 and amounts[0].unit is not None else number
 
 
-def _is_all(found: CellSelection, number: str | None) -> bool:
+def _is_all(selection: CellSelection, number: str | None) -> bool:
     """Whether these are all cells of a column, as many as the question says, in a table that has no total itself."""
     spelled = number is None or number.isdigit()
     counted = None if number is None else int(number) if spelled else 2 + _SMALL_NUMBERS.index(number.casefold())
-    return found.whole and not found.has_total and counted in (None, len(found.cells))
+    return selection.whole and not selection.has_total and counted in (None, len(selection.cells))
 
 
 def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> CellSelection | None:
@@ -266,9 +266,9 @@ def _in_order_of(question: str, rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: min((asked.index(word) for word in words(row[0]) if word in asked), default=0))
 
 
-def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> CellSelection | None:
+def _cells(of: str, named_texts: Sequence[tuple[str, str]], *, whole: bool) -> CellSelection | None:
     cells = []
-    for name, text in found:
+    for name, text in named_texts:
         amounts, form = read_amounts(normalize_notation(text)), _CELL.fullmatch(text.strip())
         if form is None or len(amounts) != 1:
             return None
@@ -278,15 +278,15 @@ def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> CellSel
     return CellSelection(of, tuple(cells), whole) if cells and len({cell.unit for cell in cells}) == 1 else None
 
 
-def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
+def _describe_extreme(selection: CellSelection, extreme: Extreme) -> str:
     """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" for a tie."""
-    if len(found.cells) < MIN_ROWS or not found.whole:
+    if len(selection.cells) < MIN_ROWS or not selection.whole:
         return ""
-    others = [cell for cell in found.cells if _OTHERS.match(cell.name)]
-    first, second = sorted(found.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
+    others = [cell for cell in selection.cells if _OTHERS.match(cell.name)]
+    first, second = sorted(selection.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
     if first.value == second.value or first in others or (others and extreme == "lowest"):
         return ""
-    sentence = f"in {found.of}, {first.name} is the {extreme} of {len(found.cells)} rows: {first.text}"
+    sentence = f"in {selection.of}, {first.name} is the {extreme} of {len(selection.cells)} rows: {first.text}"
     return f"{sentence}, before {second.name} with {second.text}"
 
 

@@ -82,10 +82,10 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     return _told_by_cell([rows[at] for at in sorted((*best, *besides))], row_words)
 
 
-def _is_another_letter(name: str, written: str) -> bool:
+def _is_another_letter(name: str, question: str) -> bool:
     """Whether a name is a single letter, such as a grade, other than the question's: "B" or "B-", of "B+"."""
     return _LETTER.fullmatch(name) is not None and not (
-        re.search(rf"(?<![\w+−–-]){re.escape(name.strip())}(?![\w+−–-])", written, re.IGNORECASE) or not written
+        re.search(rf"(?<![\w+−–-]){re.escape(name.strip())}(?![\w+−–-])", question, re.IGNORECASE) or not question
     )
 
 
@@ -146,7 +146,7 @@ def years_in(question_words: Collection[str]) -> set[str]:
     return {word for word in question_words if YEAR.fullmatch(word)}
 
 
-def _are_of(question_words: Collection[str], said: Collection[str]) -> bool:
+def _are_of(question_words: Collection[str], named_words: Collection[str]) -> bool:
     """Whether the words that are said include those asked for, except years, totals and words that only ask."""
     rest = (
         {word for word in question_words if not TOTAL_ALONE.fullmatch(word)}
@@ -154,7 +154,7 @@ def _are_of(question_words: Collection[str], said: Collection[str]) -> bool:
         - {OTHER}
         - _TOTALS
     )
-    return rest - interrogative_words() - request_stems() <= {*said}
+    return rest - interrogative_words() - request_stems() <= {*named_words}
 
 
 def best_matching_names(

@@ -228,9 +228,9 @@ def begins_abstract(line: str) -> bool:
     return re.match(rf"\W*{front_matter_pattern('abstract')}\s*(?:$|[.:—–-])", line, re.IGNORECASE) is not None
 
 
-def is_one_of(key: str, line: str) -> bool:
-    """Whether a line is one of the headings of this key."""
-    return line.strip(" .:—–-").casefold() in front_matter_words(key)
+def is_heading_of_part(line: str) -> bool:
+    """Whether a line is a heading of a part of a document, such as "Foreword"."""
+    return line.strip(" .:—–-").casefold() in front_matter_words("parts")
 
 
 def names_role(line: str) -> bool:

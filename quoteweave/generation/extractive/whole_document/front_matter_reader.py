@@ -29,7 +29,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     goes_on,
     has_title_or_initial,
     is_date,
-    is_one_of,
+    is_heading_of_part,
     is_published,
     leading_names,
     led_by_marker,
@@ -211,7 +211,7 @@ class FrontMatterReader:
         title = self._title if self._title is not None and self._title < at else None
         above = self._quotes[0 if title is None else title + 1 : at]
         others = [one for one in above if not _is_stamp(one) and any(map(str.isalpha, "".join(one.lines)))]
-        if any(one.is_heading or is_one_of("parts", one.lines[-1]) or says_part_of_others(one.lines) for one in others):
+        if any(one.is_heading or is_heading_of_part(one.lines[-1]) or says_part_of_others(one.lines) for one in others):
             return False
         if title is None and len(others) == 1 and may_be_title(others[0].lines):
             return True
@@ -234,7 +234,7 @@ class FrontMatterReader:
         while rest and not _is_abstract(rest[0]):
             if not _is_stamp(rest[0]):
                 cell = _cell(rest[0])
-                if cell is None or not (cells or cell.names) or is_one_of("parts", rest[0].lines[0]):
+                if cell is None or not (cells or cell.names) or is_heading_of_part(rest[0].lines[0]):
                     break
                 cells.append(cell)
             rest = rest[1:]

@@ -153,13 +153,13 @@ def _is_permission(doubt: str, clause: str) -> bool:
     return doubt in _POSSIBLE and _ALLOWS.search(clause) is not None
 
 
-def _is_part(found: re.Match[str]) -> bool:
+def _is_part(match: re.Match[str]) -> bool:
     """Whether a word that may tell a part of something does so where it stands."""
-    before = (found["before"] or "").casefold()
+    before = (match["before"] or "").casefold()
     if not before or before in _BEFORE_PART:
         return True
-    part = found["part"].casefold()
-    return before != "the" and part != "part" and (part != "most" or found["all"] is not None)
+    part = match["part"].casefold()
+    return before != "the" and part != "part" and (part != "most" or match["all"] is not None)
 
 
 def _find_part(clause: str, statement: str, cited: str) -> str | None:

@@ -290,9 +290,9 @@ def _without(weights: Mapping[str, float], pair: Sequence[Set[str]]) -> dict[str
     return {word: weight for word, weight in weights.items() if not any(word in side for side in pair)}
 
 
-def _is_contrary(found: Sequence[bool | None]) -> bool:
+def _is_contrary(results: Sequence[bool | None]) -> bool:
     """Whether one of the sentences states the contrary, and none of them agrees."""
-    return True in found and False not in found
+    return True in results and False not in results
 
 
 def _covering(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
