@@ -150,11 +150,9 @@ def _document(element: _Element, names: Sequence[str], where: str) -> str:
     if written_name is not None and PurePosixPath(written_name).suffix != ".pdf":  # names may lack their suffix
         by_name = next((name for name in names if name == f"{PurePosixPath(written_name).name}.pdf"), by_name)
     document = by_number or by_name
-    if (
-        document is None
-        or (written_name is not None and by_name is None)
-        or (by_number and by_name and by_number != by_name)
-    ):
+    is_unknown = written_name is not None and by_name is None
+    disagree = by_number is not None and by_name is not None and by_number != by_name
+    if document is None or is_unknown or disagree:
         raise DatasetError(
             f"{where}, Evidence: document {number} and {written_name!r} are not one of PDF_Source: {', '.join(names)}"
         )

@@ -276,13 +276,8 @@ def _has_date(statement: Statement, question: QuestionTerms) -> bool:
         )
     lower_text = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
     dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", lower_text) for one in amounts)
-    if (
-        facts.dates
-        or facts.clocks
-        or dated
-        or _is_dated(statement)
-        or (is_headed_by_time(statement.quote.section or "", question.analysis.text) and not denies(statement.text))
-    ):
+    headed = is_headed_by_time(statement.quote.section or "", question.analysis.text) and not denies(statement.text)
+    if facts.dates or facts.clocks or dated or headed or _is_dated(statement):
         return True
     subject = set(subject_terms(question)).intersection(statement.words)
     clauses = clauses_of(statement.text) if ": " not in statement.text else [statement.text]

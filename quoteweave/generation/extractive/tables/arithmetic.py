@@ -144,7 +144,8 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     limits = analysis.threshold is not None and analysis.asks in _OF_LIMITS
     # A list of the best tells who scored the most goals, but not who scored the fewest.
     best = analysis.asks == "person" and analysis.extreme == "highest" and bool(_HAS_MOST.search(analysis.text))
-    if not (analysis.asks == "calculation" or sums or limits or of_all or best) or len(operations) != 1:
+    is_computed = analysis.asks == "calculation" or sums or limits or best or of_all is not None
+    if not is_computed or len(operations) != 1:
         return ""
     terms = _naming_terms(question, of_all, drop_verbs=sums or limits)
     are_words_known = terms <= with_words_alike(frozenset(around), terms)
@@ -297,18 +298,9 @@ def _describe_beyond(selection: CellSelection, number: str, limit: Threshold) ->
         return ""
     value, unit = amounts[0].value, selection.cells[0].unit
     # The unit may be in the heading ("above 10 %", "Share (%)"), or not be said ("over 200,000", in a column of euros).
-    unit_words = words(_DIGITS.sub(" ", number))
-    in_heading = unit is None and (
-        bool(_PERCENT.search(number) and _PERCENT.search(selection.of))
-        or (
-            bool(unit_words)
-            and not _OF_MORE.search(selection.of)
-            and unit_words == words(selection.of)[-len(unit_words) :]
-        )
-        or (amounts[0].unit is not None and amounts[0].unit == _unit_of(selection.of))
-    )
     is_bare = amounts[0].unit is None and not _LETTERS.search(number)
-    if not (in_heading or is_bare or (amounts[0].unit == unit and unit is not None)):
+    agrees = _is_unit_of_heading(number, selection.of) if unit is None else amounts[0].unit == unit
+    if not (agrees or is_bare):
         return ""
     cells = (cell for cell in selection.cells if cell.value != value or limit.is_included)
     beyond = [cell.shown for cell in cells if cell.value == value or (cell.value > value) == limit.is_lower_bound]
@@ -327,6 +319,17 @@ def _unit_of(heading: str) -> Unit | None:
     text = normalize_notation(f"1 {named[0].strip(' ()')}") if named else ""
     amounts = read_amounts(text)
     return amounts[0].unit if len(amounts) == 1 and amounts[0].text == text else None
+
+
+def _is_unit_of_heading(number: str, heading: str) -> bool:
+    """Whether a heading ends in the unit of a number, as written or as another form of it."""
+    unit_words = words(_DIGITS.sub(" ", number))
+    if _PERCENT.search(number) and _PERCENT.search(heading):
+        return True
+    if unit_words and not _OF_MORE.search(heading) and unit_words == words(heading)[-len(unit_words) :]:
+        return True
+    (amount,) = read_amounts(normalize_notation(number))
+    return amount.unit is not None and amount.unit == _unit_of(heading)
 
 
 def _describe_combined(selection: CellSelection, calculation: Calculation) -> str:
