@@ -245,18 +245,18 @@ def with_unrelated_distractors(example: Example, pool: Mapping[Layout, Sequence[
     gold = gold_items(example) or frozenset()
     draw = random.Random(f"{seed}:{example.id}:unrelated")
     drawn: dict[str, Quote] = {}
-    taken = {quote.id for quote in _quotes(example) if item_name(quote.id) in gold}
+    gold_ids = {quote.id for quote in _quotes(example) if item_name(quote.id) in gold}
     for quote in _quotes(example):
         if item_name(quote.id) in gold:
             continue
-        free = {*taken, *(other.id for other in drawn.values())}
-        found = _draw(draw, pool.get(quote.layout, ()), example.document, free)
-        if found is None:
+        free = {*gold_ids, *(other.id for other in drawn.values())}
+        distractor = _draw(draw, pool.get(quote.layout, ()), example.document, free)
+        if distractor is None:
             raise DatasetError(
                 f"question {example.id!r}: no other paper of the file has a {quote.layout} that can stand for "
                 f"{quote.id}; give the whole file, not a part of it"
             )
-        drawn[quote.id] = found.model_copy(update={"id": quote.id}) if quote.kind == "text" else found
+        drawn[quote.id] = distractor.model_copy(update={"id": quote.id}) if quote.kind == "text" else distractor
     texts, images = (tuple(_replaced(hit, drawn) for hit in hits) for hits in (context.texts, context.images))
     sources = tuple(drawn[name].id if name in drawn else name for name in example.sources)
     return example.model_copy(update={"context": Context(texts=texts, images=images), "sources": sources})

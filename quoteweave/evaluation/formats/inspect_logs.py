@@ -90,18 +90,18 @@ def load_inspect_log(path: Path) -> list[Prediction]:
     """
     header, samples = _unzipped(path) if zipfile.is_zipfile(path) else _whole(path)
     model = _validated(_Header, header, f"{path}, header").eval.model
-    found: dict[str, Prediction] = {}
+    predictions: dict[str, Prediction] = {}
     for where, value in samples:
         sample = _validated(_Sample, value, f"{path}, {where}")
-        if sample.id in found:
+        if sample.id in predictions:
             raise DatasetError(
                 f"{path}, {where}: sample {sample.id!r} was asked more than once (here in epoch {sample.epoch}); keep "
                 "one epoch in each log"
             )
-        found[sample.id] = _prediction(sample, model)
-    if not found:
+        predictions[sample.id] = _prediction(sample, model)
+    if not predictions:
         raise DatasetError(f"{path} holds no samples: it is a header alone, or was made with --no-log-samples")
-    return list(found.values())
+    return list(predictions.values())
 
 
 def _whole(path: Path) -> tuple[object, Iterator[tuple[str, object]]]:

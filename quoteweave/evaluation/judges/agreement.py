@@ -209,17 +209,17 @@ def load_forms(path: Path, items: Sequence[JudgingItem]) -> dict[str, EvidenceVe
     Raises DatasetError, naming file and line, for grades off their scales and for lines on answers other than `items`.
     """
     responses = {example.id: prediction.response for prediction, example in items}
-    found: dict[str, EvidenceVerdict] = {}
+    verdicts: dict[str, EvidenceVerdict] = {}
     for number, form in iter_records(path, _Form):
         where = f"{path}, line {number}, example"
-        if form.example in found:
+        if form.example in verdicts:
             raise DatasetError(f"{where}: {form.example!r} is there already")
         if form.example not in responses:
             raise DatasetError(f"{where}: {form.example!r} is no question that this run answers")
         if form.answer is not None and form.answer != responses[form.example]:
             raise DatasetError(f"{where}: {form.example!r} has another answer in this run; judge that anew")
-        found[form.example] = _verdict(form)
-    return found
+        verdicts[form.example] = _verdict(form)
+    return verdicts
 
 
 def write_forms(items: Sequence[JudgingItem], verdicts: Mapping[str, EvidenceVerdict], path: Path) -> int:

@@ -84,18 +84,18 @@ class AnswerJudge:
 
     async def judge(self, request: JudgeRequest) -> AnswerVerdict:
         """Five scores, or the reason why there are none. Raises UsageError if there is no endpoint."""
-        asked = await ask_for_scores(self.model, request.messages, dict.fromkeys(ASPECTS, SCALE))
+        reply = await ask_for_scores(self.model, request.messages, dict.fromkeys(ASPECTS, SCALE))
         return AnswerVerdict(
             example=request.example,
-            scores=None if asked.value is None else {name: int(score) for name, score in asked.value.items()},
-            error=asked.error,
-            raw=asked.raw,
+            scores=None if reply.value is None else {name: int(score) for name, score in reply.value.items()},
+            error=reply.error,
+            raw=reply.raw,
             model=self.model.name,
-            served_as=asked.served_as,
+            served_as=reply.served_as,
             prompt=self.prompt.sha256,
             request=request.sha256,
-            usage=asked.usage,
-            attempts=asked.attempts,
+            usage=reply.usage,
+            attempts=reply.attempts,
         )
 
 

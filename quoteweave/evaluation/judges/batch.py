@@ -91,20 +91,20 @@ class JudgesAnswers(Protocol[V_co]):
 
 def plan_judging(judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], stored: Mapping[str, V]) -> JudgingPlan:
     """The answers without a valid verdict in `stored`: with none, a failed one, or one on another answer or context."""
-    left: list[JudgingItem] = []
+    to_judge: list[JudgingItem] = []
     answered = [pair for pair in pairs if pair[0].error is None]
     input_tokens = 0
     for prediction, example in answered:
         request, verdict = judge.request(prediction, example), stored.get(example.id)
         if verdict is None or verdict.failed or verdict.request != request.sha256:
-            left.append((prediction, example))
+            to_judge.append((prediction, example))
             input_tokens += estimate_message_tokens(request.messages)
     return JudgingPlan(
-        left=left,
-        done=len(answered) - len(left),
+        left=to_judge,
+        done=len(answered) - len(to_judge),
         no_answer=len(pairs) - len(answered),
         input_tokens=input_tokens,
-        output_tokens=judge.reply_tokens * len(left),
+        output_tokens=judge.reply_tokens * len(to_judge),
     )
 
 

@@ -79,7 +79,7 @@ class EvidenceVerdict(Record):
 
 def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
     """Example id to the last verdict on it. Raises DatasetError for a file of another kind, or of several judges."""
-    found: dict[str, EvidenceVerdict] = {}
+    verdicts: dict[str, EvidenceVerdict] = {}
     first: EvidenceVerdict | None = None
     for number, verdict in iter_records(path, EvidenceVerdict, drop_cut=True):
         first = first or verdict
@@ -88,8 +88,8 @@ def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
                 f"{path}, line {number}, judge and splitter: {verdict.judge!r} and {verdict.splitter!r}, where earlier "
                 f"lines are by {first.judge!r} and {first.splitter!r}; keep each in a file of its own"
             )
-        found[verdict.example] = verdict
-    return found
+        verdicts[verdict.example] = verdict
+    return verdicts
 
 
 def plan_evidence(
@@ -100,14 +100,14 @@ def plan_evidence(
 ) -> JudgingPlan:
     """The responses without a complete verdict in `stored`, and about how many tokens they need; `split` is a rule."""
     answered = [pair for pair in pairs if pair[0].error is None and pair[0].response is not None]
-    left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
-    taken = [_tokens(*pair, split=split) for pair in left]
+    to_judge = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+    token_counts = [_tokens(*pair, split=split) for pair in to_judge]
     return JudgingPlan(
-        left=left,
-        done=len(answered) - len(left),
+        left=to_judge,
+        done=len(answered) - len(to_judge),
         no_answer=len(pairs) - len(answered),
-        input_tokens=sum(sent for sent, _ in taken),
-        output_tokens=sum(written for _, written in taken),
+        input_tokens=sum(sent for sent, _ in token_counts),
+        output_tokens=sum(written for _, written in token_counts),
     )
 
 
@@ -150,7 +150,7 @@ async def judge_evidence(
         for verdict in stored.values():
             if (verdict.judge, verdict.splitter) != (judge.name, splitter.name):
                 raise UsageError(f"{path} holds verdicts by {verdict.judge} and {verdict.splitter}; name another file")
-        left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+        to_judge = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
 
         async def judge_one(pair: JudgingItem) -> str | None:
             verdict = await _judged(*pair, judge=judge, splitter=splitter)
@@ -160,7 +160,7 @@ async def judge_evidence(
             return _failure(verdict)
 
         message = "{failures} responses in a row could not be judged; what was said is kept"
-        await judge_concurrently(left, judge_one, concurrency=concurrency, message=message)
+        await judge_concurrently(to_judge, judge_one, concurrency=concurrency, message=message)
     return stored
 
 

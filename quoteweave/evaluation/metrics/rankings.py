@@ -62,20 +62,20 @@ class Rankings:
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`relevant`, a count of gold items, and the figures as fractions."""
-        found = graded_ranking(prediction, example)
-        relevant = {item for item, grade in found.grades.items() if grade > 0} if found else set()
-        if found is None or not relevant:
+        graded = graded_ranking(prediction, example)
+        relevant = {item for item, grade in graded.grades.items() if grade > 0} if graded else set()
+        if graded is None or not relevant:
             return {}
-        gains = [max(found.grades.get(item, 0), 0) for item in found.ranking]
+        gains = [max(graded.grades.get(item, 0), 0) for item in graded.ranking]
         row: dict[str, float | None] = {"relevant": float(len(relevant))}
         for k in self._cutoffs:
             hits = sum(gain > 0 for gain in gains[:k])
             row |= {f"recall@{k}": hits / len(relevant), f"precision@{k}": hits / k}
-            row |= {f"hit_rate@{k}": float(hits > 0), f"ndcg@{k}": _ndcg(gains, found.grades, k)}
+            row |= {f"hit_rate@{k}": float(hits > 0), f"ndcg@{k}": _ndcg(gains, graded.grades, k)}
         ranks = [rank for rank, gain in enumerate(gains, start=1) if gain > 0]
         row["map"] = math.fsum(position / rank for position, rank in enumerate(ranks, start=1)) / len(relevant)
         row["mrr"] = 1 / ranks[0] if ranks else 0.0
-        return row | self._by_kind(found, relevant)
+        return row | self._by_kind(graded, relevant)
 
     def _by_kind(self, graded_ranking: GradedRanking, relevant: set[Item]) -> dict[str, float | None]:
         kinds = {item: graded_ranking.kinds.get(item) for item in relevant}

@@ -253,16 +253,16 @@ def corpus_plots(corpus: CorpusStatistics) -> list[Plot]:
 
 
 def _histograms(corpus: CorpusStatistics, names: Sequence[str], file: str, title: str, of: str) -> Plot | None:
-    known = [(name, corpus.distributions[name]) for name in names if name in corpus.distributions]
-    if not known:
+    distributions = [(name, corpus.distributions[name]) for name in names if name in corpus.distributions]
+    if not distributions:
         return None
     with style(file):
-        figure, axes = panels(len(known), height=1.9, extra=0.3, columns=2, common=False)
-        for axis, (name, one) in zip(axes, known, strict=True):
-            axis.hist(one.values, bins=_bins(one.values), color=BAR)
+        figure, axes = panels(len(distributions), height=1.9, extra=0.3, columns=2, common=False)
+        for axis, (name, distribution) in zip(axes, distributions, strict=True):
+            axis.hist(distribution.values, bins=_bins(distribution.values), color=BAR)
             axis.locator_params(axis="x", nbins=5, integer=True, min_n_ticks=1)
             axis.locator_params(axis="y", integer=True)
-            _median(axis, one)
+            _median(axis, distribution)
             axis.set(xlabel=name, ylabel=of)
         return make_plot(figure, file, title=title, says="The dashed line is the median.")
 

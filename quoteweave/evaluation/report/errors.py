@@ -83,15 +83,15 @@ def count_errors(labels: Labels, kinds: Sequence[str], examples: Sequence[Exampl
         >>> found.total.answers, found.total.sound, found.total.kinds["excessive_citation"]
         (2, 1, 1)
     """
-    known = {example.id: example for example in examples}
-    unknown = [name for name in labels if name not in known]
+    examples_by_id = {example.id: example for example in examples}
+    unknown = [name for name in labels if name not in examples_by_id]
     if unknown:
         raise DatasetError(f"{unknown[0]!r} is labelled, and is no question of this dataset; check the file of labels")
     members: defaultdict[str, defaultdict[str, list[Sequence[str]]]] = defaultdict(lambda: defaultdict(list))
-    for name, found in labels.items():
-        for breakdown, groups in groups_of(known[name]).items():
+    for name, labelled_kinds in labels.items():
+        for breakdown, groups in groups_of(examples_by_id[name]).items():
             for group in groups:
-                members[breakdown][group].append(found)
+                members[breakdown][group].append(labelled_kinds)
     return ErrorAnalysis(
         total=_counts(list(labels.values()), kinds),
         groups={

@@ -347,10 +347,16 @@ def _mark(second: bool) -> dict[str, Any]:
 
 def _pair(axis: Any, name: str, place: int, estimates: Sequence[Estimate | None]) -> None:
     scale = unit(name).scale
-    known = [(second, found) for second, found in enumerate(estimates) if found is not None and found.value is not None]
-    axis.plot([scale * (found.value or 0) for _, found in known], [place] * len(known), color=FAINT, linewidth=2.5)
-    for second, found in known:
+    defined = [
+        (second, estimate)
+        for second, estimate in enumerate(estimates)
+        if estimate is not None and estimate.value is not None
+    ]
+    axis.plot(
+        [scale * (estimate.value or 0) for _, estimate in defined], [place] * len(defined), color=FAINT, linewidth=2.5
+    )
+    for second, estimate in defined:
         at = place + (0.14 if second else -0.14)
-        if found.low is not None and found.high is not None:
-            axis.plot((scale * found.low, scale * found.high), (at, at), color=INK, linewidth=0.9)
-        axis.plot(scale * (found.value or 0), place, **_mark(bool(second)), zorder=3)
+        if estimate.low is not None and estimate.high is not None:
+            axis.plot((scale * estimate.low, scale * estimate.high), (at, at), color=INK, linewidth=0.9)
+        axis.plot(scale * (estimate.value or 0), place, **_mark(bool(second)), zorder=3)

@@ -308,7 +308,7 @@ def _distribution_line(axis: Any, values: Sequence[float], place: int, name: str
 
 def _medians(report: Report, names: Sequence[str]) -> str:
     """The median and the 90th percentile of each measure for each run, and the runs for which none is known."""
-    told, unknown = [], []
+    sentences, unknown = [], []
     for run in report.runs:
         parts = [
             f"{label(name)} {_short(quantile(values, 0.5))} (90 %: {_short(quantile(values, 0.9))})"
@@ -316,11 +316,11 @@ def _medians(report: Report, names: Sequence[str]) -> str:
             if (values := _values(run, name))
         ]
         if parts:
-            told.append(f"{run.name}: {', '.join(parts)}")
+            sentences.append(f"{run.name}: {', '.join(parts)}")
         else:
             unknown.append(run.name)
     without = f" Not known of {join_names(unknown)}." if unknown else ""
-    return f"Medians, and what 90 % took at most: {'; '.join(told)}.{without}"
+    return f"Medians, and what 90 % took at most: {'; '.join(sentences)}.{without}"
 
 
 def quantile(values: Sequence[float], share: float) -> float:

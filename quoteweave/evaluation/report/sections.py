@@ -245,8 +245,8 @@ def _groups(report: Report) -> Section | None:
 
 
 def _correlations(report: Report) -> Section | None:
-    known = report.known(CORRELATION)
-    if not known or next(iter(CORRELATION)) != known[0]:
+    figures = report.known(CORRELATION)
+    if not figures or next(iter(CORRELATION)) != figures[0]:
         return None
     names = [name for name in report.breakdowns if BY_POSITION not in name.split(",")]
     says = (
@@ -258,7 +258,7 @@ def _correlations(report: Report) -> Section | None:
         heading="Are well-cited answers the better ones?",
         says=says,
         tables=_present([runs_table(report, "Correlation of overall F1 with scores of answers", CORRELATION)]),
-        folded=_present([breakdown_table(report, name, known[0]) for name in names]),
+        folded=_present([breakdown_table(report, name, figures[0]) for name in names]),
     )
 
 

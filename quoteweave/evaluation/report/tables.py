@@ -52,17 +52,17 @@ class Table(Record):
 
 def runs_table(report: Report, title: str, names: Mapping[str, str] | Sequence[str]) -> Table | None:
     """A row for each run, a column for each of the named figures that any run has; None if there is none."""
-    known = report.known(names)
-    if not known:
+    figures = report.known(names)
+    if not figures:
         return None
-    tops = {name: best(name, [run.value(name) for run in report.runs]) for name in known}
-    headings = [names[name] if isinstance(names, Mapping) else label(name) for name in known]
+    tops = {name: best(name, [run.value(name) for run in report.runs]) for name in figures}
+    headings = [names[name] if isinstance(names, Mapping) else label(name) for name in figures]
     return Table(
         title=title,
         head=("run", *headings),
-        units=("", *(unit(name).name for name in known)),
+        units=("", *(unit(name).name for name in figures)),
         rows=tuple(
-            (Cell(text=run.name), *(_cell(name, run.scores.figures.get(name), tops[name]) for name in known))
+            (Cell(text=run.name), *(_cell(name, run.scores.figures.get(name), tops[name]) for name in figures))
             for run in report.runs
         ),
     )

@@ -73,9 +73,9 @@ def _by_settings(paths: Sequence[Path]) -> list[str]:
     differing = [key for key in keys if any(one.get(key) != settings[0].get(key) for one in settings)]
     if len(differing) > _MAX_SETTINGS:
         return []
-    shown = sorted(differing, key=lambda key: key not in _BY_VALUE)
-    values = {key: [one.get(key) for one in settings] for key in shown}
-    return [", ".join(_setting(key, one.get(key), values[key]) for key in shown) for one in settings]
+    shown_keys = sorted(differing, key=lambda key: key not in _BY_VALUE)
+    values = {key: [one.get(key) for one in settings] for key in shown_keys}
+    return [", ".join(_setting(key, one.get(key), values[key]) for key in shown_keys) for one in settings]
 
 
 def _setting(key: str, value: object, values: Sequence[object]) -> str:

@@ -47,14 +47,14 @@ def answer_notes(
             "ROUGE, exact match, token F1 and str_em"
         )
     notes += _judged_other_answers(scores.figures.get("correlation.judge.average"))
-    asked = {example.id: example.reference for example in examples}
-    said = [
-        (text, asked[prediction.example])
+    references = {example.id: example.reference for example in examples}
+    answers = [
+        (text, references[prediction.example])
         for prediction in predictions
-        if (text := scored_text(prediction, marks)) is not None and prediction.example in asked
+        if (text := scored_text(prediction, marks)) is not None and prediction.example in references
     ]
-    long = [(text, reference.answer or reference.short_answer) for text, reference in said]
-    short = [(text, _short(reference)) for text, reference in said]
+    long = [(text, reference.answer or reference.short_answer) for text, reference in answers]
+    short = [(text, _short(reference)) for text, reference in answers]
     return [
         *notes,
         *_much_longer(scores.figures, _TO_LONG_GOLD, long),

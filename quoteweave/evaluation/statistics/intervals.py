@@ -161,17 +161,17 @@ def jackknife_estimate(
     if number < 2 or value is None:
         return None
     others = (added.sum(axis=0) - added).T
-    left = figure.evaluate(others * (number / (number - 1)))
+    without_each = figure.evaluate(others * (number / (number - 1)))
     # Whether it is undefined may depend on the number of rows: on that of the others rather than of all.
-    if not (np.isfinite(left) & np.isfinite(figure.evaluate(others))).all():
+    if not (np.isfinite(without_each) & np.isfinite(figure.evaluate(others))).all():
         return None
-    error = math.sqrt((number - 1) / number * float(((left - value) ** 2).sum()))
-    if error <= max(1e-12, _ROUNDING * float(np.abs(left).max())):
+    error = math.sqrt((number - 1) / number * float(((without_each - value) ** 2).sum()))
+    if error <= max(1e-12, _ROUNDING * float(np.abs(without_each).max())):
         error = 0.0
-    own = figure.evaluate(added.T)
-    low, high = limits = _limits(figure, own)
+    of_each = figure.evaluate(added.T)
+    low, high = limits = _limits(figure, of_each)
     value = min(high, max(low, value))
-    return JackknifeEstimate(value, 0.0 if value in limits else error, number, limits, _one_differs(own))
+    return JackknifeEstimate(value, 0.0 if value in limits else error, number, limits, _one_differs(of_each))
 
 
 def _sums_by_cluster(table: NDArray[np.float64], clusters: Sequence[Hashable]) -> NDArray[np.float64]:

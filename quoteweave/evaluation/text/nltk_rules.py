@@ -72,7 +72,7 @@ def punkt_sentences(text: str) -> list[str]:
 
 def _breaks(text: str) -> list[tuple[int, int]]:
     """The end of each sentence but the last, and the beginning of the next one."""
-    found: list[tuple[int, int]] = []
+    breaks: list[tuple[int, int]] = []
     begin_of_last, last = 0, None
     word = (0, 0)
     for match in _END.finditer(text):
@@ -80,12 +80,12 @@ def _breaks(text: str) -> list[tuple[int, int]]:
         space = next((position for position in range(len(before) - 1, -1, -1) if before[position].isspace()), 0)
         start = word[1] + space + 1 if space else word[0]
         if last is not None and word[1] <= start:
-            _note(text, word, last, found)
+            _note(text, word, last, breaks)
         last, word = match, (start, match.start())
         begin_of_last = start
     if last is not None:
-        _note(text, (begin_of_last, last.start()), last, found)
-    return found
+        _note(text, (begin_of_last, last.start()), last, breaks)
+    return breaks
 
 
 def _note(text: str, word: tuple[int, int], match: re.Match[str], found: list[tuple[int, int]]) -> None:

@@ -104,18 +104,18 @@ def _sentence_words(sentences: Iterable[str]) -> list[list[str]]:
     return [stemmed_words(line) for sentence in sentences for line in sentence.split("\n") if line]
 
 
-def _common_places(gold: Sequence[str], own: Sequence[str]) -> set[int]:
+def _common_places(gold: Sequence[str], answer: Sequence[str]) -> set[int]:
     """Positions in `gold` of a longest common subsequence: of several, the one that rouge-score finds."""
-    table = [[0] * (len(own) + 1)]
+    table = [[0] * (len(answer) + 1)]
     for word in gold:
         above, row = table[-1], [0]
-        for at, other in enumerate(own, start=1):
+        for at, other in enumerate(answer, start=1):
             row.append(above[at - 1] + 1 if word == other else max(above[at], row[-1]))
         table.append(row)
     places: set[int] = set()
-    i, j = len(gold), len(own)
+    i, j = len(gold), len(answer)
     while i and j:
-        if gold[i - 1] == own[j - 1]:
+        if gold[i - 1] == answer[j - 1]:
             i, j = i - 1, j - 1
             places.add(i)
         elif table[i][j - 1] > table[i - 1][j]:

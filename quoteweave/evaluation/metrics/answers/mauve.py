@@ -59,7 +59,7 @@ def mauve_score(
         raise DatasetError("there is no answer with a gold answer: MAUVE compares the two")
     compute = _library()
     try:
-        found = compute(
+        result = compute(
             p_text=[gold for _, gold in pairs],
             q_text=[answer for answer, _ in pairs],
             device_id=device,
@@ -71,7 +71,7 @@ def mauve_score(
     except Exception as error:  # whatever the library, or the model that it runs, raises
         raise ModelFailed(f"MAUVE by {checkpoint}: {error}") from error
     return MauveScore(
-        mauve=float(found.mauve), n=len(pairs), left_out=len(answered) - len(pairs), checkpoint=checkpoint
+        mauve=float(result.mauve), n=len(pairs), left_out=len(answered) - len(pairs), checkpoint=checkpoint
     )
 
 
