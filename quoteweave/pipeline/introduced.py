@@ -134,12 +134,12 @@ def _missing(
     context: Context, introducing: _IntroducingTexts, introduced: Mapping[str, Sequence[Quote]]
 ) -> list[Quote]:
     """What the context lacks: texts that prohibit, then each text that introduces something and what it introduces."""
-    wanted = [*introducing.denying]
+    quotes = [*introducing.denying]
     for one in introducing.texts:
         if one.id in introduced:
-            wanted += [one, *introduced[one.id][:MAX_FOLLOWING]]
+            quotes += [one, *introduced[one.id][:MAX_FOLLOWING]]
     present = {hit.quote.id for hit in context.hits}
-    return list({one.id: one for one in wanted if one.id not in present}.values())
+    return list({one.id: one for one in quotes if one.id not in present}.values())
 
 
 def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: Set[str]) -> dict[str, tuple[Hit, ...]]:

@@ -147,16 +147,16 @@ class Rag:
                 yield event
             return
         sentence_filter = StreamingFilter(context, query.text) if policy == "drop" else None
-        async with aclosing(generator.stream(query, context)) as written:
-            async for event in written:
+        async with aclosing(generator.stream(query, context)) as events:
+            async for event in events:
                 if isinstance(event, AnswerEvent):
-                    for shown in _end(await self._finish(event.answer, prepared), sentence_filter):
-                        yield shown
+                    for shown_event in _end(await self._finish(event.answer, prepared), sentence_filter):
+                        yield shown_event
                 elif sentence_filter is None or isinstance(event, ThoughtEvent):
                     yield event
                 else:
-                    for shown in sentence_filter.take(event):
-                        yield shown
+                    for shown_event in sentence_filter.take(event):
+                        yield shown_event
 
     async def _answer(self, prepared: "_PreparedQuestion") -> Answer:
         if prepared.early_abstention is not None:

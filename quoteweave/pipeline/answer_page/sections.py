@@ -334,13 +334,13 @@ def _sheet(name: str, view: PagePicture, pictures: Pictures, sources: list[Sourc
 def _with_words(sheet: Sheet, citations: Sequence[Citation], sources: Sequence[Source]) -> Sheet:
     """The sheet with the supporting words of citations on it, including those of a sentence that continues there."""
     targets = {(source.kind, source.number): source.target for source in sources}
-    found = [
+    marked_words = [
         MarkedWords(target=targets[one.kind, one.number], box=box, estimated=estimated)
         for one in citations
         if sheet.picture is not None and one.document == sheet.document
         for box, estimated in _words_on(one, sheet.page.number)
     ]
-    return sheet.model_copy(update={"words": tuple(dict.fromkeys(found))})
+    return sheet.model_copy(update={"words": tuple(dict.fromkeys(marked_words))})
 
 
 def _words_on(citation: Citation, page: int) -> list[tuple[Box, bool]]:

@@ -253,17 +253,17 @@ def describe_collection(
     survey = describer.survey()
     if survey.cut:
         progress.note("note: the last description was cut short, and its picture is described again")
-    left = list(survey.left[: options.limit])
+    pictures = list(survey.left[: options.limit])
     failed, spent = dict[str, str](), [0, 0]
-    if left:
-        before(_pending(survey, len(left), settings))
-        failed = _describe(describer, left, options.concurrency, spent, progress)
+    if pictures:
+        before(_pending(survey, len(pictures), settings))
+        failed = _describe(describer, pictures, options.concurrency, spent, progress)
     quotes, notes = _store(describer, collection)
     notes += update_indexes(collection, progress=progress)
     return DescribeReport(
         model=describer.model.name,
         prompt=describer.prompt.sha256,
-        pictures=len(left),
+        pictures=len(pictures),
         failed=failed,
         quotes=quotes,
         without_crop=survey.without_crop,

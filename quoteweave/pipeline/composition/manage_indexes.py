@@ -182,21 +182,21 @@ def plan_indexes(
 
     Raises UsageError where it needs no model, ModelNotFound for one that is neither here nor in the catalogue.
     """
-    made = [
+    retrievers = [
         _make_without_download(resolve_built_spec(part, collection, progress.note), collection, settings)
         for part in member_specs(retriever)
     ]
-    wanted = [part for part in made if part is not None]
-    if not wanted:
+    vector_retrievers = [part for part in retrievers if part is not None]
+    if not vector_retrievers:
         raise UsageError(f"{retriever} needs no model: its index is there once documents are added")
-    return [estimate_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in wanted]
+    return [estimate_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in vector_retrievers]
 
 
 def _make_without_download(spec: str, collection: Collection, settings: ResourceSettings) -> VectorRetriever | None:
     """Make the retriever without downloading anything; None for one without vectors."""
     try:
         with downloads_disabled():
-            made = make_retriever(spec, collection, resources_for(collection, settings))
+            built = make_retriever(spec, collection, resources_for(collection, settings))
     except ModelNotFound as error:
         checkpoint = parse_spec(spec).checkpoint
         if checkpoint is None or is_local(checkpoint):
@@ -205,7 +205,7 @@ def _make_without_download(spec: str, collection: Collection, settings: Resource
             f"{checkpoint} is not on this machine, and a plan downloads nothing; before it is here, nothing is known "
             "of a model that is not in the catalogue"
         ) from error
-    return made if isinstance(made, VectorRetriever) else None
+    return built if isinstance(built, VectorRetriever) else None
 
 
 def _note_server(retriever: VectorRetriever, progress: Progress) -> None:

@@ -94,16 +94,16 @@ def _rewrite(question: str, previous: str) -> str | None:
         return None
     plain = line.rstrip(" ?.!")
     lead = _LEAD.match(plain)
-    asked = plain[lead.end() :] if lead else plain
-    if _BARE.fullmatch(asked):
-        return _complete_question_word(asked, previous)
-    if _MORE.fullmatch(asked):
-        return _regarding(asked, previous, line)
-    about = _WHAT_ABOUT.match(asked)
-    part = asked[about.end() :] if about else asked
+    rest = plain[lead.end() :] if lead else plain
+    if _BARE.fullmatch(rest):
+        return _complete_question_word(rest, previous)
+    if _MORE.fullmatch(rest):
+        return _regarding(rest, previous, line)
+    about = _WHAT_ABOUT.match(rest)
+    part = rest[about.end() :] if about else rest
     if about or _is_part(part, led=lead is not None, asks=line.endswith("?")):
         return _complete(part, previous, line)
-    return _resolve(_capitalised(asked) + line[len(plain) :], previous)
+    return _resolve(_capitalised(rest) + line[len(plain) :], previous)
 
 
 def _is_part(text: str, *, led: bool, asks: bool) -> bool:
@@ -271,15 +271,15 @@ def _resolve(question: str, previous: str) -> str | None:
         then = f"{times[0].preposition or 'in'} {times[0].text}"
         return f"{question[: past.start()]}{then}{question[past.end() :]}"
     read = read_words(question)
-    found = [at for at in range(len(read)) if _refers(read, at, question)]
-    if not found:
+    pronouns = [at for at in range(len(read)) if _refers(read, at, question)]
+    if not pronouns:
         plain = question.rstrip(" ?.!")
         return _regarding(plain, previous, question) if _ANAPHORIC.search(plain) else None
-    names = {_antecedent(read, at, previous) for at in found}
+    names = {_antecedent(read, at, previous) for at in pronouns}
     name = names.pop()
     if names or name is None:
         return _regarding(question.rstrip(" ?.!"), previous, question)
-    for at in reversed(found):
+    for at in reversed(pronouns):
         start, end, new = read[at].start, _end(read, at), name
         if read[at].low in POSSESSIVES and _is_possessive(read, at):
             new = f"{name}'" if name.endswith("s") else f"{name}'s"

@@ -188,13 +188,13 @@ def noun_phrases(text: str) -> list[NounPhrase]:
 
     In "the depth of the quay", only the quay is one; times are not.
     """
-    read, taken = read_words(text), [(time.start, time.end) for time in times_in(text)]
-    found: list[NounPhrase] = []
+    read, time_spans = read_words(text), [(time.start, time.end) for time in times_in(text)]
+    phrases: list[NounPhrase] = []
     for start, end in _runs(read):
         for phrase in _phrases(text, read, start, end):
-            if not any(phrase.start < until and since < phrase.end for since, until in taken):
-                found.append(phrase)
-    return found
+            if not any(phrase.start < until and since < phrase.end for since, until in time_spans):
+                phrases.append(phrase)
+    return phrases
 
 
 def _runs(read: Sequence[Word]) -> Iterator[tuple[int, int]]:

@@ -113,11 +113,11 @@ class RunFile(Record):
 
     def chosen(self, names: Sequence[str] | None, source: Path | str = "the configuration") -> list[RunSettings]:
         """Return the settings of these names, or all of them for None. Raises UsageError for unknown names."""
-        found = [one for one in self.settings if names is None or one.name in names]
-        if not found:
-            known = ", ".join(one.name for one in self.settings)
-            raise UsageError(f"{source} has no setting {', '.join(names or [])}; there are: {known}")
-        return found
+        chosen = [one for one in self.settings if names is None or one.name in names]
+        if not chosen:
+            existing = ", ".join(one.name for one in self.settings)
+            raise UsageError(f"{source} has no setting {', '.join(names or [])}; there are: {existing}")
+        return chosen
 
     def with_default(self, field: str, value: object) -> Self:
         """Return the file with this value of a field in each setting that has none of its own."""

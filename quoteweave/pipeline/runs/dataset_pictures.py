@@ -131,7 +131,7 @@ def missing_pictures(examples: Sequence[Example], folder: Path) -> dict[str, tup
     Raises UsageError without a folder.
     """
     pictures_in(folder)
-    found = {
+    missing_by_example = {
         example.id: tuple(
             hit.quote.image
             for hit in (example.context.images if example.context else ())
@@ -139,7 +139,7 @@ def missing_pictures(examples: Sequence[Example], folder: Path) -> dict[str, tup
         )
         for example in examples
     }
-    return {name: missing for name, missing in found.items() if missing}
+    return {name: missing for name, missing in missing_by_example.items() if missing}
 
 
 def missing_pictures_error(missing: Mapping[str, Sequence[str]], folder: Path, advice: str = "") -> DatasetError:

@@ -259,12 +259,12 @@ def fingerprint_documents(documents: Sequence[Document]) -> str:
 
 def index_fingerprints(collection: Collection, specs: Sequence[str]) -> dict[str, str]:
     """Return the fingerprints of the indexes that these retrievers search, by `index` and the spec."""
-    wanted = {parse_spec(spec).shown for spec in specs}
-    found = dict.fromkeys(SPARSE_RETRIEVERS, FINGERPRINT)
+    searched = {parse_spec(spec).shown for spec in specs}
+    fingerprints = dict.fromkeys(SPARSE_RETRIEVERS, FINGERPRINT)
     for state in collection.indexes():
         manifest = try_read_manifest(state)
-        found[state.name if manifest is None else manifest.spec] = state.fingerprint
-    return {f"index {spec}": fingerprint for spec, fingerprint in found.items() if spec in wanted}
+        fingerprints[state.name if manifest is None else manifest.spec] = state.fingerprint
+    return {f"index {spec}": fingerprint for spec, fingerprint in fingerprints.items() if spec in searched}
 
 
 def retriever_shown(settings: RetrievalSettings) -> str:
@@ -309,11 +309,11 @@ def _search(
 ) -> Iterator[Prediction]:
     """Search for the questions that the run does not hold yet, in both scopes."""
     for scope in SCOPES:
-        left = [example for example in examples if run is None or not run.has(example.id, scope)]
-        with progress.task(f"searching, {scope}", len(left)) as task:
-            found = run_retrieval(
-                left, prepared.retriever, scope=scope, documents=prepared.names, search=prepared.search
+        to_search = [example for example in examples if run is None or not run.has(example.id, scope)]
+        with progress.task(f"searching, {scope}", len(to_search)) as task:
+            predictions = run_retrieval(
+                to_search, prepared.retriever, scope=scope, documents=prepared.names, search=prepared.search
             )
-            for prediction in found:
+            for prediction in predictions:
                 yield prediction
                 task.advance()

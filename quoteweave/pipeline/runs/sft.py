@@ -155,15 +155,15 @@ class GoldSpread:
     def order(self, example: str, kind: Kind, gold: Sequence[bool]) -> list[int]:
         """For each new position, from 0, the old position of the quote that is there now."""
         drawn = random.Random(f"{self._seed}:{example}:{kind}")
-        held = self._held.setdefault((kind, len(gold)), [0] * len(gold))
+        gold_counts = self._held.setdefault((kind, len(gold)), [0] * len(gold))
         places = list(range(len(gold)))
         drawn.shuffle(places)
-        places.sort(key=held.__getitem__)  # stable, so that ties stay in random order
+        places.sort(key=gold_counts.__getitem__)  # stable, so that ties stay in random order
         quotes = list(range(len(gold)))
         drawn.shuffle(quotes)
         quotes.sort(key=lambda quote: not gold[quote])
         for place in places[: sum(gold)]:
-            held[place] += 1
+            gold_counts[place] += 1
         at = dict(zip(places, quotes, strict=True))
         return [at[place] for place in range(len(gold))]
 

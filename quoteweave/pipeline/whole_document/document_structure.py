@@ -73,13 +73,13 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
 
 def _document_of(request: StructureRequest, collection: Collection, where: Filter) -> Document | None:
     """The document that the question names among those that pass the filter; None unless exactly one can be meant."""
-    asked = set(request.naming_words)
-    named = [
+    naming_words = set(request.naming_words)
+    candidates = [
         document
         for document in collection.documents()
-        if where.admits(document) and asked.issubset(name_words(document.name))
+        if where.admits(document) and naming_words.issubset(name_words(document.name))
     ]
-    return named[0] if len(named) == 1 else None
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _means_parts(
@@ -307,19 +307,19 @@ class _StructureReader:
 
         If a heading begins in the middle of a page, the section before it ends on that page, and precedes it there.
         """
-        seen: set[str] = set()
+        done: set[str] = set()
         for at, page in enumerate(within.pages):
             for heading in page.headings:
-                if heading not in seen:
-                    seen.add(heading)
+                if heading not in done:
+                    done.add(heading)
                     begins = at
                     while begins and heading in within.pages[begins - 1].headings:
                         begins -= 1
                     first = within.pages[begins]
-                    asked = words(_NUMBER.sub("", heading))
+                    heading_words = words(_NUMBER.sub("", heading))
                     here = (one for one in titles if one.page == first.number)
-                    own = (one for one in here if words(_NUMBER.sub("", one.text)) == asked)
-                    yield _Part(heading, None, next(own, None), first.label, first.number)
+                    same_title = (one for one in here if words(_NUMBER.sub("", one.text)) == heading_words)
+                    yield _Part(heading, None, next(same_title, None), first.label, first.number)
 
 
 @dataclass(frozen=True, slots=True)
