@@ -144,17 +144,21 @@ class _Naming:
     def _keep_moved(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name files moved with their folder: the old file is gone, and the path below the folder is the same."""
         by_path: defaultdict[str, list[_Known]] = defaultdict(list)
-        for one in self.known:
-            if not one.by_name and (self.prefix is None or one.name.startswith(f"{self.prefix}/")):
-                by_path[one.below].append(one)
-        left = []
+        for document in self.known:
+            if not document.by_name and (self.prefix is None or document.name.startswith(f"{self.prefix}/")):
+                by_path[document.below].append(document)
+        unnamed = []
         for file in files:
-            gone = [one for one in by_path[file.name] if one.name not in self.given and not os.path.lexists(one.file)]
+            gone = [
+                document
+                for document in by_path[file.name]
+                if document.name not in self.given and not os.path.lexists(document.file)
+            ]
             if gone:
                 self._give(file, _likeliest(file, gone, self.content_of).name, file.name)
             else:
-                left.append(file)
-        return left
+                unnamed.append(file)
+        return unnamed
 
     def _give(self, file: FoundFile, name: str, below: str) -> None:
         self.given[name] = replace(file, name=name, below=None if below == name else below)

@@ -218,7 +218,7 @@ def drawn_in(picture: Raster, box: Box) -> list[Box]:
     import cv2
 
     ink = drawn_on_ground(picture.cut(box, margin=1))
-    _, _, found, _ = cv2.connectedComponentsWithStats(ink, connectivity=4)
+    _, _, components, _ = cv2.connectedComponentsWithStats(ink, connectivity=4)
     left, top = (int(max(0.0, edge - 1) * picture.scale) for edge in box[:2])
     return [
         (
@@ -226,7 +226,7 @@ def drawn_in(picture: Raster, box: Box) -> list[Box]:
             (top + y) / picture.scale,
             *((left + x + width) / picture.scale, (top + y + height) / picture.scale),
         )
-        for x, y, width, height, _ in found[1:].tolist()
+        for x, y, width, height, _ in components[1:].tolist()
     ]
 
 

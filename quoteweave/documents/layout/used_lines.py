@@ -68,20 +68,20 @@ class UsedLines:
 
 def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
     """The lines of the text layer, or of OCR if there is no text layer, a garbled one or a mere stamp."""
-    raster, own = raw.picture.turned(raw.turns), count_letters(raw.lines)
+    raster, letters = raw.picture.turned(raw.turns), count_letters(raw.lines)
     garbled = raw.is_misread or is_garbled(raw.lines)
     if ocr is not None and not garbled and may_be_garbled(raw.lines):
         garbled = not _has_words_of(raw.lines, ocr.read(raster))
     lines = with_fields(raw.lines, raw.fields)
     count = count_letters(lines)
     # A form may be laid over a scan.
-    stamped = count >= MIN_LETTERS and own < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
+    stamped = count >= MIN_LETTERS and letters < STAMP_LETTERS and _shows_scan(raster, lines, raster.size)
     scanned = count < MIN_LETTERS or stamped or garbled
     is_read = scanned and ocr is not None and (garbled or not _is_blank_beside(lines, raster))
     if is_read and ocr is not None:
         ocr_lines, upright, turns = _read_upright(raster, ocr)
         # Codes and sequences, and languages unlike those of Europe, may look garbled without being so.
-        least = own + count if stamped else count if count < MIN_LETTERS else 0.5 * count
+        least = letters + count if stamped else count if count < MIN_LETTERS else 0.5 * count
         better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
         # The few words of a title page are right, and OCR misses small ones.
         if better or not lines or (count < MIN_LETTERS and garbled):

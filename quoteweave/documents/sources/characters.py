@@ -149,7 +149,7 @@ def _is_unknown(characters: Characters) -> npt.NDArray[np.bool_]:
     return np.asarray((codes < SPACE) & ~np.isin(codes, NO_CONTROLS) & drawn)
 
 
-def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Characters:
+def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -> Characters:
     """The characters without breaks within lines, which pdfium puts after each letter on pages with few lines.
 
     On a page with little text, each letter of which is drawn by itself, it may take the lines for columns of letters.
@@ -160,7 +160,7 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Ch
     broken = (after - before > 1) & (np.diff(np.cumsum(breaks)[inked]) == after - before - 1)
     if np.count_nonzero(broken) < max(1.0, MIN_BROKEN * len(inked)):
         return characters
-    rooms = rooms_of(raw, characters.numbers[inked], shown)
+    rooms = rooms_of(raw, characters.numbers[inked], to_points)
     one, other = rooms[:-1], rooms[1:]
     height = np.minimum(one[:, 3] - one[:, 1], other[:, 3] - other[:, 1])
     beside = np.minimum(one[:, 3], other[:, 3]) - np.maximum(one[:, 1], other[:, 1]) > 0.5 * height
@@ -174,15 +174,15 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Ch
     return Characters(codes[keep], characters.boxes[keep], characters.numbers[keep])
 
 
-def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, shown: Floats) -> Floats:
+def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, to_points: Floats) -> Floats:
     """The boxes (n, 4), as shown, of characters with the space reserved for them; without an area if unknown."""
     import pypdfium2.raw as pdfium
 
-    rooms, found = np.zeros((len(numbers), 2, 2)), pdfium.FS_RECTF()
+    rooms, rectangle = np.zeros((len(numbers), 2, 2)), pdfium.FS_RECTF()
     for at, number in enumerate(numbers.tolist()):
-        if pdfium.FPDFText_GetLooseCharBox(raw, number, found):
-            rooms[at] = (found.left, found.top), (found.right, found.bottom)
-    points = rooms @ shown[:, :2].T + shown[:, 2]
+        if pdfium.FPDFText_GetLooseCharBox(raw, number, rectangle):
+            rooms[at] = (rectangle.left, rectangle.top), (rectangle.right, rectangle.bottom)
+    points = rooms @ to_points[:, :2].T + to_points[:, 2]
     return np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1)
 
 

@@ -45,15 +45,15 @@ def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[
     Such a row has a name, and numbers each of which is in a column of its own. Names of groups may be between. A table
     with ruled cells is left unchanged.
     """
-    found: list[Table] = []
+    extended: list[Table] = []
     free = sorted((line for line in lines if line.upright), key=_top)
-    taken = set[int]()
+    used_lines = set[int]()
     for table in sorted(tables, key=lambda table: table.box[1]):
         near = _lines_near(table.box, free)
-        whole = _with_rows_beside(table, [line for line in near if id(line) not in taken])
-        taken.update(id(line) for line in whole.lines)
-        found.append(whole)
-    return found
+        whole = _with_rows_beside(table, [line for line in near if id(line) not in used_lines])
+        used_lines.update(id(line) for line in whole.lines)
+        extended.append(whole)
+    return extended
 
 
 def _lines_near(box: Box, lines: Sequence[Line]) -> list[Line]:
@@ -135,7 +135,7 @@ def _going_on(rows: Iterable[TableRow], last: TableRow, columns: Sequence[Box]) 
 
 def _begun_above(above: Sequence[TableRow], rows: Sequence[TableRow], left: float) -> list[TableRow]:
     """The rows directly above the first row of a table in which its name begins; the columns begin at `left`."""
-    found = list[TableRow]()
+    rows_above = list[TableRow]()
     right = max(left, *(row.cells[0].box[2] for row in rows))
     begins = {round(row.cells[0].box[0]) for row in rows if len(row.cells) > len(rows[0].cells)}
     below = rows[0]
@@ -143,9 +143,9 @@ def _begun_above(above: Sequence[TableRow], rows: Sequence[TableRow], left: floa
         is_in_two = len(row.cells) == len(below.cells) > 1 and round(row.cells[0].box[0]) in begins
         if not _is_line_above(row, below, right) or not (is_in_two or _goes_on_below(row, below, right)):
             break
-        found.append(row)
+        rows_above.append(row)
         below = row
-    return found
+    return rows_above
 
 
 def _is_line_above(row: TableRow, below: TableRow, right: float) -> bool:
