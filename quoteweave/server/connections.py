@@ -11,24 +11,28 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEAD_SECONDS = 20.0
 """Seconds that a client has to send the whole head of each request on its connection."""
+UNREAD_SECONDS = 30.0
+"""Seconds for which a client may read nothing of what it was sent."""
 BACKLOG = 2_048
 """Connections that may wait until a process takes them."""
 _MAX_FILES = 65_536
 
 
 class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
-    """uvicorn's HTTP protocol, extended to close connections on which no request comes in time.
+    """uvicorn's HTTP protocol, extended to end connections on which no request comes in time, or nothing is read.
 
-    uvicorn itself waits forever for the rest of a head, so that a client that opens many connections and sends a byte
-    now and then could use up all connections that the system allows the server.
+    uvicorn itself waits forever for the rest of a head, and for a client to read what it was sent, even where it closes
+    the connection. So a client could use up all connections that the system allows the server.
     """
 
-    head_seconds = HEAD_SECONDS
+    head_seconds, unread_seconds = HEAD_SECONDS, UNREAD_SECONDS
     _head_timer: asyncio.TimerHandle | None = None
+    _unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin a connection."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(0)  # so that writing pauses until the system has taken all
         self._time_head()
 
     def data_received(self, data: bytes) -> None:
@@ -40,6 +44,32 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
         """End a connection."""
         super().connection_lost(exc)
         self._stop_timer()
+        self._stop_unread_timer()
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read."""
+        super().pause_writing()
+        self._time_unread()
+
+    def resume_writing(self) -> None:
+        """Go on, as the client has read."""
+        super().resume_writing()
+        self._stop_unread_timer()
+
+    def _time_unread(self) -> None:
+        unread = self.transport.get_write_buffer_size()
+        self._unread_timer = self.loop.call_later(self.unread_seconds, self._end_if_unread, unread)
+
+    def _end_if_unread(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() < before:
+            self._time_unread()
+        else:
+            self.transport.abort()
+
+    def _stop_unread_timer(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
     def _time_head(self) -> None:
         if not self._is_waiting():

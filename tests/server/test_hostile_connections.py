@@ -1,7 +1,9 @@
 """Clients that hold connections open: they lose them, and the others are answered meanwhile."""
 
 import contextlib
+import logging
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -53,3 +55,21 @@ def test_who_sends_no_whole_head_in_time_loses_the_connection(
         connection.sendall(sent)
         while connection.recv(1 << 16):
             pass
+
+
+def test_who_reads_nothing_loses_the_connection_and_no_error_is_logged(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost, lose = threading.Event(), TimedProtocol.connection_lost
+
+    def losing(protocol: TimedProtocol, error: Exception | None) -> None:
+        lose(protocol, error)
+        lost.set()
+
+    monkeypatch.setattr(TimedProtocol, "unread_seconds", 0.1)
+    monkeypatch.setattr(TimedProtocol, "connection_lost", losing)
+    server = serve()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(PICTURE * 100)
+        assert lost.wait(30)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

@@ -18,8 +18,6 @@ from quoteweave.pipeline.rag import StreamEvent
 from quoteweave.server.problems import ProblemError, problem_of
 
 LOG = logging.getLogger("quoteweave.server")
-SEND_SECONDS = 30.0
-"""Seconds that a client may take to read what was sent; then its stream is ended."""
 BUFFERED = 16
 """Events that may wait for a slow client; when there are more, making them pauses."""
 Sent = ServerSentEvent | bytes
@@ -96,7 +94,6 @@ def respond_with_events(
     return EventSourceResponse(
         _stream_parts(events, ending, grace, writer),
         headers=writer.headers,
-        send_timeout=SEND_SECONDS,
         shutdown_event=ending,
         shutdown_grace_period=grace + 2.0,
     )

@@ -46,7 +46,7 @@ def read_job(id: JobId, jobs: JobsState, names: VisibleNames) -> Job:
 async def watch_job(id: JobId, jobs: JobsState, names: VisibleNames) -> EventSourceResponse:
     """Send `progress` now and whenever it changes, page by page, and at last the ended job as `job`."""
     await run_in_threadpool(_visible, jobs, id, names)
-    return EventSourceResponse(as_event_stream(job_events(jobs.store, id)), send_timeout=30)
+    return EventSourceResponse(as_event_stream(job_events(jobs.store, id)))
 
 
 @router.delete("/v1/jobs/{id}", summary="Cancel a job", status_code=202)
