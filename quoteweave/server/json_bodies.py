@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from fastapi import Request, Response
@@ -14,11 +15,11 @@ def parse_json(data: bytes | bytearray) -> object:
     """Return what JSON says.
 
     Raises `json.JSONDecodeError` for what is no JSON, for JSON that cannot be represented (nested too deeply, or with a
-    number of thousands of digits), and for an escape such as `\\ud800` that is a lone surrogate: such text cannot be
-    stored or sent.
+    number of thousands of digits), for an object that has a key twice, of which another program may read the other
+    value, and for an escape such as `\\ud800` that is a lone surrogate: such text cannot be stored or sent.
     """
     try:
-        found = json.loads(data)
+        found = json.loads(data, object_pairs_hook=_with_each_key_once)
         if _SURROGATE.search(data):
             json.dumps(found, ensure_ascii=False).encode()
     except json.JSONDecodeError:
@@ -31,6 +32,14 @@ def parse_json(data: bytes | bytearray) -> object:
         raise json.JSONDecodeError("it is not written in UTF-8", "", error.start) from error
     except ValueError as error:
         raise json.JSONDecodeError("it has a number of too many digits", "", 0) from error
+    return found
+
+
+def _with_each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise json.JSONDecodeError(f"an object has the key {key[:50]!r} twice", "", 0)
     return found
 
 

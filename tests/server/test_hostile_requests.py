@@ -54,6 +54,7 @@ def test_both_halves_of_a_character_are_text(live: LiveServer) -> None:
         (b"[" * 100_000, "nested too deeply"),
         (b'{"k": ' + b"9" * 5000 + b"}", "too many digits"),
         (b'{"question": "gra', "no JSON"),
+        (b'{"question": "grain", "question": "coal"}', "the key 'question' twice"),
         (b'{"question": "grain", "k": 1e999}', "k: "),
         (b'{"question": "grain", "k": NaN}', "k: "),
         (b'{"question": "grain", "k": -1}', "k: "),

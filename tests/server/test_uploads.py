@@ -178,12 +178,13 @@ def multipart(body: bytes) -> dict[str, Any]:
     return {"content": body, "headers": {"content-type": "multipart/form-data; boundary=b"}}
 
 
-def part(name: str, content: str, filename: str | None = None) -> bytes:
+def part(name: str, content: str, filename: str | None = None, *, more: str = "") -> bytes:
     file = "" if filename is None else f'; filename="{filename}"'
-    return f'--b\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n{content}\r\n'.encode()
+    return f'--b\r\nContent-Disposition: form-data; name="{name}"{file}{more}\r\n\r\n{content}\r\n'.encode()
 
 
 FILE, END = part("files", "Text.", "a.txt"), b"--b--\r\n"
+BASE64 = part("files", "VGV4dC4=", "a.txt", more="\r\nContent-Transfer-Encoding: base64")
 
 
 @pytest.mark.parametrize(
@@ -199,9 +200,19 @@ FILE, END = part("files", "Text.", "a.txt"), b"--b--\r\n"
         (multipart(part("files", "x", "..") + END), 422, "invalid-request", "'..' is no name of a file"),
         (multipart(part("file", "x", "a.txt") + END), 422, "invalid-request", "'file' is no field of it"),
         (multipart(FILE + part("colour", "x") + END), 422, "invalid-request", "'colour' is no field of it"),
+        (
+            multipart(part("files", "a.txt") + END),
+            422,
+            "invalid-request",
+            "'files' came as text",
+        ),
+        (multipart(FILE + part("folder", "x", "x") + END), 422, "invalid-request", "'folder' came as a file"),
+        (multipart(FILE + 2 * part("folder", "x") + END), 422, "invalid-request", "'folder' is there twice"),
+        (multipart(BASE64 + END), 422, "invalid-request", "encoded as 'base64'"),
         (multipart(FILE + part("folder", "../x") + END), 422, "invalid-request", "'../x' cannot stand before names"),
         (multipart(FILE + part("folder", "x" * 70_000) + END), 422, "invalid-request", "longer than 65536 bytes"),
         (multipart(FILE + part("metadata", "{") + END), 422, "invalid-request", "metadata is no JSON"),
+        (multipart(FILE + part("metadata", '{"a": "1", "a": "2"}') + END), 422, "invalid-request", "the key 'a' twice"),
         (multipart(FILE + part("metadata", '{"a": 1}') + END), 422, "invalid-request", "JSON object of texts"),
     ],
 )

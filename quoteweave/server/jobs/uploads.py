@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MAX_FILES = 1000
 MAX_FIELD_BYTES = 64 << 10
 _FIELDS = ("folder", "metadata")
+_UNENCODED = (b"7bit", b"8bit", b"binary")
+"""The values of Content-Transfer-Encoding that leave the bytes of a part as they are."""
 _LOCK = ".lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -188,17 +190,18 @@ class _Receiver:
 
     def _on_headers_finished(self) -> None:
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
-        name = _text(options.get(b"name", b""))
-        if b"filename" in options and name == "files":
+        name, is_file = _text(options.get(b"name", b"")), b"filename" in options
+        encoding = self._headers.get(b"content-transfer-encoding", b"binary")
+        if encoding.lower() not in _UNENCODED:
+            raise _refused(f"a part of it is encoded as {_text(encoding)[:100]!r}; send it as it is")
+        if is_file and name == "files":
             if len(self._received) == MAX_FILES:
                 raise _refused(f"there are more than {MAX_FILES} files in it; send them in several requests")
             self._part = _Part(_text(options[b"filename"]), self._upload.folder / f".{len(self._received)}")
-        elif b"filename" not in options and name in _FIELDS and name not in self._fields:
+        elif not is_file and name in _FIELDS and name not in self._fields:
             self._field = self._fields[name] = bytearray()
         else:
-            raise _refused(
-                f"{name[:100]!r} is no field of it, or is there twice; there are: files, {', '.join(_FIELDS)}"
-            )
+            raise _refused(_why_no_field(name, is_file=is_file))
 
     def _on_part_data(self, data: bytes, start: int, end: int) -> None:
         if self._part is not None:
@@ -230,6 +233,14 @@ class _Part:
         self.filename, self.path = filename, path
         self.file: BinaryIO = path.open("xb")
         self.hash, self.size = hashlib.sha256(), 0
+
+
+def _why_no_field(name: str, *, is_file: bool) -> str:
+    if name == "files":
+        return "'files' came as text, without the name of a file; send the file itself, as by curl -F files=@FILE"
+    if name in _FIELDS:
+        return f"{name!r} came as a file; send it as text" if is_file else f"{name!r} is there twice"
+    return f"{name[:100]!r} is no field of it; there are: files, {', '.join(_FIELDS)}"
 
 
 def _boundary(content_type: str) -> bytes:
