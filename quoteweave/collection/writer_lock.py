@@ -68,6 +68,11 @@ def is_being_written(root: Path) -> bool:
         return False
 
 
+def has_killed_owner(root: Path) -> bool:
+    """Whether the lock's last owner was killed, so that files may be left that the next one removes."""
+    return (root / OWNER_NAME).exists() and not is_being_written(root)
+
+
 def find_link(root: Path) -> str | None:
     """Return the path of a link among the folders and files of the collection at `root`, if there is one."""
     with guard_writing(root):

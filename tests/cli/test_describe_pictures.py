@@ -109,6 +109,18 @@ def test_a_damaged_description_is_told_and_asked_for_again_after_a_repair(quotew
     assert len(server.requests) == 5
 
 
+def test_what_a_killed_writer_left_is_removed_where_nothing_is_to_be_described(
+    quoteweave: Quoteweave, tmp_path: Path
+) -> None:
+    Collection.create(tmp_path / "c").close()
+    left = [tmp_path / "c" / name for name in ("writer.json", "sources/ab/ab34")]
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    assert quoteweave("describe", "-c", tmp_path / "c", "--model", "v", "--base-url", "http://127.0.0.1:1").code == 0
+    assert not any(path.exists() for path in left)
+
+
 def test_what_failed_is_told_and_asked_again_and_others_are_kept(quoteweave: Quoteweave, port: Path) -> None:
     broken = [True]
 

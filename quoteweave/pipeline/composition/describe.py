@@ -15,6 +15,7 @@ from pydantic import Field
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
+from quoteweave.collection.writer_lock import has_killed_owner
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.chat.usage import TOKENS_PER_IMAGE, estimate_tokens
@@ -306,7 +307,7 @@ def _store(describer: PictureDescriber, collection: Collection) -> tuple[int, li
         for document, _, quotes in collection.iter_documents_quotes()
         if (found := describer.words(quotes))
     }
-    if not (words or collection.may_have_traces()):
+    if not (words or collection.may_have_traces() or has_killed_owner(collection.root)):
         return 0, []
     with collection.writer() as writer:
         writer.describe(words)
