@@ -156,8 +156,8 @@ class _Walk:
 
     def _passes_over_folder(self, parent: str, name: str) -> bool:
         """Whether a folder is skipped: because it is hidden, or a link."""
-        path = Path(parent, name)
-        kind = HIDDEN_FOLDERS if name.startswith(".") else LINKED_FOLDERS if path.is_symlink() else None
+        path = os.path.join(parent, name)  # noqa: PTH118 - `islink` also works where a path is too long for the system
+        kind = HIDDEN_FOLDERS if name.startswith(".") else LINKED_FOLDERS if os.path.islink(path) else None  # noqa: PTH114
         if kind is not None:
             self._aside.append((kind, os.path.realpath(path)))
         return kind is not None

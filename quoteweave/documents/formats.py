@@ -157,9 +157,9 @@ def sniff(path: Path) -> Format:
     Raises UnsupportedFormat, with a way to convert it, for formats that are not read; DamagedDocument for an empty
     file, binary data with a text's name, and a file that is not what its name says; DocumentError if opening it fails.
     """
-    if not path.is_file():  # opening a pipe would block for ever
-        raise DocumentError(f"{path.name!r} is not a file")
     try:
+        if not path.is_file():  # opening a pipe would block for ever
+            raise DocumentError(f"{path.name!r} is not a file")
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
     except OSError as error:
