@@ -47,12 +47,17 @@ def test_a_file_is_a_table_with_a_line_for_each_row(tmp_path: Path, name: str, d
 @pytest.mark.parametrize(
     ("name", "data", "rows", "warning"),
     [
-        ("a.tsv", 'Ship\tYear\n"May\t1874\nJune\t1875\n', ['"May | 1874', "June | 1875"], "not paired, as in line 2:"),
+        (
+            "a.tsv",
+            'Ship\tYear\n"May\t1874\nJune\t1875\n',
+            ['"May | 1874', "June | 1875"],
+            "In line 2, quotation marks",
+        ),
         (
             "a.csv",
             'Ship,Cargo\nIda,tin\n"the "May", old","coal, rye"\n"June","salt, tin"\n',
             ["Ida | tin", 'the May" | old" | coal, rye', "June | salt, tin"],
-            "not paired, as in line 3:",
+            "In line 3, quotation marks",
         ),
         (
             "a.csv",
@@ -144,5 +149,9 @@ def test_a_long_table_is_cut_between_rows_each_part_below_the_head(tmp_path: Pat
 
 def test_a_file_without_cells_is_empty_and_a_cell_without_end_is_told(tmp_path: Path) -> None:
     assert parsed(tmp_path, "a.csv", b",,\n,,\n") == []
-    with pytest.raises(DocumentError, match=r"'b.csv' cannot be read as a table: field larger than"):
+    with pytest.raises(DocumentError, match=r"'b.csv' cannot be read as a table: a cell has more than 131,072"):
         parsed(tmp_path, "b.csv", b'a,b\n"' + b"x" * 200_000)
+    (tmp_path / "c.csv").write_text(f'Ship,Cargo\nMay,"{"coal, " * 30_000}"\n')
+    assert (
+        parse_csv(tmp_path / "c.csv").warnings[0].startswith("In line 2, a cell has more than 131,072 characters, or")
+    )

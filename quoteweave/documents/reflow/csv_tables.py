@@ -46,7 +46,7 @@ def parse_csv(path: Path) -> ParsedDocument:
         text, quoting, unsure = _with_quoting(text, delimiter)
         tables = _tables(_rows(text, delimiter, quoting))
     except csv.Error as error:
-        raise DocumentError(f"{path.name!r} cannot be read as a table: {error}") from error
+        raise DocumentError(f"{path.name!r} cannot be read as a table: {_what_is_wrong(error)}") from error
     longer = sum(table.longer for table in tables)
     told = (f"Rows of its tables that have more cells than the first: {longer}.",) if longer else ()
     blocks = [block for table in tables for block in table.blocks()]
@@ -108,28 +108,34 @@ def _with_quoting(text: str, delimiter: str) -> tuple[str, Quoting, tuple[str, .
     Programs double a quotation mark within a quoted cell, or write a backslash before it, or quote nothing. Read in the
     wrong way, a cell that begins with a mark would contain all cells up to the next mark.
     """
-    wrong = _wrong_line(text, delimiter)
+    wrong = _first_wrong(text, delimiter)
     if wrong is None:
         return text, csv.QUOTE_MINIMAL, ()
     doubled = text.replace('\\"', '""')
     for fitting in (doubled, _BLANKS_BEHIND.sub('"', text)):
-        if _wrong_line(fitting, delimiter) is None:
+        if _first_wrong(fitting, delimiter) is None:
             return fitting, csv.QUOTE_MINIMAL, ()
     ways: list[tuple[str, Quoting]] = [(text, csv.QUOTE_MINIMAL), (doubled, csv.QUOTE_MINIMAL), (text, csv.QUOTE_NONE)]
     best, quoting = max(ways, key=lambda way: _rows_of_equal_width(way[0], delimiter, way[1]))
-    warning = f"Its quotation marks are not paired, as in line {wrong}: cells may stand in wrong rows or columns."
-    return best, quoting, (warning,)
+    line, what = wrong
+    return best, quoting, (f"In line {line}, {what}: cells may stand in wrong rows or columns.",)
 
 
-def _wrong_line(text: str, delimiter: str) -> int | None:
-    """The first line of the first row with a quotation mark that is not closed, or closed before the end of a cell."""
+def _first_wrong(text: str, delimiter: str) -> tuple[int, str] | None:
+    """The first line of the first row whose quotation marks are not paired around whole cells, and what is wrong."""
     reader, line = _reader(text, delimiter, strict=True), 1
     try:
         for _ in reader:
             line = reader.line_num + 1
-    except csv.Error:
-        return line
+    except csv.Error as error:
+        return line, _what_is_wrong(error)
     return None
+
+
+def _what_is_wrong(error: csv.Error) -> str:
+    if "field limit" in str(error):
+        return f"a cell has more than {csv.field_size_limit():,} characters, or a quotation mark is not closed"
+    return "quotation marks are not paired"
 
 
 def _rows_of_equal_width(text: str, delimiter: str, quoting: Quoting) -> int:
