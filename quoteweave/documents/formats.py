@@ -4,6 +4,7 @@ Text with another suffix, or with none, is plain text: "README", "server.log", "
 Nothing is decompressed or parsed here.
 """
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -145,6 +146,12 @@ _FOREIGN = (
 _ZIPPED = {".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".pages", ".key", ".numbers", ".vsdx", ".xps"}
 _OLE = {".doc", ".msg", ".ppt", ".xls", ".docx", ".pptx", ".xlsx", ".vsd", ".pub"}
 
+# The headers that a mail or web archive begins with, and those among them that say that its words are encoded.
+_HEADERS = re.compile(rb"(?:From [^\n]*\n)?(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
+_ENCODED = re.compile(
+    rb"^content-(?:type:\s*multipart/|transfer-encoding:\s*(?:base64|quoted-printable))", re.IGNORECASE | re.MULTILINE
+)
+
 _HEAD = 8192
 _PDF_JUNK = 1024
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -206,6 +213,8 @@ def _foreign(head: bytes, suffix: str) -> tuple[str | None, str]:
         if head.startswith(mark, offset):
             container = _ZIPPED if usual == ".zip" else _OLE if usual == ".doc" else set()
             return (f"a {suffix} file", suffix) if suffix in container else (kind, usual)
+    if (headers := _HEADERS.match(head)) and _ENCODED.search(headers.group()):
+        return "a mail or web archive", ".eml"
     return None, suffix
 
 

@@ -14,6 +14,7 @@ PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 20
 ZIP = b"PK\x03\x04" + b"\x00" * 60
 EPUB = b"PK\x03\x04" + b"\x00" * 26 + b"mimetypeapplication/epub+zip"
+BASE64 = b"Subject: Grain\nContent-Transfer-Encoding: base64\n\nR3JhaW4="
 
 
 def file(tmp_path: Path, name: str, data: bytes) -> Path:
@@ -46,6 +47,7 @@ def file(tmp_path: Path, name: str, data: bytes) -> Path:
         ("a.rst", b"Title\n=====", Format.RESTRUCTURED_TEXT),
         ("a.htm", b"<p>x", Format.HTML),
         ("about pdf.md", b"A PDF starts with\n%PDF-1.7\n", Format.MARKDOWN),
+        ("about mails.txt", b"Title: Mails\n\nContent-Transfer-Encoding: base64\n", Format.TEXT),
         ('it\'s "odd"\n name.md', b"x", Format.MARKDOWN),
     ],
 )
@@ -71,7 +73,13 @@ def test_formats_are_told_by_signature_then_by_suffix(tmp_path: Path, name: str,
         ("a.tar.gz", b"\x1f\x8b\x08\x00", "unpack"),
         ("a.tex", b"\\section{Title}", "pandoc"),
         ("a.json", b"[]", "content_list.json"),
-        ("a.eml", b"Subject: Grain\nContent-Transfer-Encoding: base64\n\nR3JhaW4=", "save it as PDF or HTML"),
+        ("a.eml", BASE64, "save it as PDF or HTML"),
+        (
+            "INBOX",
+            b"From a@b.org May 1\nReceived: by b.org\n\tfor a\n" + BASE64,
+            "is a mail or web archive.*PDF or HTML",
+        ),
+        ("a.html", b"Subject: Grain\r\nContent-Type: multipart/related; x=y\r\n\r\n", "is a mail or web archive"),
         ("a.msg", OLE, "a .msg file.*save it as PDF or HTML"),
         ("a.parquet", b"PAR1\x15", "import"),
         ("a.xyz", b"\x00\x01\x02", r"'a.xyz': .xyz files are not read, unless they are text; convert it to PDF"),
