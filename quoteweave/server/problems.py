@@ -150,8 +150,9 @@ def invalid_request(found: Sequence[Any]) -> Problem:
 
 def _wrong_field(found: Mapping[str, Any]) -> dict[str, str]:
     if found["type"] == "json_invalid":
-        why = f"is no JSON: {found['ctx']['error']}, at character {found['loc'][-1]}"
-        return {"field": "body", "reason": why}
+        # What is wrong with the whole, such as how deeply it is nested, has no place.
+        place = f", at character {found['loc'][-1]}" if found["loc"][-1] else ""
+        return {"field": "body", "reason": f"is no JSON: {found['ctx']['error']}{place}"}
     return {"field": ".".join(map(str, found["loc"][1:])) or "body", "reason": _reason(found)}
 
 
