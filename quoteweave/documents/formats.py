@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.documents.reflow.encodings import BOMS, utf_16_without_mark
 
 
 class Format(StrEnum):
@@ -154,7 +155,6 @@ _ENCODED = re.compile(
 
 _HEAD = 8192
 _PDF_JUNK = 1024
-_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b"))
 
 
@@ -225,8 +225,8 @@ def _looks_like(head: bytes) -> str:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether the bytes may be text: with a byte order mark, or with no NUL and few control characters."""
-    if head.startswith(_BOMS):
+    """Whether the bytes may be text: in UTF-8 or UTF-16 by a mark, in UTF-16, or with no NUL and few controls."""
+    if head.startswith(tuple(BOMS)) or utf_16_without_mark(head):
         return True
     controls = len(head) - len(head.translate(None, _CONTROL))
     return b"\x00" not in head and controls <= len(head) // 20

@@ -42,6 +42,7 @@ def file(tmp_path: Path, name: str, data: bytes) -> Path:
         ("a.txt", "Größe".encode(), Format.TEXT),
         ("a.txt", "Größe".encode("cp1252"), Format.TEXT),
         ("a.txt", "wide".encode("utf-16"), Format.TEXT),
+        ("a.txt", "wide without a mark".encode("utf-16-le"), Format.TEXT),
         ("README", b"Read this.", Format.TEXT),
         ("server.log", b"12:00 started", Format.TEXT),
         ("a.rst", b"Title\n=====", Format.RESTRUCTURED_TEXT),

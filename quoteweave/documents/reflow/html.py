@@ -25,7 +25,9 @@ MAX_MEGABYTES = 32
 MIN_FIGURE_PIXELS = 32
 """Pictures with fewer pixels in width or height are icons or rules, not evidence."""
 
-_DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE)
+_DECLARED = re.compile(
+    rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE
+)
 _SPACE = lazy_regex(r"\s+")
 _WORD = lazy_regex(r"[^\W_]")
 # The least share of letters inside links in a line of links: "Next: Ports, Previous: Grain, Up: Index".

@@ -1,6 +1,5 @@
 """Reads text files within size limits, in their encoding; plain text becomes quotes."""
 
-import codecs
 import itertools
 import re
 from collections.abc import Iterator
@@ -8,28 +7,18 @@ from pathlib import Path
 
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.messages import pluralize
 from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.reflow.encodings import decode
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-# Only encodings of web pages, because Python also has codecs that are not text encodings.
-_DECLARABLE = lazy_regex(
-    r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_(?:jp|kr)\w*|hz|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
-)
-# Encodings whose bytes are all ASCII, and the sequences that switch from ASCII in them.
-_SHIFTED = lazy_regex(r"iso2022_(?:jp|kr)\w*|hz")
-_SHIFTS = re.compile(rb"\x1b\$|\x1b\([JI]|\x0e|~\{")
-_ISO_2022_JP = re.compile(rb"\x1b\$[@B]")
 _UNSTORABLE = lazy_regex("[\x00\ud800-\udfff]")
 
 
 def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file with `\\n` line ends, and a warning if the encoding was guessed.
 
-    The encoding is that of the byte order mark (UTF-8, UTF-16); else ISO-2022-JP or a similar one, if the text switches
-    to it; else UTF-8 if the bytes are valid; else what the first group of `declared` finds in the first 1,024 bytes;
-    else Windows-1252, with a warning. Raises DocumentError if the file cannot be read or is larger than `megabytes`.
+    See `decode` for the encoding, which the first group of `declared` finds in text that declares one. Raises
+    DocumentError if the file cannot be read or is larger than `megabytes`.
     """
     try:
         size = path.stat().st_size
@@ -40,59 +29,13 @@ def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None 
         data = path.read_bytes()
     except OSError as error:
         raise DocumentError(f"{path.name!r} cannot be read: {error.strerror or error}") from error
-    text, warnings = _decode(data, declared)
+    text, warnings = decode(data, declared)
     return without_unstorable(text.replace("\r\n", "\n").replace("\r", "\n")), warnings
 
 
 def without_unstorable(text: str) -> str:
     """The text without NULs, and with a replacement character for each lone surrogate, as neither can be stored."""
     return _UNSTORABLE.sub(lambda match: "" if match.group() == "\x00" else "\ufffd", text)
-
-
-def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple[str, ...]]:
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return _lenient(data[len(mark) :], encoding)
-    match = declared.search(data[:1024]) if declared else None
-    stated = _known(match.group(1).decode("ascii", "replace")) if match else None
-    if shifted := _shifted(data, stated):
-        return _lenient(data, shifted)
-    try:
-        return data.decode("utf-8"), ()
-    except UnicodeDecodeError:
-        pass
-    if stated:
-        return _lenient(data, stated)
-    text, _ = _lenient(data, "cp1252")
-    return text, ("Its encoding is unknown, and was taken for Windows-1252; if that is wrong, save it as UTF-8.",)
-
-
-def _shifted(data: bytes, stated: str | None) -> str | None:
-    """The encoding of data that is ASCII except for switches to another set; as UTF-8 it would be valid but wrong."""
-    if not data.isascii():
-        return None
-    if stated and _SHIFTED.fullmatch(stated):
-        return stated if _SHIFTS.search(data) else None
-    return "iso2022_jp" if _ISO_2022_JP.search(data) else None
-
-
-def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
-    text = data.decode(encoding, "replace")
-    bad = text.count("\ufffd")
-    return text, (
-        f"{pluralize(bad, 'character is', 'characters are')} not valid {encoding}, and replaced.",
-    ) if bad else ()
-
-
-def _known(label: str) -> str | None:
-    """Python's name of a declared text encoding; Latin-1 and ASCII mean Windows-1252 on the web."""
-    try:
-        name = codecs.lookup(label).name
-    except (LookupError, ValueError):
-        return None
-    if name in ("iso8859-1", "ascii"):
-        return "cp1252"
-    return name if _DECLARABLE.fullmatch(name) else None
 
 
 MAX_MEGABYTES = 64
