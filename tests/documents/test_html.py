@@ -383,6 +383,34 @@ def test_what_a_style_hides_is_told_and_part_of_no_cell(page: Path, images: Imag
     assert parsed.warnings == ("What these elements show was not read: 1 hidden span.",)
 
 
+@pytest.mark.parametrize(
+    ("styles", "is_read"),
+    [
+        (".note { display: none }", False),
+        ("p { color: red } /* x */ p.note, #top { color: blue; DISPLAY:none!important }", False),
+        ("#first {display:none}", False),
+        ("p {display:block} .note {display:none}", False),
+        ("@media print { .note { display: block } } .note { display: none }", False),
+        ("@media print { .note { display: none } }", True),
+        ("@media (max-width: 600px) { .note { display: none } }", True),
+        (".other, div.note, .note.long { display: none }", True),
+        (".tab .note { display: none }", True),  # which may not be within one
+        (".note { display: none } .note.open { display: block }", False),
+        (".note { display: none } .open .note { display: block }", True),
+        (".note { display: none } .note:target { display: block }", True),
+        (".note { display: none }</style><script>show('note')</script><style>", True),
+        (".note { visibility: visible }", True),
+        (".note { display: none", False),
+    ],
+)
+def test_what_the_styles_of_a_page_hide_is_told(styles: str, is_read: bool, page: Path, images: ImageStore) -> None:
+    page.write_text(f"<style>{styles}</style><p>Seen.<p class='Note big' id=first>Hidden.<p>Also seen.")
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen.", *(["Hidden."] if is_read else []), "Also seen."]
+    told = "What these elements show was not read: 1 hidden p."
+    assert parsed.warnings == (() if is_read else (told,))
+
+
 def test_what_else_than_readings_of_words_is_left_out_is_told(page: Path, images: ImageStore) -> None:
     page.write_text(
         "<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji<rt>letter</ruby> are characters.</p>"

@@ -16,6 +16,10 @@ BOMS: Mapping[bytes, str] = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 """The encodings that byte order marks stand for."""
+DECLARED_IN_HTML = re.compile(
+    rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE
+)
+"""What a page of HTML says of its encoding, which is the first group."""
 # Only encodings of web pages, because Python also has codecs that are not text encodings.
 _DECLARABLE = lazy_regex(
     r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_(?:jp|kr)\w*|hz|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"

@@ -15,8 +15,10 @@ from typing import Literal
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.reflow.encodings import DECLARED_IN_HTML
 from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
 from quoteweave.documents.reflow.html_losses import html_losses, writes_words
+from quoteweave.documents.reflow.html_styles import HiddenByStyles
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
@@ -25,9 +27,6 @@ MAX_MEGABYTES = 32
 MIN_FIGURE_PIXELS = 32
 """Pictures with fewer pixels in width or height are icons or rules, not evidence."""
 
-_DECLARED = re.compile(
-    rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE
-)
 _SPACE = lazy_regex(r"\s+")
 _WORD = lazy_regex(r"[^\W_]")
 # The least share of letters inside links in a line of links: "Next: Ports, Previous: Grain, Up: Index".
@@ -81,7 +80,6 @@ _STYLES: Mapping[str, NumberStyle] = {
     **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
     **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
 }
-_DISPLAY = lazy_regex(r"(?:^|;)\s{0,9}display\s{0,9}:\s{0,9}([\w-]+)", re.IGNORECASE)
 _ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS = frozenset({"td", "th"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
@@ -97,7 +95,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
 
     Raises DocumentError when the file cannot be read, is larger than 32 MB, or holds more than 200,000 quotes.
     """
-    text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=_DECLARED)
+    text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=DECLARED_IN_HTML)
     if path.suffix.lower() == ".xhtml" or text.lstrip("\ufeff \n").startswith("<?xml"):
         text = _without_sections(text)
     pictures = LinkedImages(path.parent, images)
@@ -122,10 +120,14 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
-    encoded, lengths = without_unstorable(text).encode(), list[int]()
+    encoded, styles, lengths = without_unstorable(text).encode(), HiddenByStyles(text), list[int]()
     if _REVERSED.search(text):
-        lengths = _read(encoded, BlockCollector(name), None)[0].list_lengths
-    outline, reader = _read(encoded, BlockCollector(name, lengths), pictures)
+        counted = BlockCollector(name)
+        _read(encoded, _Reader(counted, None, styles))
+        lengths = counted.list_lengths
+    outline = BlockCollector(name, lengths)
+    reader = _Reader(outline, pictures, styles)
+    _read(encoded, reader)
     if pictures is not None:
         for what in html_losses(text, encoded, has_text=bool(outline.blocks)):
             pictures.leave_out(what)
@@ -151,26 +153,20 @@ def _mark_link_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
     ]
 
 
-def _read(encoded: bytes, outline: BlockCollector, pictures: LinkedImages | None) -> "tuple[BlockCollector, _Reader]":
+def _read(encoded: bytes, reader: "_Reader") -> None:
     from lxml import etree
 
-    reader = _Reader(outline, pictures)
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
     parser.feed(encoded)
     parser.close()
-    return outline, reader
-
-
-def _is_styled_away(tag: str, attributes: Mapping[str, str]) -> bool:
-    display = _DISPLAY.findall(attributes.get("style", ""))[-1:]  # the last declaration counts
-    return [value.casefold() for value in display] == ["none"] and tag not in {"html", "body"}  # which scripts show
 
 
 class _Reader:
     """Receives the parser's events and passes blocks on to the outline."""
 
-    def __init__(self, outline: BlockCollector, pictures: LinkedImages | None) -> None:
+    def __init__(self, outline: BlockCollector, pictures: LinkedImages | None, styles: HiddenByStyles) -> None:
         self.title = ""
+        self._styles = styles
         self._outline = outline
         self._pictures = pictures
         self._text: list[str] = []
@@ -187,7 +183,7 @@ class _Reader:
         self._rubies = 0  # number of open rubies
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        is_hidden = "hidden" in attributes or _is_styled_away(tag, attributes)
+        is_hidden = "hidden" in attributes or self._styles.hide(tag, attributes)
         if tag in _EMPTY:
             if self._dropped is None and self._pictures is not None and not is_hidden:
                 self._pictures.leave_out(tag)

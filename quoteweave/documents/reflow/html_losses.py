@@ -5,15 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.documents.reflow.html_styles import MAX_RULES, is_for_print, split_styles, style_rules
 
 # Left-out elements that must be closed; scripts, which may contain such tags as text, are examined separately.
 _CLOSED_NAMES = (
     "style nav noscript template iframe object video audio canvas svg map select button textarea datalist annotation"
 )
-# The most rules of style sheets that write words for which it is checked whether they apply to the page.
-MAX_RULES = 1000
-# The most conditions around a rule.
-MAX_AROUND = 10
 # What CSS writes before or after an element, and the parts of it that are no words: characters by their number.
 _WRITTEN = lazy_regex(r"(?<![\w-])(?:content|(?P<marks>list-style(?:-type)?))\s*:([^;]*)")
 _HAS_LETTERS = lazy_regex(r"[^\W_]")
@@ -40,7 +37,8 @@ def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:
     unclosed = _unclosed(lower) or (["comment or tag"] if _is_cut_off(encoded) else [])
     yield from (f"unclosed {what}" for what in unclosed)
     if "<style" in lower:
-        page, rules = _written_by_css(lower)
+        page, sheets = split_styles(lower)
+        rules = (rule for sheet in sheets for rule in _writing_rules(sheet))
         yield from ("CSS content" for rule in islice(rules, MAX_RULES) if _applies(rule, page))
     if not _SET.search(lower):
         yield from ("formula in a script" for _ in _FORMULA.finditer(lower))
@@ -58,26 +56,14 @@ def _unclosed(lower: str) -> list[str]:
     return [*unclosed, *(["script"] if scripts and "</script" not in scripts[-1] else [])]
 
 
-def _written_by_css(lower: str) -> tuple[str, Iterator[tuple[str, ...]]]:
-    """The page without its style sheets, and each rule that writes words with the conditions around it."""
-    first, *styles = lower.split("<style")
-    sheets = (style.partition("</style")[0].partition(">")[2] for style in styles)
-    page = first + "".join(style.partition("</style")[2] for style in styles)
-    return page, (rule for sheet in sheets for rule in _writing_rules(sheet))
-
-
 def _writing_rules(sheet: str) -> Iterator[tuple[str, ...]]:
-    before, *comments = sheet.split("/*")
-    around: list[str] = []
-    for piece in (before + " ".join(comment.partition("*/")[2] for comment in comments)).split("}"):
-        *opened, rule = piece.split("{")
-        around += opened
-        written = _WRITTEN.search(rule)
+    """The selectors of each rule that writes words, after the conditions around it."""
+    for around, declarations in style_rules(sheet):
+        written = _WRITTEN.search(declarations)
         if written and writes_words(written[2]):
             # Marks before the items of a list need no "::marker" in the rule.
-            placed = [each.replace(",", "::marker,") + "::marker" for each in around[-1:] if written["marks"]]
-            yield (*around[-MAX_AROUND:], *placed)
-        del around[-1:]
+            placed = [around[-1].replace(",", "::marker,") + "::marker"] if written["marks"] else []
+            yield (*around, *placed)
 
 
 def writes_words(value: str) -> bool:
@@ -87,9 +73,9 @@ def writes_words(value: str) -> bool:
 
 def _applies(rule: Sequence[str], page: str) -> bool:
     """Whether a rule applies to a screen, and all names of one of its selectors occur in the page."""
-    if any("@media" in each and "print" in each for each in rule[:-1]):
+    if is_for_print(rule[:-1]):
         return False
-    for selector in rule[-1].rpartition(";")[2].split(",") if rule else ():
+    for selector in rule[-1].split(","):
         names = _NAME.findall(_CONDITION.sub(" ", selector))
         if _PLACE.search(selector) and all((name if mark else f"<{name}") in page for mark, name in names):
             return True
