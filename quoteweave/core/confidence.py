@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.core.files.strict_json import RepeatedName, require_names_once
 from quoteweave.core.records import Record
 from quoteweave.core.urls import without_credentials
 
@@ -142,9 +143,13 @@ def model_name(model: str | None, sentence_scorer: str | None = None) -> str:
 def read_calibration_file(path: Path) -> Calibration:
     """Read a calibration for any retriever. Raises UsageError if it cannot be read, DatasetError if it is none."""
     try:
-        return Calibration.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
+        require_names_once(content)
+        return Calibration.model_validate_json(content)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except RepeatedName as error:
+        raise DatasetError(f"{path}, line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
         raise DatasetError(
             f"{path} is no calibration that this version reads: {describe_validation_error(error)}"

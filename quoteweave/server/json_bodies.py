@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+
+from quoteweave.core.files.strict_json import load_json
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -19,7 +20,7 @@ def parse_json(data: bytes | bytearray) -> object:
     value, and for an escape such as `\\ud800` that is a lone surrogate: such text cannot be stored or sent.
     """
     try:
-        found = json.loads(data, object_pairs_hook=_with_each_key_once)
+        found = load_json(bytes(data))
         if _SURROGATE.search(data):
             json.dumps(found, ensure_ascii=False).encode()
     except json.JSONDecodeError:
@@ -32,14 +33,6 @@ def parse_json(data: bytes | bytearray) -> object:
         raise json.JSONDecodeError("it is not written in UTF-8", "", error.start) from error
     except ValueError as error:
         raise json.JSONDecodeError("it has a number of too many digits", "", 0) from error
-    return found
-
-
-def _with_each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
-        raise json.JSONDecodeError(f"an object has the key {key[:50]!r} twice", "", 0)
     return found
 
 

@@ -85,6 +85,7 @@ def test_a_paper_that_is_imported_again_takes_the_place_of_the_one_before(tmp_pa
         ("a.jsonl", '{"id": "1", "title": "A"\n', "line 1"),
         ("a.csv", "title\nA\n", "no column id"),
         ("a.csv", "id,title\n1\n", "line 2: it has more or fewer columns"),
+        ("a.csv", "id,title,title\n1,A,B\n", "line 1: it names the column 'title' twice"),
         ("a.csv", 'id,title\n1,"A\n', "cannot be read as CSV"),
         ("a.jsonl", "", "holds no document"),
     ],

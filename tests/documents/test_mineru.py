@@ -150,6 +150,7 @@ def test_surrogates_and_nuls_cannot_reach_the_catalogue(folder: Path, images: Im
     [
         ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
+        ('[{"type": "text",\n "type": "list"}]', "an object has the key 'type' twice: line 2"),
         ("{}", "holds no list of blocks"),
         ("[3]", "block 0: it is int"),
         ("[[]]", "nested form"),

@@ -206,9 +206,9 @@ def test_a_ranking_in_json_may_stand_in_several_lines(written: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"q": {"a": 1, "a": 2}}', "'a' comes twice, as a query or as an item of one"),
-        ('{"q": {"a": 1}, "q": {"b": 2}}', "'q' comes twice"),
-        ('{"q": {"a": NaN}}', "'a': nan is no finite score"),
+        ('{"q": {"a": 1, "a": 2}}', "line 1: an object has the key 'a' twice"),
+        ('{"q": {"a": 1}, "q": {"b": 2}}', "the key 'q' twice"),
+        ('{"q": {"a": NaN}}', "'q': it has a score that is not finite"),
         ('{"q": {"a": "high"}}', "is no file of predictions"),
         ('{"q": {"a": true}}', "is no file of predictions"),
         ("{}", "is no file of predictions"),

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.files.sealed_json import damaged_error, sealed_json, unsealed_json
+from quoteweave.core.files.strict_json import RepeatedName, require_names_once
 
 _GZIP = b"\x1f\x8b"
 
@@ -51,7 +52,8 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
     """Yield the number and the record of each line, read as `row`. Raises DatasetError, naming line and field.
 
-    A line whose checksum does not fit is an error; one without a checksum is read as it is. With `drop_cut`, for files
+    A line whose checksum does not fit is an error; one without a checksum is read as it is, unless it gives a name
+    twice. With `drop_cut`, for files
     that `open_for_append` writes, an unterminated last line is skipped: it was truncated.
     """
     for number, line in iter_lines(path):
@@ -63,7 +65,11 @@ def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Itera
         except ValueError as error:
             raise damaged_error(f"{path}, line {number},", "remove this line to have it made again") from error
         try:
+            if content is line:  # a line of our own has a checksum
+                require_names_once(line)
             yield number, row.model_validate_json(_replace_lone_surrogates(content))
+        except RepeatedName as error:
+            raise DatasetError(f"{path}, line {number}: {error.msg}") from error
         except ValidationError as error:
             raise DatasetError(
                 f"{path}, line {number}, {describe_validation_error(error)}{truncation_hint(line)}"

@@ -7,7 +7,6 @@ The flat content list is read, as the pipeline and VLM back ends of MinerU 0.6 t
 `_content_list_v2.json` is not read.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DamagedDocument, DocumentError
+from quoteweave.core.files.strict_json import load_json
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.reflow.html import html_blocks
@@ -116,7 +116,7 @@ def _doubts(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
 def _items(path: Path) -> list[dict[str, Any]]:
     text, _ = read_text(path, megabytes=MAX_MEGABYTES)
     try:
-        items = json.loads(text)
+        items = load_json(text)
     except (ValueError, RecursionError) as error:
         raise DamagedDocument(f"{path.name!r} is not JSON ({error}); have MinerU write it again") from error
     if not isinstance(items, list):

@@ -5,6 +5,7 @@ such as `year`, `doi`, `authors`, `citations` and `url`, and so does the title. 
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,6 +62,9 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, _Row]]:
         missing = [column for column in NEEDED if column not in (rows.fieldnames or ())]
         if missing:
             raise DatasetError(f"{path} has no column {' and no column '.join(missing)}; its first line names them")
+        repeated = next((name for name, count in Counter(rows.fieldnames or ()).items() if count > 1), None)
+        if repeated is not None:
+            raise DatasetError(f"{path}, line 1: it names the column {repeated!r} twice")
         for row in rows:
             if None in row or None in row.values():
                 raise DatasetError(f"{path}, line {rows.line_num}: it has more or fewer columns than the first line")

@@ -25,6 +25,7 @@ from quoteweave.core.answers import Context, Usage
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, NamedPaper, PaperSearch, Prediction, Reference, SearchOutcome, SearchStep
 from quoteweave.core.files.jsonl import describe_validation_error, iter_lines
+from quoteweave.core.files.strict_json import RepeatedName, require_names_once
 from quoteweave.core.records import Query
 
 COLUMNS = ("id", "excerpt", "target_paper_title")
@@ -187,7 +188,10 @@ def load_citeme_results(path: Path) -> list[Prediction]:
     """
     content = b"".join(line for _, line in iter_lines(path))
     try:
+        require_names_once(content)
         found = _Results.model_validate_json(content)
+    except RepeatedName as error:
+        raise DatasetError(f"{path}, line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
         raise DatasetError(f"{path}: {describe_validation_error(error)}") from error
     return [_prediction(result, found.metadata) for result in found.results]

@@ -6,15 +6,15 @@ documents in `pdf/`.
 
 import ast
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldBox, Reference
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Query
 
 ANNOTATIONS = "annotations.jsonl"
@@ -108,7 +108,7 @@ def load_mmdocir(folder: Path) -> list[Example]:
         raise DatasetError(f"no {ANNOTATIONS} in {folder}; name the folder that holds it beside {DOCUMENTS}/")
     examples: list[Example] = []
     seen: dict[str, int] = {}
-    for number, document in _documents(path):
+    for number, document in iter_records(path, _Document):
         first = seen.setdefault(document.doc_name, number)
         if first != number:
             raise DatasetError(f"{path}, line {number}, doc_name: {document.doc_name!r} is on line {first} already")
@@ -116,19 +116,6 @@ def load_mmdocir(folder: Path) -> list[Example]:
     if not examples:
         raise DatasetError(f"{path} holds no question")
     return examples
-
-
-def _documents(path: Path) -> Iterator[tuple[int, _Document]]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                yield number, _Document.model_validate_json(line)
-            except ValidationError as error:
-                first = error.errors(include_url=False, include_context=False)[0]
-                field = ".".join(str(part) for part in first["loc"]) or "the line"
-                raise DatasetError(f"{path}, line {number}, {field}: {first['msg']}") from error
 
 
 def _example(document: _Document, index: int) -> Example:

@@ -17,6 +17,7 @@ from quoteweave.core.files.jsonl import (
     iter_records,
     truncation_hint,
 )
+from quoteweave.core.files.strict_json import RepeatedName, load_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,11 @@ def _one_a_line(path: Path) -> bool:
 def _listed(path: Path) -> list[JsonValue]:
     lines = list(iter_lines(path))
     try:
-        value = json.loads(b"".join(line for _, line in lines) or b"[]")
+        value = load_json(b"".join(line for _, line in lines) or b"[]")
     except json.JSONDecodeError as error:
         number = lines[error.lineno - 1][0] if error.lineno <= len(lines) else lines[-1][0]
-        raise DatasetError(f"{path}, line {number}: {error.msg}; if the file is cut short, {DOWNLOAD_AGAIN}") from error
+        hint = "" if isinstance(error, RepeatedName) else f"; if the file is cut short, {DOWNLOAD_AGAIN}"
+        raise DatasetError(f"{path}, line {number}: {error.msg}{hint}") from error
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path} is no JSON that can be read: {error}") from error
     items = value.get(_LIST) if isinstance(value, dict) else value

@@ -8,7 +8,6 @@ of all calls for it. Neither needs inspect_ai; members of a zip that are compres
 need the extra `inspect` below Python 3.14. Logs of inspect_ai 0.3.285 were read.
 """
 
-import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from quoteweave.core.chat.usage import sum_known
 from quoteweave.core.errors import DatasetError, MissingExtra, QuoteweaveError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import DOWNLOAD_AGAIN, describe_validation_error, iter_lines
+from quoteweave.core.files.strict_json import load_json
 
 ZSTANDARD = 93
 """The number of the compression method in the format of zip files."""
@@ -145,7 +145,7 @@ def _zstandard() -> Any:
 
 def _parsed(content: bytes, where: str) -> object:
     try:
-        found: object = json.loads(content)
+        found: object = load_json(content)
     except (ValueError, RecursionError) as error:
         raise DatasetError(
             f"{where}: no JSON that can be read: {error}; if it is cut short, {DOWNLOAD_AGAIN}"

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import iter_lines
+from quoteweave.core.files.strict_json import RepeatedName, load_json
 from quoteweave.evaluation.metrics.rankings import by_score
 
 
@@ -37,25 +37,17 @@ def load_ranking_json(path: Path) -> list[Prediction]:
 
     Raises DatasetError, naming the file, for a repeated query or item, and for a score that is not finite.
     """
-    ranked = json.loads(
-        b"".join(line for _, line in iter_lines(path)), object_pairs_hook=lambda pairs: _once(pairs, path)
-    )
+    try:
+        ranked = load_json(b"".join(line for _, line in iter_lines(path)))
+    except RepeatedName as error:
+        raise DatasetError(f"{path}, line {error.lineno}: {error.msg}") from error
+    for query, items in ranked.items():
+        if not all(map(isfinite, items.values())):
+            raise DatasetError(f"{path}, {query!r}: it has a score that is not finite")
     return [
         Prediction(example=query, items={item: float(items[item]) for item in by_score(items)})
         for query, items in ranked.items()
     ]
-
-
-def _once(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
-    """Return the object. Raises DatasetError for a repeated name, which would hide the first one's value."""
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise DatasetError(f"{path}: {name!r} comes twice, as a query or as an item of one")
-        if isinstance(value, float) and not isfinite(value):
-            raise DatasetError(f"{path}, {name!r}: {value} is no finite score")
-        found[name] = value
-    return found
 
 
 def ranking_json(ranked: Mapping[str, Mapping[str, float]]) -> str:
