@@ -138,6 +138,24 @@ def test_what_stands_below_an_empty_row_with_a_head_is_another_table(
     assert first.count("\n") == 3 + (0 if texts else below.count("\n"))
 
 
+def test_a_narrower_table_below_another_is_one_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Town,Ships,Cost\nBrede,9,5\nCelle,8,4\n,,\nSum,Value,\nNet,9,\nTax,3,\n", "utf-8")
+    parsed = parse_csv(tmp_path / "a.csv")
+    assert [quote.text.replace("\n", " / ") for quote in parsed.quotes] == [
+        "Town | Ships | Cost / Brede | 9 | 5 / Celle | 8 | 4",
+        "Sum | Value |  / Net | 9 |  / Tax | 3 |",
+    ]
+    assert parsed.warnings == ()
+
+
+@pytest.mark.parametrize("below", ["Port,Cranes\nBrede,5\n", "Fees,n/a\nRent,9\n"])
+def test_a_row_that_may_be_the_head_of_another_table_is_told(tmp_path: Path, below: str) -> None:
+    (tmp_path / "a.csv").write_text(f"Town,Ships\nCelle,8\n\n{below}", "utf-8")
+    parsed = parse_csv(tmp_path / "a.csv")
+    assert len(parsed.quotes) == 1
+    assert parsed.warnings == ("Rows below empty rows that may be heads of other tables: 1.",)
+
+
 def test_a_long_table_is_cut_between_rows_each_part_below_the_head(tmp_path: Path) -> None:
     rows = [f"{number},ship {number}" for number in range(500)]
     texts = parsed(tmp_path, "a.csv", "\n".join(["Number,Name", *rows]).encode())

@@ -48,7 +48,11 @@ def parse_csv(path: Path) -> ParsedDocument:
     except csv.Error as error:
         raise DocumentError(f"{path.name!r} cannot be read as a table: {_what_is_wrong(error)}") from error
     longer = sum(table.longer for table in tables)
-    told = (f"Rows of its tables that have more cells than the first: {longer}.",) if longer else ()
+    unsure_heads = sum(table.unsure_heads for table in tables)
+    told = (
+        *((f"Rows of its tables that have more cells than the first: {longer}.",) if longer else ()),
+        *((f"Rows below empty rows that may be heads of other tables: {unsure_heads}.",) if unsure_heads else ()),
+    )
     blocks = [block for table in tables for block in table.blocks()]
     return paginate_blocks(blocks, name=path.name, warnings=(*warnings, *unsure, *told))
 
@@ -58,21 +62,30 @@ class _Table:
 
     def __init__(self, above: Sequence[Sequence[str]]) -> None:
         self.longer = 0  # the number of rows with cells beyond the columns of the head
+        self.unsure_heads = 0  # the number of rows that may be the head of another table
         self._above = above
         self._head: Sequence[str] = ()
         self._names, self._filled = frozenset[str](), 0  # of its head's cells
+        self._fewest = 0  # how many cells are filled in each row at least
         self._lines: list[str] = []
 
     def add(self, rows: Iterable[Sequence[str]]) -> None:
         for row in rows:
             if not self._head:
                 self._head, self._names, self._filled = row, frozenset(filter(None, row)), sum(map(bool, row))
+                self._fewest = self._filled
+            self._fewest = min(self._fewest, sum(map(bool, row)) or self._fewest)
             self.longer += any(row[len(self._head) :])
             self._lines.append(" | ".join(row))
 
-    def is_other_head(self, row: Sequence[str]) -> bool:
-        """Whether a row is not of this table: it has more cells than the head, or begins with one of the head's."""
-        return sum(map(bool, row)) > self._filled or row[0] in self._names
+    def is_other_head(self, row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+        """Whether a row is not of this table: it has more cells than the head, or begins with one of the head's.
+
+        Or it and all rows below it have equally many cells, fewer than each row of this table.
+        """
+        filled = sum(map(bool, row))
+        is_narrow = filled < self._fewest and all([*map(bool, each)] == [*map(bool, row)] for each in below)
+        return filled > self._filled or row[0] in self._names or (is_narrow and all(row[:filled]))
 
     def blocks(self) -> Iterator[FlowBlock]:
         if self._above:
@@ -94,9 +107,11 @@ def _tables(rows: Iterator[list[str]]) -> list[_Table]:
         section = [row, *takewhile(bool, islice(rest, _ROWS_READ))] if row else []
         is_cut = len(section) > _ROWS_READ
         head = _head_of(section, narrowest=2) if is_below_empty and section else None
-        if head is not None and (head or tables[-1].is_other_head(section[0])):
+        if head is not None and (head or tables[-1].is_other_head(section[0], section[1:])):
             tables.append(_Table(section[:head]))
             section = section[head:]
+        elif head is not None:
+            tables[-1].unsure_heads += 1
         tables[-1].add(section)
         is_below_empty = not is_cut
     return tables
