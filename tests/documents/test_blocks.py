@@ -1,6 +1,7 @@
 """Lines become blocks."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,15 @@ def test_columns_stay_apart() -> None:
     left, right = prose(50, 100), prose(320, 100)
     blocks = group_lines([row for pair in zip(left, right, strict=True) for row in pair])
     assert sorted(block.box[0] for block in blocks) == [50, 320]
+
+
+@pytest.mark.parametrize("length", [4, 5, 9])
+def test_lines_beside_a_large_initial_are_of_its_paragraph(length: int) -> None:
+    rows = paragraph(["word " * 12] * length, 50, 100)
+    first = replace(rows[0], beside_initial=rows[2].baseline)
+    beside = [line("word " * 12, 80, row.box[1]) for row in rows[1:3]]
+    (block,) = group_lines([first, *beside, *rows[3:]])
+    assert len(block.lines) == length
 
 
 def test_a_title_is_no_part_of_the_paragraph_below() -> None:

@@ -39,6 +39,32 @@ def test_a_line_is_bold_and_as_large_as_most_of_its_letters() -> None:
     assert not line.bold
 
 
+@pytest.mark.parametrize(
+    ("initial", "rest", "page", "text"),
+    [
+        ("T", "he", "", "The port"),
+        ("“T", "he", "", "“The port"),
+        ("L", "ARGE", "", "LARGE port"),
+        ("A", "fter", "after", "After port"),
+        ("A", "small,", "", "A small, port"),
+        ("Z", "wodą", "wodą", "Z wodą port"),
+        ("3", "ports", "", "3 ports port"),
+    ],
+)
+def test_a_large_initial_that_is_sunk_into_its_paragraph_is_of_its_first_word(
+    initial: str, rest: str, page: str, text: str
+) -> None:
+    large = run((initial, 50, 70), size=36)  # its baseline is 18.8 below
+    lines = lines_of([large, run((rest, 72, 90), ("port", 93, 110)), run((page or "x", 50, 60), y=300)])
+    assert lines[0].text == text
+    assert (lines[0].box, lines[0].size) == ((50, 100, 110, 110), 10) or initial == "3"
+
+
+def test_a_large_letter_on_the_line_or_before_a_raised_one_is_a_word() -> None:
+    assert texts(run(("T", 50, 70), size=24, y=88.8), run(("he", 72, 90))) == ["T he"]
+    assert texts(run(("T", 50, 62), size=14), run(("he", 63, 70), size=7)) == ["T he"]
+
+
 def test_text_that_runs_up_the_page_joins_by_where_it_stands() -> None:
     up = [
         TextRun((Word(text, (50, top, 60, top + 30)),), 10, 200, "", False, False)

@@ -4,6 +4,7 @@ The patterns describe the beginnings of lines: bullets, section numbers, page nu
 """
 
 import itertools
+import math
 import re
 import statistics
 from collections.abc import Sequence
@@ -215,7 +216,7 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     pitches = [lower.baseline - upper.baseline for upper, lower in itertools.pairwise(chain)]
     usual = statistics.median_low(pitches)
     left, right = min(line.box[0] for line in chain), max(line.box[2] for line in chain)
-    at_left = [line.box[0] - left < 0.8 * line.size for line in chain]
+    at_left = _at_left(chain, left)
     references = _hangs(chain, at_left, right)
     parts = [[chain[0]]]
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
@@ -231,12 +232,22 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
         ended = outdented and previous.box[2] < right - 2 * line.size
         captions = previous.text.endswith(_SENTENCE_ENDS) and caption_label(line.text) is not None
         of_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)
-        split = line.tag != previous.tag if of_items else new or ended or captions
+        begins = new or ended or captions or line.beside_initial is not None
+        split = line.tag != previous.tag if of_items else begins
         if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or split:
             parts.append([line])
         else:
             parts[-1].append(line)
     return parts
+
+
+def _at_left(chain: Sequence[Line], left: float) -> list[bool]:
+    """Whether each line begins at the left edge, or at a large initial that stands there."""
+    found, initial = list[bool](), -math.inf
+    for line in chain:
+        initial = line.beside_initial or initial
+        found.append(line.box[0] - left < 0.8 * line.size or line.baseline < initial + 1)
+    return found
 
 
 def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool:

@@ -2,8 +2,9 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from unicodedata import normalize
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.core.lazy_regex import lazy_regex
@@ -25,6 +26,10 @@ NEXT_LINE = 0.8
 LONG, SHORT = 150, 40
 # A gap wider than this, in font sizes, ends a line: what follows is in another column or table cell.
 COLUMN_GAP = 1.6
+_VOWELS, _AROUND_WORD = frozenset("AEIOUYАЕИОУЭЮЯІ"), lazy_regex(r"^\W+|\W+$")
+# A large initial is a capital, maybe with a quotation mark before it. It has at least so many times the size of the
+# text beside it, and stands lower than that by at least so many of its font sizes.
+_INITIAL, _INITIAL_SIZE, _INITIAL_DEPTH = lazy_regex(r"[\"'“”„«‘‹(¿¡]*[^\W\d_]"), 1.5, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,9 @@ class Line:
     upright: bool = True  # False for text that runs up or down the page
     tag: Tag | None = None  # the table cell or list item that contains it, by the file's tags
     sureness: float = 1.0  # how sure OCR is of it, from 0 to 1
+    beside_initial: float | None = (
+        None  # the baseline of the large initial that begins it and stands beside lines below
+    )
 
     @property
     def text(self) -> str:
@@ -81,7 +89,12 @@ def lines_of(runs: Iterable[TextRun]) -> list[Line]:
             lines[-1].append(piece)
         else:
             lines.append([piece])
-    return [_line(pieces) for pieces in lines]
+    rests = {id(pieces[1].words[0]) for pieces in lines if _begins_with_initial(pieces)}
+    if not rests:
+        return list(map(_line, lines))
+    all_words = (word for pieces in lines for run in pieces for word in run.words)
+    words = {_bare(word.text) for word in all_words if id(word) not in rests}
+    return [_line_with_initial(pieces, words) if _begins_with_initial(pieces) else _line(pieces) for pieces in lines]
 
 
 def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
@@ -124,6 +137,39 @@ def _line(pieces: Sequence[TextRun]) -> Line:
     bold = sum(len(w.text) for p in pieces if p.bold for w in p.words) * 2 > sum(len(w.text) for w in words)
     box = hull(word.box for word in words)
     return Line(words, box, main.size, main.baseline, main.font, bold, main.upright, pieces[-1].tag)
+
+
+def _begins_with_initial(pieces: Sequence[TextRun]) -> bool:
+    """Whether a line begins with a large initial that is sunk into its paragraph."""
+    if len(pieces) < 2 or len(pieces[0].words) > 1 or not pieces[0].upright:
+        return False
+    text, (one, other) = pieces[0].words[0].text, pieces[:2]
+    is_large = one.size >= _INITIAL_SIZE * other.size and one.baseline >= other.baseline + _INITIAL_DEPTH * other.size
+    return is_large and _INITIAL.fullmatch(text) is not None and text.isupper() and other.words[0].text[0].isalpha()
+
+
+def _line_with_initial(pieces: Sequence[TextRun], words: Set[str]) -> Line:
+    """The line, as high as its other words; the initial and the rest of its word are one. `words` are the page's."""
+    line = _line(pieces[1:])
+    initial, rest = pieces[0].words[0], line.words[0]
+    box = (initial.box[0], rest.box[1], initial.box[2], rest.box[3])
+    joined: tuple[Word, ...] = (Word(initial.text, box), rest)
+    if _is_one_word(initial.text[-1], rest.text, words):
+        joined = (Word(initial.text + rest.text, hull((box, rest.box))),)
+    all_words = (*joined, *line.words[1:])
+    return replace(line, words=all_words, box=hull(word.box for word in all_words), beside_initial=pieces[0].baseline)
+
+
+def _is_one_word(initial: str, rest: str, words: Set[str]) -> bool:
+    """Whether an initial and what follows it are one word, as on the page; "A" may be a word of its own elsewhere."""
+    joined, rest = _bare(initial + rest), _bare(rest)
+    if joined in words or rest in words:
+        return joined in words
+    return normalize("NFD", initial)[0] not in _VOWELS
+
+
+def _bare(word: str) -> str:
+    return _AROUND_WORD.sub("", word).casefold()
 
 
 def translated(line: Line, x: float, y: float) -> Line:
