@@ -119,8 +119,35 @@ def test_pictures_are_read_from_beside_the_file(file: Path, images: ImageStore) 
 def test_front_matter_gives_a_missing_title_and_is_not_text(file: Path, images: ImageStore) -> None:
     matter = "---\ntitle: 'Notes on rain'\ntags: [a]\n---\n"
     assert said(file, images, matter + "Text") == [("title", "Notes on rain"), ("paragraph", "Text")]
-    assert said(file, images, matter + "# Rain") == [("title", "Rain")]
+    assert said(file, images, matter + "# Rain") == [("title", "Rain"), ("list", "title: Notes on rain")]
+    assert said(file, images, matter + "# Notes on rain") == [("title", "Notes on rain")]
     assert said(file, images, "---\n\nno front matter") == [("paragraph", "no front matter")]
+
+
+@pytest.mark.parametrize(
+    "matter",
+    [
+        "---\ntitle: Rain\nauthors:\n- Ada Rowe\n- 'Ben Lane'\ndate: 2023\nabstract: >\n  It rained\n  for long.\n---",
+        '+++\ntitle = "Rain"\nauthors = [\'Ada Rowe\', "Ben Lane"]\ndate = 2023\nabstract = "It rained for long."\n+++',
+    ],
+    ids=["YAML", "TOML"],
+)
+def test_who_wrote_a_file_and_when_stands_in_its_front_matter(matter: str, file: Path, images: ImageStore) -> None:
+    assert said(file, images, f"{matter}\nText") == [
+        ("title", "Rain"),
+        ("list", "authors: Ada Rowe, Ben Lane\ndate: 2023\nabstract: It rained for long."),
+        ("paragraph", "Text"),
+    ]
+
+
+def test_lines_that_are_no_markdown_of_ours_stay_lines(file: Path, images: ImageStore) -> None:
+    for text in (
+        "[^1]: One.\n[^b]: Two.",
+        "Term\n: It is said.\n: Of it.",
+        "| a | b |\n| c | d |",
+        "+---+\n| a |\n+---+",
+    ):
+        assert said(file, images, text) == [("paragraph", text)]
 
 
 @pytest.mark.parametrize("mark", [">", "|", ">-", "|2"])
@@ -131,11 +158,12 @@ def test_a_title_on_the_lines_below_is_a_title(mark: str, file: Path, images: Im
 
 def test_prose_in_front_matter_is_told(file: Path, images: ImageStore) -> None:
     title, prose = "title: All that there is to say of rain here", "Rain fell on most days of that year."
-    unread = "What its front matter says was not read, but for a title."
+    unread = "What its front matter says was not read, but for a title, authors, date and abstract."
     for matter, told in (
         (title, ()),
-        (f"abstract: {prose}", (unread,)),
-        (f"{title}\nabstract: |\n  {prose}", (unread,)),
+        (f"abstract: {prose}", ()),
+        (f"note: {prose}", (unread,)),
+        (f"{title}\nnote: |\n  {prose}", (unread,)),
     ):
         file.write_text(f"---\n{matter}\ntags: [a]\n# {prose}\n---\nText")
         assert parse_markdown(file, images).warnings == told

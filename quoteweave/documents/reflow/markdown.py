@@ -30,15 +30,18 @@ _DEEPEST_STEP = 2
 _CONTAINERS = frozenset({"blockquote_open", "list_item_open"})
 _MAX_FORMULA_LINES = 100
 
-_FRONT_MATTER = lazy_regex(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+# YAML, or TOML, whose lines are alike as far as they are read.
+_FRONT_MATTER = lazy_regex(
+    r"(?:---[ \t]*\n(.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\n(.*?)^\+\+\+)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
+)
 # What may begin a line of YAML: names with values, items, comments, and ends of lists and mappings.
 _YAML = lazy_regex(r"(?:[^\s:#\-][^:\n]*:(?:[ \t].*)?|-(?:[ \t].*)?|#.*|[\]}].*|[ \t].*|)")
-_TITLE = lazy_regex(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
-# Beginnings of lines whose breaks are kept: labels ("**Present:** Ada"), and items with letters, which CommonMark does
-# not read as a list.
+_FIELD, _FOLDED = lazy_regex(r"(\w[\w -]*?)[ \t]*[:=](?:[ \t]+(.*)|)"), lazy_regex(r"[>|][-+\d]*[ \t]*")
+_READ_FIELDS = ("subtitle", "author", "authors", "date", "abstract", "summary", "description")
+# Beginnings of lines whose breaks are kept: labels ("**Present:** Ada"), and what CommonMark does not read: items with
+# letters, footnotes, definitions, and rows of tables in other forms.
 _LABEL = lazy_regex(r"[*_]{0,3}[A-ZÀ-Þ][^:\n|]{0,50}:(?:[*_]{1,3})?(?:\s|$)")
-_LETTERED = lazy_regex(r"\(?[a-z]\)\s")
-_FOLDED_TITLE = lazy_regex(r"^title:[ \t]*[>|][-+\d]*[ \t]*\n((?:[ \t]+\S.*\n|[ \t]*\n)+)", re.MULTILINE)
+_OWN_LINE = lazy_regex(r"\(?[a-z]\)\s|\[\^[^\]\s]+\]:\s|:\s|\||\+[-=+]+\+\s*\Z")
 # A line of front matter with at least so many words is prose.
 _PROSE_WORDS = 8
 _OPENED, _CLOSED = lazy_regex(r"<([A-Za-z][\w.:-]*)(?:[\s/][^<>]*)?>"), lazy_regex(r"</([A-Za-z][\w.:-]*)")
@@ -51,31 +54,65 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     Raises DocumentError when the file cannot be read, is larger than 16 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
-    title, body, unread = _without_front_matter(text)
+    title, said, body, unread = _without_front_matter(text)
     pictures = LinkedImages(path.parent, images)
     html, losses = _html(body)
     blocks = html_blocks(html, name=path.name, pictures=pictures)
-    if title and not any(block.layout == "title" and block.level == 1 for block in blocks):
+    heading = next((block.text for block in blocks if block.layout == "title" and block.level == 1), None)
+    if title and heading is None:
         blocks.insert(0, FlowBlock(layout="title", text=title))
+    elif title and title != heading:
+        said.insert(0, f"title: {title}")
+    if said:
+        is_headed = bool(blocks) and blocks[0].layout == "title" and blocks[0].level == 1
+        blocks.insert(int(is_headed), FlowBlock(layout="list", text="\n".join(said)))
     return paginate_blocks(
         blocks, name=path.name, warnings=(*warnings, *unread, *losses, *pictures.warnings), linked_files=pictures.files
     )
 
 
-def _without_front_matter(text: str) -> tuple[str, str, tuple[str, ...]]:
-    """The title named in the front matter (YAML between lines of three dashes), the text after it, and a warning.
+def _without_front_matter(text: str) -> tuple[str, list[str], str, tuple[str, ...]]:
+    """What the front matter says: the title, and lines of other fields; the text after it; and a warning.
 
-    Text between two such lines that is not YAML is ordinary text between two rules.
+    Text between two lines of three dashes that is not YAML is ordinary text between two rules.
     """
     matter = _FRONT_MATTER.match(text)
-    if matter is None or not all(_YAML.fullmatch(line) for line in matter.group(1).split("\n")):
-        return "", text, ()
-    said = matter.group(1)
-    title = _FOLDED_TITLE.search(said) or _TITLE.search(said)
-    rest = said.replace(title.group(), "") if title else said
-    is_prose = any(len(line.split()) >= _PROSE_WORDS for line in rest.split("\n") if not line.startswith("#"))
-    unread = ("What its front matter says was not read, but for a title.",) if is_prose else ()
-    return (" ".join(title.group(1).split()).strip("'\"") if title else ""), text[matter.end() :], unread
+    if matter is None or not (matter[2] or all(_YAML.fullmatch(line) for line in matter[1].split("\n"))):
+        return "", [], text, ()
+    fields = _fields(matter[1] or matter[2])
+    others = (line for name, lines in fields.items() if name not in ("title", *_READ_FIELDS) for line in lines)
+    is_prose = any(len(line.split()) >= _PROSE_WORDS for line in others)
+    unread = (
+        ("What its front matter says was not read, but for a title, authors, date and abstract.",) if is_prose else ()
+    )
+    said = [f"{name}: {_value_of(fields[name])}" for name in _READ_FIELDS if fields.get(name)]
+    return _value_of(fields.get("title", ())), said, text[matter.end() :], unread
+
+
+def _fields(matter: str) -> dict[str, list[str]]:
+    """The fields of YAML or TOML, with the lines of their values."""
+    lines, items = dict[str, list[str]](), list[str]()
+    for line in matter.split("\n"):
+        field = _FIELD.fullmatch(line)
+        if field is not None:
+            items = lines.setdefault(field[1].casefold(), [])
+        value = (field[2] or "" if field is not None else line).strip()
+        if value and not value.startswith("#") and not _FOLDED.fullmatch(value):
+            items.append(value)
+    return lines
+
+
+def _value_of(lines: Sequence[str]) -> str:
+    """The text of a value; the items of a list are joined by commas."""
+    is_list = all(line.startswith("- ") for line in lines)
+    parts = (
+        [line[2:] for line in lines] if is_list else re.split(r"\s*,\s*", lines[0][1:-1]) if _is_flow(lines) else lines
+    )
+    return (", " if is_list or _is_flow(lines) else " ").join(part.strip().strip("'\"") for part in parts)
+
+
+def _is_flow(lines: Sequence[str]) -> bool:
+    return len(lines) == 1 and lines[0].startswith("[") and lines[0].endswith("]")
 
 
 def _html(text: str) -> tuple[str, tuple[str, ...]]:
@@ -106,14 +143,14 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _keep_lines(token: "Token") -> None:
-    """Keep the breaks before lines with labels and items with letters, which CommonMark would turn into spaces."""
+    """Keep the breaks before lines with labels and the like, which CommonMark would turn into spaces."""
     lines = token.content.split("\n")
     breaks = [child for child in token.children or () if child.type in ("softbreak", "hardbreak")]
     if len(breaks) != len(lines) - 1:  # a break within code or HTML
         return
     labelled = _LABEL.match(lines[0]) is not None
     for own, line in zip(breaks, map(str.lstrip, lines[1:]), strict=True):
-        if _LETTERED.match(line) or (labelled and _LABEL.match(line)):
+        if _OWN_LINE.match(line) or (labelled and _LABEL.match(line)):
             own.type, own.tag = "hardbreak", "br"
 
 
