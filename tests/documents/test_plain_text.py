@@ -190,3 +190,56 @@ def test_a_line_without_a_first_cell_goes_on_with_the_row_above(file: Path) -> N
     assert layouts(file, text) == [
         ("table", "Pier | Built | \nName | From | To\nEast | new again | 60 61\nWest |  | 62", None)
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "table"),
+    [
+        (
+            "Port\tShips\tYear\nMerrow\t12\t1901\nBrede\t\t1902",
+            "Port | Ships | Year\nMerrow | 12 | 1901\nBrede |  | 1902",
+        ),
+        ("+---+---+\n| a | b |\n+===+===+\n| 1 | 2 |\n| 3 |   |\n+---+---+", "a | b\n1 | 2\n3 |"),
+        (
+            "+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n|   | x |\n+---+---+\n| 3 | 4 |\n+---+---+",
+            "a | b\n1 | 2 x\n3 | 4",
+        ),
+        ("┌───┬───┐\n│ a │ b │\n├───┼───┤\n│ 1 │ 2 │\n└───┴───┘", "a | b\n1 | 2"),
+        ("Port    Ships\n------  -----\nMerrow     12\nBrede       9", "Port | Ships\nMerrow | 12\nBrede | 9"),
+        (" port | ships\n------+------\n Brede |   9", "port | ships\nBrede | 9"),
+    ],
+)
+def test_tables_that_are_drawn_or_have_tabs_are_tables(file: Path, text: str, table: str) -> None:
+    file.write_text(f"Ships by port.\n\n{text}\n", "utf-8")
+    assert [(one.layout, one.text) for one in parse_text(file).quotes][1:] == [("table", table)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tb\tc\nd\te",
+        "\tone\t1\n\ttwo\t2",
+        "| a | b\n| c",
+        "+-----+\n| A box |\n+-----+",
+        "x | y\n-----\nz",
+        "-----\na | b\n-----",
+        "Port    Ships\n----  -----\nMerrow 12",
+    ],
+)
+def test_other_text_with_tabs_and_bars_is_no_table(file: Path, text: str) -> None:
+    file.write_text(f"Ships by port.\n\n{text}\n", "utf-8")
+    assert [one.layout for one in parse_text(file).quotes if one.layout == "table"] == []
+
+
+def test_pages_and_paragraphs_end_where_their_own_signs_say(file: Path) -> None:
+    file.write_text("One page.\n\fAnother page.\u2029A paragraph\u2028of two lines.", "utf-8")
+    texts = [quote.text for quote in parse_text(file).quotes]
+    assert texts == ["One page.", "Another page.", "A paragraph\nof two lines."]
+
+
+def test_numbered_parts_do_not_contain_each_other(file: Path) -> None:
+    file.write_text("1. INTRODUCTION\n\nIt is old.\n\n2. METHODS\n\nWe counted them all by hand.\n")
+    assert [(quote.text, quote.section) for quote in parse_text(file).quotes if quote.layout == "title"] == [
+        ("1. INTRODUCTION", None),
+        ("2. METHODS", None),
+    ]

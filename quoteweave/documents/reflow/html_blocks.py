@@ -24,7 +24,7 @@ class Cell:
 
     def texts(self, columns: int) -> Iterator[str]:
         """The cell's text in each of the columns: a header is repeated in all, other text is only in the first."""
-        text = " ".join(" ".join(self.paragraphs).split())
+        text = " ".join(" ".join(self.paragraphs).replace("|", "/").split())  # the bar separates cells
         return (text if self.is_header or number == 0 else "" for number in range(columns))
 
 

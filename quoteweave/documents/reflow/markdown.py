@@ -59,13 +59,10 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     html, losses = _html(body)
     blocks = html_blocks(html, name=path.name, pictures=pictures)
     heading = next((block.text for block in blocks if block.layout == "title" and block.level == 1), None)
-    if title and heading is None:
+    if title and title != heading:
         blocks.insert(0, FlowBlock(layout="title", text=title))
-    elif title and title != heading:
-        said.insert(0, f"title: {title}")
-    if said:
-        is_headed = bool(blocks) and blocks[0].layout == "title" and blocks[0].level == 1
-        blocks.insert(int(is_headed), FlowBlock(layout="list", text="\n".join(said)))
+    is_headed = bool(blocks) and blocks[0].layout == "title" and blocks[0].level == 1
+    blocks[int(is_headed) : int(is_headed)] = (FlowBlock(layout="paragraph", text=field) for field in said)
     return paginate_blocks(
         blocks, name=path.name, warnings=(*warnings, *unread, *losses, *pictures.warnings), linked_files=pictures.files
     )

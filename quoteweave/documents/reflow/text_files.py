@@ -48,6 +48,9 @@ _UNDERLINED = lazy_regex(
     r"(?:(?P<above>[=~^*#+\"`-])(?P=above)+\n)?(?P<title>[^\n]*)\n"
     r"(?P<line>(?P<mark>[=~^*#+\"`-])(?P=mark)+)(?:\n|\Z)"
 )
+# Ends of pages and paragraphs, and of lines, that are no line ends of files.
+_BREAKS = {"\f": "\n\n", "\u2029": "\n\n", "\u2028": "\n", "\x85": "\n", "\v": "\n"}
+_NUMBERED = lazy_regex(r"\s*(?:\d{1,2}|[IVX]{1,5})[.)]?\s")
 _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
 # A term and, after two spaces or more, its explanation; no item's number, line of code, or row of three columns.
@@ -55,7 +58,10 @@ _TWO_COLUMNS = lazy_regex(
     r"[ ]*(?!\d{1,3}[.)]?[ ])(?P<term>[^\s;{}]+(?:[ ][^\s;{}]+){0,3})[ ]{2,}(?P<said>(?![#;%]|//|/\*)\S+(?:[ ]\S+)*)"
 )
 _MIN_TERMS = 2
-_BORDER, _BORDER_PART, _MIN_ROWS = lazy_regex(r"[ ]*=+(?:[ ]+=+)+[ ]*"), lazy_regex(r"=+"), 3
+_BORDER, _BORDER_PART, _MIN_ROWS = lazy_regex(r"[ ]*=+(?:[ ]+=+)+[ ]*"), lazy_regex(r"=+|-+"), 3
+_DASHES = lazy_regex(r"[ ]*--+(?:[ ]+--+)+[ ]*")
+_RULE, _BAR = lazy_regex(r"(?=.*[-=─═])[-=+|:─-╿]{3,}"), lazy_regex(r"[|│║]")
+_END_BAR = lazy_regex(r"\A[|│║]|[|│║]\Z")
 # If there are fewer headings, they may be addresses, or shouted words.
 _MIN_HEADED = 3
 # The beginning of a line that gives the value of something: "Serves: 10".
@@ -74,8 +80,10 @@ def parse_text(path: Path) -> ParsedDocument:
 def text_blocks(text: str) -> Iterator[FlowBlock]:
     """The paragraphs, lists, tables and headings of a text; headings above its first paragraph are of the top level.
 
-    Underlined ones have levels by their marks, in the order in which these first occur.
+    Underlined ones have levels by their marks, in the order in which these first occur. A page ends a paragraph.
     """
+    for sign, breaks in _BREAKS.items():
+        text = text.replace(sign, breaks)
     capitals_distinguish = _has_more_small_letters(text[:_SAMPLE])
     head_paragraphs = capitals_distinguish and _have_heads(_paragraphs(text[:_SAMPLE]))
     level, marks = 1, list[str]()
@@ -88,6 +96,8 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
             continue
         first, _, rest = paragraph.partition("\n")
         heads = capitals_distinguish and _is_heading(first)
+        if heads and _NUMBERED.match(first):  # a part, even if it is the first heading
+            level = 2
         if not rest and not is_last and (heads or (number == 0 and not mark and _is_title(first))):
             yield FlowBlock(layout="title", text=paragraph, level=level)
             continue
@@ -104,7 +114,7 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
 
     A column begins at the same position on at least two lines; a line with only the second continues the one above.
     """
-    if table := _bordered_table(paragraph):
+    if table := _bordered_table(paragraph) or _ruled_table(paragraph):
         yield FlowBlock(layout="table", text=table)
         return
     before, items, column = list[str](), list[list[str]](), 0
@@ -131,12 +141,20 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
 def _bordered_table(paragraph: str) -> str:
     """A table in rows of cells, whose columns are below the parts of its borders ("==== ====="); "" if it is no table.
 
-    A line without a first cell continues the row above; a line of "-" underlines a head of several columns.
+    Or of those that underline its head ("---- -----"), if no cell is wider. A line without a first cell continues the
+    row above; a line of "-" underlines a head of several columns.
     """
-    first, *lines = paragraph.expandtabs().split("\n")
-    if _BORDER.fullmatch(first) is None or len(lines) < _MIN_ROWS or _BORDER.fullmatch(lines[-1]) is None:
+    lines = paragraph.expandtabs().split("\n")
+    if len(lines) < _MIN_ROWS:
         return ""
-    starts = [part.start() for part in _BORDER_PART.finditer(first)]
+    is_bordered = len(lines) > _MIN_ROWS and all(map(_BORDER.fullmatch, (lines[0], lines[-1])))
+    border = lines[0] if is_bordered else lines[1]
+    starts = [part.start() for part in _BORDER_PART.finditer(border)]
+    fits = _DASHES.fullmatch(border) and all(
+        not line[start - 1 : start].strip() for line in lines for start in starts[1:]
+    )
+    if not (is_bordered or fits):
+        return ""
     spans = [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
     rows = list[list[list[str]]]()  # for each cell, the texts of its lines
     goes_on = False
@@ -150,6 +168,34 @@ def _bordered_table(paragraph: str) -> str:
                 parts.extend(filter(None, (cell,)))
         goes_on = not is_rule
     return "\n".join(" | ".join(map(" ".join, row)) for row in rows)
+
+
+def _ruled_table(paragraph: str) -> str:
+    """A table of three columns or more between tabs, or of cells between bars with rules ("+---+"); "" if it is none.
+
+    If there is a rule below each row, a row may have several lines.
+    """
+    lines = paragraph.split("\n")
+    if "\t" in paragraph:
+        rows = [[cell.strip().replace("|", "/") for cell in line.split("\t")] for line in lines]
+        is_table = len(rows) > 1 and len(rows[0]) > 2 and len(set(map(len, rows))) == 1 and all(rows[0])
+        return "\n".join(map(" | ".join, rows)) if is_table else ""
+    if _BAR.search(paragraph) is None:
+        return ""
+    parts = [list(part) for is_rule, part in itertools.groupby(lines, _is_rule) if not is_rule]
+    if len(parts) == len(lines) or (len(parts) == 1 and len(parts[0]) in (1, len(lines))):
+        return ""
+    cells = [[list(map(str.strip, _BAR.split(_END_BAR.sub("", line.strip())))) for line in part] for part in parts]
+    widths = {len(row) for part in cells for row in part}
+    if len(widths) != 1 or widths == {1}:
+        return ""
+    if len(parts) > 2:
+        cells = [[[" ".join(filter(None, lines)) for lines in zip(*part, strict=True)] for part in cells]]
+    return "\n".join(map(" | ".join, itertools.chain.from_iterable(cells)))
+
+
+def _is_rule(line: str) -> bool:
+    return _RULE.fullmatch(line.strip()) is not None
 
 
 def _have_heads(paragraphs: Iterator[str]) -> bool:
