@@ -18,6 +18,7 @@ from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.encodings import DECLARED_IN_HTML
 from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
 from quoteweave.documents.reflow.html_losses import html_losses, writes_words
+from quoteweave.documents.reflow.html_raised import MATH_NAMES, RaisedText
 from quoteweave.documents.reflow.html_styles import HiddenByStyles
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
@@ -27,8 +28,7 @@ MAX_MEGABYTES = 32
 MIN_FIGURE_PIXELS = 32
 """Pictures with fewer pixels in width or height are icons or rules, not evidence."""
 
-_SPACE = lazy_regex(r"\s+")
-_WORD = lazy_regex(r"[^\W_]")
+_SPACE, _WORD = lazy_regex(r"\s+"), lazy_regex(r"[^\W_]")
 # The least share of letters inside links in a line of links: "Next: Ports, Previous: Grain, Up: Index".
 _LINKED = 0.6
 # Links to a heading itself, shown after it.
@@ -41,12 +41,10 @@ _DROPPED_NAMES = (
 )
 _INLINE_NAMES = (
     "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meter nobr output picture "
-    "progress q ruby rb s samp small source span strike strong sub sup time tt u var wbr "
-    "math semantics mrow mi mn mo ms mtext mspace mstyle merror mpadded mphantom mfrac msqrt mroot msub msup msubsup "
-    "munder mover munderover mmultiscripts mprescripts none mtable mtr mtd menclose"
+    "progress q ruby rb s samp small source span strike strong sub sup time tt u var wbr math"
 )
 _DROPPED = frozenset(_DROPPED_NAMES.split())
-_INLINE = frozenset(_INLINE_NAMES.split())
+_INLINE = MATH_NAMES.union(_INLINE_NAMES.split())
 # Left-out elements that a reader would miss; a drawing (svg) only if it contains words.
 _MISSED = frozenset({"iframe", "object", "video", "audio", "canvas", "select", "textarea"})
 # Elements that a reader would miss and that contain nothing.
@@ -81,8 +79,7 @@ _STYLES: Mapping[str, NumberStyle] = {
     **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
 }
 _ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
-_CELLS = frozenset({"td", "th"})
-_ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
+_CELLS, _ROW_GROUPS = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"})
 _MAX_SPAN = 1000
 KNOWN_NAMES = frozenset({*_DROPPED, *_INLINE, *_EMPTY, *_ROLES, *_LISTS, *_ITEMS, *_CELLS, "table"}).union(
     _OTHER_NAMES.split()
@@ -181,6 +178,7 @@ class _Reader:
         self._if_words: str | None = None  # how to report the open element that is left out, if it contains words
         self._is_code = False  # whether the text in what is left out is a script or a style sheet
         self._rubies = 0  # number of open rubies
+        self._raised = RaisedText()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         is_hidden = "hidden" in attributes or self._styles.hide(tag, attributes)
@@ -222,6 +220,7 @@ class _Reader:
 
     def data(self, text: str) -> None:
         if self._dropped is None:
+            text = self._raised.shown(text)
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
             self._linked += len(_WORD.findall(text)) if self._is_link else 0
         elif self._if_words and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
@@ -241,8 +240,10 @@ class _Reader:
         elif tag not in _INLINE:
             self._end_paragraph()
             self._end_block(tag)
-        elif tag == "a":
-            self._end_link()
+        else:
+            self._text += filter(None, (self._raised.end(tag),))
+            if tag == "a":
+                self._end_link()
         if tag == self._role:
             self._end_paragraph()
             self._role = None
@@ -252,6 +253,7 @@ class _Reader:
         self._outline.close()
 
     def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._text += filter(None, (self._raised.start(tag),))
         if tag == "br":
             self._text.append("\n")
         elif tag == "img":

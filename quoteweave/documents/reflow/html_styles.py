@@ -81,8 +81,8 @@ class HiddenByStyles:
 
     def hide(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether they, or a style of its own, hide an element other than the page, which scripts show."""
-        if tag in {"html", "body"}:
-            return False
+        if tag in {"html", "body"} or (tag == "dialog" and "open" not in attributes):
+            return tag == "dialog"
         if display := display_of(attributes.get("style", "")):
             return display == "none"
         if not self._hiding:

@@ -1,0 +1,47 @@
+"""Keeps apart, in the text of HTML, the numbers that a page sets apart by height: exponents, notes and fractions."""
+
+from quoteweave.core.lazy_regex import lazy_regex
+
+_DIGITS = str.maketrans("0123456789-−+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁺")
+_NUMBERS = lazy_regex(r"\s*[-−+]?\d+(?:\s*,\s*\d+)*\s*")
+# The sign before a part of a formula, by the element that contains it and the number of the part.
+_SIGNS = {("mfrac", 2): "/", ("msup", 2): "^", ("msub", 2): "_", ("msubsup", 2): "_", ("msubsup", 3): "^"}
+_MATH_NAMES = (
+    "mrow mi mn mo ms mtext mspace mstyle merror mpadded mphantom mfrac msqrt mroot msub msup msubsup munder mover "
+    "munderover mmultiscripts mprescripts none mtable mtr mtd menclose semantics"
+)
+MATH_NAMES = frozenset(_MATH_NAMES.split())
+"""The elements of formulas in MathML."""
+
+
+class RaisedText:
+    """Follows the open elements that raise text or build formulas."""
+
+    def __init__(self) -> None:
+        self._raised = 0  # how many superscripts are open
+        self._formula: list[tuple[str, int, str]] = []  # open elements: their names, numbers of parts, what ends them
+
+    def start(self, tag: str) -> str:
+        """Begin an element, and return the sign that its place in a formula means."""
+        self._raised += tag == "sup"
+        if tag not in MATH_NAMES:
+            return ""
+        sign = ""
+        if self._formula:
+            parent, parts, end = self._formula[-1]
+            self._formula[-1] = parent, parts + 1, end
+            sign = _SIGNS.get((parent, parts + 1), "")
+        grouped = tag == "mrow" and bool(self._formula) and self._formula[-1][0] in {name for name, _ in _SIGNS}
+        self._formula.append((tag, 0, ")" if grouped or tag == "msqrt" else ""))
+        return sign + ("√(" if tag == "msqrt" else "(" if grouped else "")
+
+    def end(self, tag: str) -> str:
+        """End an element, and return the sign for its end in a formula."""
+        self._raised = max(0, self._raised - (tag == "sup"))
+        if tag == "math":
+            self._formula.clear()
+        return self._formula.pop()[2] if self._formula and self._formula[-1][0] == tag else ""
+
+    def shown(self, text: str) -> str:
+        """Text with its digits raised, if it consists of numbers in a superscript: "5,196¹" is not 51,961."""
+        return text.translate(_DIGITS) if self._raised and _NUMBERS.fullmatch(text) else text
