@@ -86,6 +86,8 @@ def test_cells_that_may_stand_elsewhere_are_told(
             "Account: DE12\nPeriod: May",
             "Date",
         ),
+        ("# Made in May\n# Version 2\nPort,Ships\nMerrow,12\n", "# Made in May\n# Version 2", "Port"),
+        ("#,Ship\n1,May\n2,Ida\n", None, "#"),
         ("Ships of May\n\nPort,Ships,Tonnes\nMerrow,12,400\n", "Ships of May", "Port"),
         (",2023,,2024,\nRegion,a,b,a,b\nNorth,1,2,3,4\n", None, ""),
         ("Region,2023,,2024,\n,a,b,a,b\nNorth,1,2,3,4\n", None, "Region"),

@@ -174,11 +174,16 @@ def _head_of(rows: Sequence[Sequence[str]], *, narrowest: int = 3) -> int | None
     """The row that is certainly the head of the table: each row above has at most half of its columns, from the first.
 
     None if there is none: the first rows of a table without a head may lack cells, too. In a table with fewer than
-    `narrowest` columns, only the first row can be the head.
+    `narrowest` columns, only the first row can be the head, but for comments (`# …`) above it.
     """
     counts = Counter(sum(map(bool, row)) for row in rows)
     columns = max(counts, key=lambda count: (counts[count], count), default=0)
-    above = sum(1 for _ in takewhile(lambda row: columns >= narrowest and _is_above(row, columns), rows))
+    above = sum(
+        1
+        for _ in takewhile(
+            lambda row: (columns >= narrowest or row[0].startswith("#")) and _is_above(row, columns), rows
+        )
+    )
     if above > min(MAX_ABOVE, len(rows) - 2) or sum(map(bool, rows[above])) < columns:
         return None
     return above if _names_columns(rows[above], rows[above + 1 :]) else None
