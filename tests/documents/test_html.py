@@ -415,12 +415,12 @@ def test_what_the_styles_of_a_page_hide_is_told(styles: str, is_read: bool, page
 def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
     html = (
         "<p>5,196<sup>1</sup> of 10<sup>6</sup>, or 10<sup>−6</sup> m<sup><b>2</b></sup>, as<sup>1, 2</sup> of the "
-        "1<sup>st</sup><sup><a href='#n'>[3]</a></sup> say. H<sub>2</sub>O"
+        "1<sup>st</sup><sup><a href='#n'>[3]</a></sup> say. H<sub>2</sub>O, log<sub>10</sub>100"
         "<p>Half: <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>, <math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn>"
         "</mrow><mi>b</mi></mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><msqrt><mn>3</mn></msqrt></math> of 7."
     )
     assert said(html) == [
-        ("paragraph", "5,196¹ of 10⁶, or 10⁻⁶ m², as¹, ² of the 1st[3] say. H2O"),
+        ("paragraph", "5,196¹ of 10⁶, or 10⁻⁶ m², as¹, ² of the 1st[3] say. H₂O, log₁₀100"),
         ("paragraph", "Half: 1/2, (a+1)/b=x^2√(3) of 7."),
     ]
 

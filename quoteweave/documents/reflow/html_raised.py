@@ -2,7 +2,10 @@
 
 from quoteweave.core.lazy_regex import lazy_regex
 
-_DIGITS = str.maketrans("0123456789-−+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁺")
+_DIGITS = {
+    "sup": str.maketrans("0123456789-−+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁺"),
+    "sub": str.maketrans("0123456789-−+", "₀₁₂₃₄₅₆₇₈₉₋₋₊"),
+}
 _NUMBERS = lazy_regex(r"\s*[-−+]?\d+(?:\s*,\s*\d+)*\s*")
 # The sign before a part of a formula, by the element that contains it and the number of the part.
 _SIGNS = {("mfrac", 2): "/", ("msup", 2): "^", ("msub", 2): "_", ("msubsup", 2): "_", ("msubsup", 3): "^"}
@@ -18,12 +21,13 @@ class RaisedText:
     """Follows the open elements that raise text or build formulas."""
 
     def __init__(self) -> None:
-        self._raised = 0  # how many superscripts are open
+        self._heights = list[str]()  # the open superscripts and subscripts
         self._formula: list[tuple[str, int, str]] = []  # open elements: their names, numbers of parts, what ends them
 
     def start(self, tag: str) -> str:
         """Begin an element, and return the sign that its place in a formula means."""
-        self._raised += tag == "sup"
+        if tag in _DIGITS:
+            self._heights.append(tag)
         if tag not in MATH_NAMES:
             return ""
         sign = ""
@@ -37,11 +41,12 @@ class RaisedText:
 
     def end(self, tag: str) -> str:
         """End an element, and return the sign for its end in a formula."""
-        self._raised = max(0, self._raised - (tag == "sup"))
+        if tag in self._heights[-1:]:
+            self._heights.pop()
         if tag == "math":
             self._formula.clear()
         return self._formula.pop()[2] if self._formula and self._formula[-1][0] == tag else ""
 
     def shown(self, text: str) -> str:
-        """Text with its digits raised, if it consists of numbers in a superscript: "5,196¹" is not 51,961."""
-        return text.translate(_DIGITS) if self._raised and _NUMBERS.fullmatch(text) else text
+        """Text with its digits raised or lowered, if it is a number set so: "5,196¹" is not 51,961."""
+        return text.translate(_DIGITS[self._heights[-1]]) if self._heights and _NUMBERS.fullmatch(text) else text
