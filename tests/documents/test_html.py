@@ -412,6 +412,11 @@ def test_what_the_styles_of_a_page_hide_is_told(styles: str, is_read: bool, page
     assert parsed.warnings == (() if is_read else (told,))
 
 
+def test_what_is_struck_out_stays_marked() -> None:
+    html = "<p>It costs <s>$50</s> <strong>$30</strong>, <del>not <b>now</b></del>.</p>"
+    assert said(html) == [("paragraph", "It costs ~~$50~~ $30, ~~not now~~.")]
+
+
 def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
     html = (
         "<p>5,196<sup>1</sup> of 10<sup>6</sup>, or 10<sup>−6</sup> m<sup><b>2</b></sup>, as<sup>1, 2</sup> of the "

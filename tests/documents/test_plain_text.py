@@ -237,9 +237,17 @@ def test_pages_and_paragraphs_end_where_their_own_signs_say(file: Path) -> None:
     assert texts == ["One page.", "Another page.", "A paragraph\nof two lines."]
 
 
-def test_numbered_parts_do_not_contain_each_other(file: Path) -> None:
-    file.write_text("1. INTRODUCTION\n\nIt is old.\n\n2. METHODS\n\nWe counted them all by hand.\n")
-    assert [(quote.text, quote.section) for quote in parse_text(file).quotes if quote.layout == "title"] == [
-        ("1. INTRODUCTION", None),
-        ("2. METHODS", None),
-    ]
+@pytest.mark.parametrize(
+    ("one", "two", "above"),
+    [
+        ("1. INTRODUCTION", "2. METHODS", None),
+        ("CHAPTER I", "CHAPTER II", None),
+        ("I. THE SEA", "II. THE PORT", None),
+        ("THE SEA", "2. METHODS", "THE SEA"),
+        ("I AM A SAILOR", "METHODS", "I AM A SAILOR"),
+    ],
+)
+def test_numbered_parts_do_not_contain_each_other(file: Path, one: str, two: str, above: str | None) -> None:
+    file.write_text(f"{one}\n\nIt is old.\n\n{two}\n\nWe counted them all by hand.\n")
+    titles = [(quote.text, quote.section) for quote in parse_text(file).quotes if quote.layout == "title"]
+    assert titles == [(one, None), (two, above)]

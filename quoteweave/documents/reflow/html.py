@@ -18,7 +18,7 @@ from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.encodings import DECLARED_IN_HTML
 from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
 from quoteweave.documents.reflow.html_losses import html_losses, writes_words
-from quoteweave.documents.reflow.html_raised import MATH_NAMES, RaisedText
+from quoteweave.documents.reflow.html_set_apart import MATH_NAMES, SetApartText
 from quoteweave.documents.reflow.html_styles import HiddenByStyles
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
@@ -178,7 +178,7 @@ class _Reader:
         self._if_words: str | None = None  # how to report the open element that is left out, if it contains words
         self._is_code = False  # whether the text in what is left out is a script or a style sheet
         self._rubies = 0  # number of open rubies
-        self._raised = RaisedText()
+        self._set_apart = SetApartText()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         is_hidden = "hidden" in attributes or self._styles.hide(tag, attributes)
@@ -220,7 +220,7 @@ class _Reader:
 
     def data(self, text: str) -> None:
         if self._dropped is None:
-            text = self._raised.shown(text)
+            text = self._set_apart.shown(text)
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
             self._linked += len(_WORD.findall(text)) if self._is_link else 0
         elif self._if_words and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
@@ -241,7 +241,7 @@ class _Reader:
             self._end_paragraph()
             self._end_block(tag)
         else:
-            self._text += filter(None, (self._raised.end(tag),))
+            self._text += filter(None, (self._set_apart.end(tag),))
             if tag == "a":
                 self._end_link()
         if tag == self._role:
@@ -253,7 +253,7 @@ class _Reader:
         self._outline.close()
 
     def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._text += filter(None, (self._raised.start(tag),))
+        self._text += filter(None, (self._set_apart.start(tag),))
         if tag == "br":
             self._text.append("\n")
         elif tag == "img":

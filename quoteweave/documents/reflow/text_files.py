@@ -50,7 +50,8 @@ _UNDERLINED = lazy_regex(
 )
 # Ends of pages and paragraphs, and of lines, that are no line ends of files.
 _BREAKS = {"\f": "\n\n", "\u2029": "\n\n", "\u2028": "\n", "\x85": "\n", "\v": "\n"}
-_NUMBERED = lazy_regex(r"\s*(?:\d{1,2}|[IVX]{1,5})[.)]?\s")
+# "1. SCOPE", "IV. SCOPE", "CHAPTER 1", "BOOK II: SCOPE".
+_NUMBERED = lazy_regex(r"\s*(?:\d{1,2}[.)]?\s|[IVX]{1,5}[.)]\s|[^\W\d_]+\s+(?:\d{1,2}|[IVX]{1,5})(?:[.:)–—-]|\s*\Z))")
 _BRACKETS = lazy_regex(r"\([^()]*\)")
 _WORD = lazy_regex(r"[^\W\d_]{3}")
 # A term and, after two spaces or more, its explanation; no item's number, line of code, or row of three columns.

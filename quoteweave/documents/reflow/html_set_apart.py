@@ -1,4 +1,4 @@
-"""Keeps apart, in the text of HTML, the numbers that a page sets apart by height: exponents, notes and fractions."""
+"""Keeps apart, in the text of HTML, what a page sets apart: exponents, notes, fractions, and what is struck out."""
 
 from quoteweave.core.lazy_regex import lazy_regex
 
@@ -15,21 +15,22 @@ _MATH_NAMES = (
 )
 MATH_NAMES = frozenset(_MATH_NAMES.split())
 """The elements of formulas in MathML."""
+_STRUCK = frozenset({"del", "s", "strike"})
 
 
-class RaisedText:
-    """Follows the open elements that raise text or build formulas."""
+class SetApartText:
+    """Follows the open elements that raise text, strike it out, or build formulas."""
 
     def __init__(self) -> None:
         self._heights = list[str]()  # the open superscripts and subscripts
         self._formula: list[tuple[str, int, str]] = []  # open elements: their names, numbers of parts, what ends them
 
     def start(self, tag: str) -> str:
-        """Begin an element, and return the sign that its place in a formula means."""
+        """Begin an element, and return the sign for its beginning, or for its place in a formula."""
         if tag in _DIGITS:
             self._heights.append(tag)
         if tag not in MATH_NAMES:
-            return ""
+            return "~~" if tag in _STRUCK else ""
         sign = ""
         if self._formula:
             parent, parts, end = self._formula[-1]
@@ -40,11 +41,13 @@ class RaisedText:
         return sign + ("√(" if tag == "msqrt" else "(" if grouped else "")
 
     def end(self, tag: str) -> str:
-        """End an element, and return the sign for its end in a formula."""
+        """End an element, and return the sign for its end."""
         if tag in self._heights[-1:]:
             self._heights.pop()
         if tag == "math":
             self._formula.clear()
+        if tag in _STRUCK:
+            return "~~"
         return self._formula.pop()[2] if self._formula and self._formula[-1][0] == tag else ""
 
     def shown(self, text: str) -> str:
