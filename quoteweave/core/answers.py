@@ -105,6 +105,7 @@ class Context(Record):
     pages: int | None = Field(default=None, description="pages of the collection, or those that the filter admits")
     places: tuple[str, ...] = Field(default=(), description="places that the question names and documents have")
     spellings: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="how texts write what is asked")
+    synonyms: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="synonyms of words on no page")
     introduced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "

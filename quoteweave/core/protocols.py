@@ -88,6 +88,7 @@ class Explanation(Record):
     pages: int | None = Field(default=None, description="as `Context.pages`")
     places: tuple[str, ...] = Field(default=(), description="as `Context.places`")
     spellings: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="as `Context.spellings`")
+    synonyms: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="as `Context.synonyms`")
 
 
 class PageSource(Protocol):

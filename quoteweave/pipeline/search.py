@@ -196,6 +196,7 @@ class Search:
             pages=told.pages,
             places=told.places,
             spellings=told.spellings,
+            synonyms=told.synonyms,
         )
         if self._collection is None:
             return context

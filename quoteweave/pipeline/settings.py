@@ -99,6 +99,10 @@ class RetrievalSettings(PresetSettings, ResourceSettings):
         description="TOML files with terms of your field for lexical to search by; docs/retrieval.md explains their "
         "form",
     )
+    synonyms: bool = Field(
+        default=True,
+        description="have lexical search for synonyms of English words that no page has; the default",
+    )
     expand: str | None = Field(
         default=None,
         description="turn the question into several clauses: by rules (rules), from a first search (rm3), or with "

@@ -180,6 +180,7 @@ class FusedRetriever:
             pages=knowing.pages,
             places=knowing.places,
             spellings=knowing.spellings,
+            synonyms=knowing.synonyms,
         )
 
     def _reasons(

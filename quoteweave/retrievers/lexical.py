@@ -16,7 +16,7 @@ from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.index.term_weights import distinct
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
-from quoteweave.retrievers.pages.literal_matches import has_literally, is_literal, sought_in
+from quoteweave.retrievers.pages.literal_matches import by_word, has_literally, is_literal, sought_in
 from quoteweave.retrievers.pages.reasons import describe_interpretation, reasons_for
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms.terms import Terms, finance
@@ -66,15 +66,17 @@ class LexicalRetriever(Bm25Retriever):
     that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading introduces) is
     found through the words around it.
 
-    `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
+    `terms` are domain terms that questions may contain, in addition to the built-in ones of finance. `synonyms` says
+    whether English words that no page has are replaced by synonyms that pages have.
 
     >>> (hits,) = LexicalRetriever(collection).search([Query(text="How much grain was shipped?")], k=1)
     >>> hits[0].quote.text
     'The harbour shipped 4,210 tonnes of grain in May.'
     """
 
-    def __init__(self, collection: Collection, *, terms: Sequence[Terms] = ()) -> None:
+    def __init__(self, collection: Collection, *, terms: Sequence[Terms] = (), synonyms: bool = True) -> None:
         super().__init__(collection)
+        self._synonyms = synonyms
         self._terms = (finance(), *terms)
         self._scorer: EvidenceScorer | None = None
         self._headings: tuple[LexicalIndex, Positions] | None = None
@@ -129,6 +131,7 @@ class LexicalRetriever(Bm25Retriever):
             pages=pages,
             places=tuple(sorted(map(str, evidence.found_places))),
             spellings=evidence.spellings,
+            synonyms=by_word(evidence.sources.get("synonym", ())),
         )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":
@@ -258,7 +261,7 @@ class LexicalRetriever(Bm25Retriever):
         scorer = self._scorer
         if scorer is None or scorer.index is not index:
             read, containing = partial(self._quotes_at, index), partial(self._pages_containing, index)
-            scorer = self._scorer = EvidenceScorer(index, read, containing, self._terms)
+            scorer = self._scorer = EvidenceScorer(index, read, containing, self._terms, synonyms=self._synonyms)
         return scorer
 
     def _headings_of(self, index: LexicalIndex) -> "Positions":

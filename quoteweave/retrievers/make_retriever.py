@@ -98,6 +98,7 @@ class Resources:
         notify: called with a sentence on what text is sent where
         retry_options: timeouts and retries for endpoints
         terms: terms of a field that `lexical` searches by
+        synonyms: whether `lexical` searches for synonyms of words that no page has
     """
 
     hardware: Hardware = field(default_factory=Hardware)
@@ -105,6 +106,7 @@ class Resources:
     notify: Callable[[str], None] = _silent
     retry_options: RetryOptions = field(default_factory=RetryOptions)
     terms: tuple[Terms, ...] = ()
+    synonyms: bool = True
 
 
 def retriever_names() -> list[str]:
@@ -263,7 +265,7 @@ def _single(text: str, collection: Collection, resources: Resources) -> Retrieve
         if spec != RetrieverSpec(name=spec.name):
             raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")
         if spec.name == "lexical":
-            return LexicalRetriever(collection, terms=resources.terms)
+            return LexicalRetriever(collection, terms=resources.terms, synonyms=resources.synonyms)
         return SPARSE_RETRIEVERS[spec.name](collection)
     from quoteweave.retrievers.vector import VectorRetriever
 

@@ -19,7 +19,7 @@ from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.core.runs import read_run
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.pipeline.composition.make_search import read_all_terms, terms_fingerprint
+from quoteweave.pipeline.composition.make_search import lexical_fingerprints, read_all_terms
 from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.runs import retrieval
 from quoteweave.pipeline.runs.retrieval import PreparedRetriever, add_dataset_documents
@@ -126,7 +126,7 @@ def evaluate(
         Collection.open_or_create(collection).close()
 
     def subject(_: Collection, settings: RetrievalSettings, progress: Progress) -> PreparedRetriever:
-        indexes = {"index lexical": "f1", **terms_fingerprint(read_all_terms(settings))}
+        indexes = {"index lexical": "f1", **lexical_fingerprints(settings, read_all_terms(settings))}
         failures = {"b [red].pdf": "it is encrypted; give --password"}
         return PreparedRetriever(ranker, Search(ranker), documents, indexes, failures, notes)
 

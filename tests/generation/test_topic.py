@@ -69,6 +69,16 @@ def test_of_few_pages_a_word_by_itself_is_a_sign_and_another_that_is_not_there_i
         assert topic_margin(question_terms(question), unknown) == topic_margin(question_terms(question), many)
 
 
+def test_of_few_pages_a_synonym_of_a_word_that_no_page_has_is_a_sign() -> None:
+    given = context(["Meals are served on the balcony from noon."]).model_copy(
+        update={"rarity": {"lunch": 1.0, "eat": 1.0}, "synonyms": {"lunch": ("meal",)}}
+    )
+    few, many = (given.model_copy(update={"pages": pages}) for pages in (3, 300))
+    assert is_on_topic(question_terms("When is lunch?"), few)
+    assert not is_on_topic(question_terms("When is lunch?"), many)
+    assert not is_on_topic(question_terms("When is lunch?"), few.model_copy(update={"synonyms": {}}))
+
+
 def test_hits_from_many_documents_are_a_weaker_sign() -> None:
     one = [quote("A lynx was seen."), *(quote(f"Dues {n}", page=n) for n in range(1, 8))]
     many = [quote("A lynx was seen."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(1, 8))]

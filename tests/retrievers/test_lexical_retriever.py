@@ -368,3 +368,16 @@ def test_how_rare_a_word_is_is_told_of_its_other_spelling_too(tmp_path: Path) ->
         assert told.spellings == {"licence": ("license",)}
         assert told.rarity["licenc"] == 0.5, "as if rare, and not as if in no document"
         assert told.rarity["licens"] == as_written.rarity["licens"] < 1
+
+
+def test_a_synonym_is_searched_for_where_no_page_has_the_word_and_the_trace_says_so(tmp_path: Path) -> None:
+    quotes = [made_quote("Parts are sent by post.", page=0), made_quote("The motor is guaranteed.", page=1)]
+    query = Query(text="Which engine?")
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        retriever = LexicalRetriever(collection)
+        (hits,) = retriever.search([query], 5)
+        told = retriever.explain(query, hits)
+        assert hits[0].quote.page == 1
+        assert told.synonyms == {"engine": ("motor",)}
+        assert told.interpretation == ("on no page: engine; searched for motor",)
+        assert LexicalRetriever(collection, synonyms=False).search([query], 5) == [[]]

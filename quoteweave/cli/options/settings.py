@@ -87,6 +87,9 @@ OPTIONS: Mapping[str, Any] = {
     "terms": Annotated[
         list[Path] | None, option(RetrievalSettings, "terms", "--terms", metavar="FILE", panel=_RETRIEVAL)
     ],
+    "synonyms": Annotated[
+        bool | None, option(RetrievalSettings, "synonyms", "--synonyms/--no-synonyms", panel=_RETRIEVAL)
+    ],
     "expand": Annotated[str | None, option(RetrievalSettings, "expand", metavar="HOW", panel=_RETRIEVAL)],
     "rerank": Annotated[str | None, option(RetrievalSettings, "rerank", metavar="NAME", panel=_RETRIEVAL)],
     "explain": Annotated[bool | None, option(RetrievalSettings, "explain", "--explain", panel=_RETRIEVAL)],
@@ -112,7 +115,7 @@ OPTIONS: Mapping[str, Any] = {
 CHAT = ("model", "base_url", "api_key")
 WAITING = ("timeout_s", "call_limit_s", "retries")
 RESOURCES = ("device", "batch_size", "trust_remote_code", *WAITING)
-RANKING = ("retriever", "fusion", "terms", "expand", "rerank")
+RANKING = ("retriever", "fusion", "terms", "synonyms", "expand", "rerank")
 JUDGING = (*CHAT, "prompts", *WAITING)
 
 OptionValues = Mapping[str, object]

@@ -41,7 +41,7 @@ from quoteweave.generation.relevance import (
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
 from quoteweave.generation.sentences import sentence_texts, text_of
 
-EXCERPT_WORDS = (60, 40, 25)
+EXCERPT_WORDS = (60, 40, 24)
 """The most words in the excerpts of the first, second and third place."""
 INTRODUCED_WORDS = 25
 """The most words of what an excerpt that ends with a colon introduces."""

@@ -20,7 +20,8 @@ weight, with the text around it:
 Many pages have a word by chance, and few pages lack one by chance. Below `MANY_PAGES` pages, whose size is from 0 to 1
 by the logarithm of their number, CHANCE is therefore multiplied by the size, and ABSENT by half of 1 + size, except for
 names; a word may be replaced by another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how
-far can I ride" by "a range of 60 km", `with_quantity`).
+far can I ride" by "a range of 60 km", `with_quantity`). A word that no page has may be said by a synonym
+(`Context.synonyms`), which is less certain: ABSENT still counts for it, multiplied by the size.
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
@@ -160,6 +161,8 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     words_found = frozenset[str]().union(*(words_of_quote for _, words_of_quote in quotes))
     asked_words = _asked_words(question, context, words_found)
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in words_found else 1.0) for word in asked_words}
+    replaced = _replaced(context).keys() & words_found if otherwise else frozenset[str]()
+    rarity.update({word: DEFAULT_RARITY for word in rarity if word in replaced})
     absent = frozenset(
         word
         for word in rarity
@@ -180,9 +183,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     times = Counter(
         word for quote, words_of_quote in quotes if quote.document == best.document for word in common & words_of_quote
     )
-    did = _WHO_DID.match(question.analysis.text)
-    verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ())
-    lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - (verbs - question.names))
+    lacking = _lacking(question, absent, size) + size * (1 + size) / 2 * len(replaced & common)
     margin = HELD * _weight(common, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(common))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
@@ -190,6 +191,13 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         margin -= CHANCE * size * max((rarity[word] for word in common), default=0.0)
     margin -= SCATTER * scattered + THRESHOLD
     return TopicEvidence(common, missing, absent, margin)
+
+
+def _lacking(question: QuestionTerms, absent: frozenset[str], size: float) -> float:
+    """How many words are absent, without verbs; in a collection of few pages, words other than names count less."""
+    did = _WHO_DID.match(question.analysis.text)
+    verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ())
+    return sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - (verbs - question.names))
 
 
 def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
@@ -212,7 +220,14 @@ def _words_of_quotes(
     if not otherwise:  # a unit is surely meant by its symbol
         return [(quote, with_words_alike(held, alike & _units())) for quote, held in quotes]
     told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
-    return [(quote, with_words_alike(held, alike)) for quote, held in told]
+    known = [(quote, with_words_alike(held, alike)) for quote, held in told]
+    said = _replaced(context).items()
+    return [(quote, held.union(word for word, others in said if others & held)) for quote, held in known]
+
+
+def _replaced(context: Context) -> dict[str, frozenset[str]]:
+    """The words that no page has, with their synonyms; all stemmed."""
+    return {one: frozenset(words(" ".join(said))) for word, said in context.synonyms.items() for one in words(word)}
 
 
 @cache

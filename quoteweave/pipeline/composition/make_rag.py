@@ -19,10 +19,10 @@ from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
 from quoteweave.pipeline.composition.make_checker import make_checker
 from quoteweave.pipeline.composition.make_search import (
+    lexical_fingerprints,
     make_search,
     read_all_terms,
     resources_of,
-    terms_fingerprint,
 )
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.composition.sentence_scorers import make_sentence_scorer
@@ -157,7 +157,11 @@ def read_calibration(
     if settings.abstain is None:
         return None
     steps = {"fusion": settings.fusion, "expand": settings.expand, "rerank": settings.rerank}
-    retriever = GIVEN_QUOTES if own_quotes else retriever_name(settings.retriever, **steps, **terms_fingerprint(terms))
+    retriever = (
+        GIVEN_QUOTES
+        if own_quotes
+        else retriever_name(settings.retriever, **steps, **lexical_fingerprints(settings, terms))
+    )
     return load_calibration(
         settings.abstain, retriever=retriever, model=model_name(settings.model, settings.sentence_scorer)
     )

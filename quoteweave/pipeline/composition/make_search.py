@@ -22,9 +22,10 @@ def read_all_terms(settings: RetrievalSettings) -> tuple[Terms, ...]:
     return tuple(read_terms(path) for path in settings.terms)
 
 
-def terms_fingerprint(terms: Sequence[Terms]) -> dict[str, str]:
-    """Return the entry of a run's fingerprints for these terms, independent of file paths; empty without terms."""
-    return {"terms": ", ".join(each.fingerprint for each in terms)} if terms else {}
+def lexical_fingerprints(settings: RetrievalSettings, terms: Sequence[Terms]) -> dict[str, str]:
+    """Return the entries of a run's fingerprints for its terms, independent of file paths, and for no synonyms."""
+    found = {"terms": ", ".join(each.fingerprint for each in terms)} if terms else {}
+    return found if settings.synonyms else {**found, "synonyms": "none"}
 
 
 def resources_of(settings: ResourceSettings, progress: Progress) -> Resources:
@@ -36,7 +37,9 @@ def resources_for(
     collection: Collection, settings: ResourceSettings, progress: Progress = NO_PROGRESS, terms: Sequence[Terms] = ()
 ) -> Resources:
     """Return the resources for making retrievers of a collection; progress notes what leaves the machine."""
-    return replace(resources_of(settings, progress), pictures=CollectionPictures(collection), terms=tuple(terms))
+    resources = resources_of(settings, progress)
+    synonyms = settings.synonyms if isinstance(settings, RetrievalSettings) else True
+    return replace(resources, pictures=CollectionPictures(collection), terms=tuple(terms), synonyms=synonyms)
 
 
 def name_chat_model(settings: Settings) -> Settings:

@@ -30,7 +30,7 @@ from quoteweave.pipeline.composition.make_rag import (
     make_generator,
     make_source_generators,
 )
-from quoteweave.pipeline.composition.make_search import read_all_terms, terms_fingerprint
+from quoteweave.pipeline.composition.make_search import lexical_fingerprints, read_all_terms
 from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.gate import Gate
@@ -273,7 +273,7 @@ class _RunExecutor:
         search = make_run_search(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
         # Indexes are built last, as this may take hours, and wrong settings should raise before.
         specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
-        searched = {"documents": read, **index_fingerprints(opened, specs), **terms_fingerprint(terms)}
+        searched = {"documents": read, **index_fingerprints(opened, specs), **lexical_fingerprints(setting, terms)}
         return replace(over, search=search, size=setting.context_size), searched
 
     def _fit_to_dataset(self, setting: RunSettings) -> RunSettings:
@@ -370,7 +370,7 @@ def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
 def run_record(questions: Questions, setting: RunSettings, fingerprints: Mapping[str, str]) -> RunRecord:
     """Return the record that identifies the run of a setting over these questions."""
     # The address is left out, as the same model may have another one when the run is resumed.
-    excluded = {"name", "prompts", "seed", "abstain", "terms", "base_url"}
+    excluded = {"name", "prompts", "seed", "abstain", "terms", "synonyms", "base_url"}
     dumped = setting.model_dump(mode="json", exclude=excluded, exclude_none=True)
     return RunRecord(
         # Values are made public, as steps may name endpoints of their own with credentials.

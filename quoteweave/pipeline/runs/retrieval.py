@@ -26,10 +26,10 @@ from quoteweave.documents.ingest import AddOptions
 from quoteweave.index.lexical import FINGERPRINT
 from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.pipeline.composition.make_search import (
+    lexical_fingerprints,
     name_chat_model,
     read_all_terms,
     resources_for,
-    terms_fingerprint,
 )
 from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
@@ -223,7 +223,7 @@ def prepare_retriever(
     if settings.expand or settings.rerank:
         retriever = SearchRetriever(search, reranks=bool(settings.rerank), on_note=lambda note: notes.update([note]))
     specs = build_indexes(collection, settings.retriever, settings, progress)
-    indexes = {**index_fingerprints(collection, specs), **terms_fingerprint(terms)}
+    indexes = {**index_fingerprints(collection, specs), **lexical_fingerprints(settings, terms)}
     return PreparedRetriever(retriever, search, collection.documents(), indexes, failures, notes)
 
 

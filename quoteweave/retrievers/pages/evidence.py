@@ -14,6 +14,7 @@ page only. The parts add up to `PageEvidence.total`, and `search --explain` repo
 | quotation | where one quote has all words of a quotation or code of the question; more where it has it to the letter |
 | amount | where one quote contains a number with its unit, however these are written |
 | spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
+| synonym | a share of the rarity of a word that may mean the same as one that no page searched has |
 | picture type | `PICTURE_TYPE` units for each type of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
 | terms | up to `TERMS` × `MAX_OF_TERM` units where a term or its components occur; less in documents that match less |
@@ -24,7 +25,7 @@ page only. The parts add up to `PageEvidence.total`, and `search --explain` repo
 | among its pages | what its words are worth in its own document (`retrievers.pages.own_document`); may be below 0 |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
 
-Quotations, amounts and spellings are looked for by `retrievers.pages.literal_matches`, terms and acronyms by
+Quotations, amounts, spellings and synonyms are looked for by `retrievers.pages.literal_matches`, terms and acronyms by
 `retrievers.pages.terminology`.
 
 The constants were chosen by hand, each by its gain on the questions of MMDocIR and MMLongBench-Doc; the benchmark
@@ -53,7 +54,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 from quoteweave.index.lexical import LexicalIndex, any_within
-from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
+from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, by_word, sought_in
 from quoteweave.retrievers.pages.own_document import BEST_QUOTE, OUTLINE, rescore_within_documents
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
 from quoteweave.retrievers.pages.search_words import search_words
@@ -129,11 +130,9 @@ class PageEvidence:
     @property
     def spellings(self) -> dict[str, tuple[str, ...]]:
         """The question's amounts, codes and words that pages write in another way, with the spellings there."""
-        found = {amount: amount_spellings(amount) for amount, pages in self.sources["amount"].items() if len(pages)}
-        for source in self.sources["spelling"]:
-            asked, _, written = source.partition(" = ")
-            found.setdefault(asked, []).append(written)
-        return {asked: tuple(written) for asked, written in found.items()}
+        amounts = [amount for amount, pages in self.sources["amount"].items() if len(pages)]
+        written = (f"{amount} = {each}" for amount in amounts for each in amount_spellings(amount))
+        return by_word((*written, *self.sources["spelling"]))
 
     def add(self, part: str, scores: "Scores", sources: Sources | None = None) -> None:
         """Add a part (m,) of the evidence, and the pages on which each of its sources was found."""
@@ -154,15 +153,22 @@ class EvidenceScorer:
     """Computes the evidence for the pages of one index.
 
     `load_quotes` returns the quotes at some positions, `containing` the pages that have a string to the letter; `terms`
-    are domain terms that questions may contain.
+    are domain terms that questions may contain; `synonyms` says whether words that no page has are replaced.
     """
 
     def __init__(
-        self, index: LexicalIndex, load_quotes: LoadQuotes, containing: FindPages, terms: Sequence[Terms] = ()
+        self,
+        index: LexicalIndex,
+        load_quotes: LoadQuotes,
+        containing: FindPages,
+        terms: Sequence[Terms] = (),
+        *,
+        synonyms: bool = True,
     ) -> None:
         self.index = index
         self.page_feedback = PageFeedback(index, load_quotes)
         self.literal = LiteralMatches(index, lambda at: [quote.all_text() for quote in load_quotes(at)], containing)
+        self._synonyms = synonyms
         self._terminology = Terminology(index, load_quotes, terms)
         # A context is built by searching for text and for image quotes with the same question.
         self.cache: RecentCache[str, PageEvidence] = RecentCache(CACHED_QUESTIONS)
@@ -190,6 +196,8 @@ class EvidenceScorer:
         amounts = [amount for analysis in analyses for amount in analysis.amounts]
         evidence.add_respelled("amount", *self.literal.amounts(amounts))
         evidence.add_respelled("spelling", *self.literal.spellings(text, within))
+        if self._synonyms:
+            evidence.add_respelled("synonym", *self.literal.synonyms(text, within))
         documents = self._document_scores(tokens, within)
         self._add_places(evidence, is_among_several=documents is not None)
         self._add_terminology(evidence, tokens)

@@ -6,6 +6,7 @@ best quotes that have its words.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from quoteweave.core.text.foreign_languages import foreign_language
 from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.question_words import names_in
 from quoteweave.core.text.references.mentions import leading_label, spellings_of
+from quoteweave.core.text.synonyms import synonyms_for
 from quoteweave.core.text.tokens import spelling_variant, words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
@@ -40,6 +42,8 @@ FindPages = Callable[[str, "Mask | None"], "Mask"]
 TOGETHER = 0.5
 VERBATIM = 0.25
 SPELLING = 0.8
+# The share of its rarity for a word that may mean the same as one of the question that no page searched has.
+SYNONYM = 0.1
 # Most quotations, codes and amounts of a question, and most quotes that are read for each.
 MAX_SOUGHT, MAX_READ = 8, 100
 # Most words whose other spellings are looked up, spellings of each, letters of such a word, and pairs of words.
@@ -73,7 +77,7 @@ _QUOTATION_MARKS = lazy_regex("[‘’‚“”„«»`]")
 
 
 class LiteralMatches:
-    """Looks for a question's quotations, codes, amounts and other spellings in the quotes of one index."""
+    """Looks for a question's quotations, codes, amounts, other spellings and synonyms in the quotes of one index."""
 
     def __init__(self, index: LexicalIndex, texts: LoadTexts, containing: FindPages) -> None:
         self._index, self._texts, self._containing = index, texts, containing
@@ -160,6 +164,19 @@ class LiteralMatches:
                 rarity = self._rarity(np.maximum(pages, asked), within)
                 np.maximum(gained, SPELLING * pages * rarity, out=gained)
                 sources[f"{word} = {('-' if word.isalpha() else ' ').join(parts)}"] = quotes
+        return gained, sources
+
+    def synonyms(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
+        """(m,) what synonyms of the question's words that no page searched has add, and the quotes with each."""
+        import numpy as np
+
+        gained, sources = self._index.no_points(), Sources()
+        for word, others in synonyms_for(text, partial(self._index.has_word, within=within)).items():
+            best = self._index.no_points()
+            for other in others:
+                sources[f"{word} = {other}"] = quotes = self._index.quotes_with(words(other))
+                np.maximum(best, SYNONYM * self._rarity(self._pages(quotes), within), out=best)
+            gained += best
         return gained, sources
 
     def _other_spellings(self, text: str, within: "Mask | None") -> Iterator[tuple[str, Sequence[str]]]:
@@ -258,6 +275,14 @@ class LiteralMatches:
 def sought_in(analyses: Iterable[QuestionAnalysis]) -> list[str]:
     """The quotations and codes of a question, each once."""
     return list(dict.fromkeys(text for analysis in analyses for text in (*analysis.quoted, *analysis.codes)))
+
+
+def by_word(sources: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The other words of sources such as "engine = motor", by the question's."""
+    found: dict[str, tuple[str, ...]] = {}
+    for asked, _, other in (source.partition(" = ") for source in sources):
+        found[asked] = (*found.get(asked, ()), other)
+    return found
 
 
 def is_literal(sought: str) -> bool:

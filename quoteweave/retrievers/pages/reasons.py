@@ -9,6 +9,7 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex, any_within
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
+from quoteweave.retrievers.pages.literal_matches import by_word
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +36,8 @@ def describe_interpretation(
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.sources["acronyms"]]
     lines += [f"also spelled: {spelling}" for spelling in evidence.sources["spelling"]]
+    synonyms = by_word(evidence.sources.get("synonym", ()))
+    lines += [f"on no page: {word}; searched for {', '.join(others)}" for word, others in synonyms.items()]
     for analysis in evidence.analyses:
         names = [*analysis.labels, *analysis.places]
         missing = [name for name in names if not _is_found(name, evidence, scorer.index, within)]

@@ -1,0 +1,56 @@
+"""English words that mean the same as a question's, from WordNet 3.0.
+
+`tools/make_synonyms.py` writes the list; WordNet's licence is in `synonyms.licence.txt`.
+"""
+
+import gzip
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.foreign_languages import foreign_language
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, words_alike
+from quoteweave.core.text.tokens import words
+
+MAX_SYNONYMS = 3
+"""The most synonyms that replace a word: the likeliest of those that the texts have."""
+_LETTERS = lazy_regex(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+def synonyms_for(question: str, is_known: Callable[[str], bool]) -> dict[str, tuple[str, ...]]:
+    """Return the words of a question that texts do not have, each with synonyms that they have, likeliest first.
+
+    `is_known` says whether texts have a word, stemmed. Names, and questions in other languages, have no synonyms; nor
+    have words for which others are searched anyway (`words_alike`).
+
+    >>> synonyms_for("May grown-ups touch the engine?", {"adult", "motor"}.__contains__)
+    {'grown-ups': ('adult',), 'engine': ('motor',)}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    if len(question) > MAX_ANALYSED_CHARACTERS or foreign_language(question) is not None:
+        return found
+    for one in _LETTERS.finditer(question):
+        if one[0][0].isupper() and question[: one.start()].strip():
+            continue
+        whole = one[0].casefold()
+        is_listed = _synonyms_of(whole.replace("-", "")) != ""
+        for word in [whole] if is_listed else whole.split("-"):
+            if not any(is_known(stem) or any(map(is_known, words_alike(stem))) for stem in words(word)):
+                others = _synonyms_of(word.replace("-", "")).split()
+                if known := [other for other in others if all(map(is_known, words(other)))]:
+                    found[word] = tuple(known[:MAX_SYNONYMS])
+    return found
+
+
+def _synonyms_of(word: str) -> str:
+    """The synonyms of a word, likeliest first, with spaces between them; "" for none."""
+    return _synonyms().get("".join(words(word)), "")
+
+
+@cache
+def _synonyms() -> dict[str, str]:
+    """The synonyms of each word, by its stem."""
+    packed = resources.files(__package__).joinpath("synonyms.txt.gz").read_bytes()
+    lines = (line.partition(" ") for line in gzip.decompress(packed).decode().splitlines())
+    return {stem: others for stem, _, others in lines}
