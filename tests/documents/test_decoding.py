@@ -43,6 +43,15 @@ def test_valid_utf_8_wins_over_what_is_declared(tmp_path: Path) -> None:
     assert decoded(tmp_path, "charset=iso-8859-1 é".encode()) == ("charset=iso-8859-1 é", ())
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["Шахту закрыли, когда поднялась вода.", "港は春に開いた。船が着く。", "L’été a été très long, hélas… où ?"],
+)
+def test_a_bad_byte_in_utf_8_is_replaced_alone(tmp_path: Path, words: str) -> None:
+    told = ("1 character is not valid utf-8, and replaced.",)
+    assert decoded(tmp_path, words.encode() + b"\xff " + words.encode()) == (f"{words}\ufffd {words}", told)
+
+
 def test_a_declaration_may_stand_below_the_scripts_of_a_page(tmp_path: Path) -> None:
     scripts = "<html><head><script>let charset = 'koi8-r';</script>" + "<script>f();</script>" * 99
     (tmp_path / "a.html").write_bytes(f"{scripts}<meta charset=iso-8859-2><body>łódź".encode("iso-8859-2"))

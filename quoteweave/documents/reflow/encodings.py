@@ -67,6 +67,8 @@ _MIN_OWN = 0.9  # the least share of letters in its own scripts
 _KANA, _MIN_KANA = lazy_regex("[\u3041-\u30fa]"), 0.2
 # The least share of capitals, and how many of them follow a small letter at most.
 _MIN_CAPITALS, _MAX_WITHIN = 0.005, 0.2
+# Of the characters beyond ASCII in UTF-8, at most so many are not valid.
+_MAX_BAD = 0.1
 # Of UTF-16's characters without a byte order mark, in the first so many bytes.
 _HEAD = 8192
 _MIN_BLANKS, _MIN_WORDS = 0.01, 0.7
@@ -76,8 +78,9 @@ def decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple[
     """Return the text, and a warning if the encoding was guessed or characters were not valid in it.
 
     The encoding is that of the byte order mark (UTF-8, UTF-16); else ISO-2022-JP or a similar one, if the text switches
-    to it; else UTF-8 if the bytes are valid; else what the first group of `declared` finds in the first 16,384 bytes;
-    else, with a warning, the one in which it certainly is text of another script than Latin, or Windows-1252.
+    to it; else UTF-8 if it is valid but for few characters; else what the first group of `declared` finds in the first
+    16,384 bytes; else, with a warning, the one in which it certainly is text of another script than Latin, or
+    Windows-1252.
     """
     for mark, encoding in BOMS.items():
         if data.startswith(mark):
@@ -91,7 +94,9 @@ def decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple[
         try:
             return data.decode("utf-8"), ()
         except UnicodeDecodeError:
-            pass
+            text, bad = _lenient(data, "utf-8")
+        if text.count("\ufffd") <= _MAX_BAD * (len(text) - len(text.encode("ascii", "ignore"))):
+            return text, bad
         if stated:
             return _lenient(data, stated)
     guessed = wide or _recognised(data) or "cp1252"
