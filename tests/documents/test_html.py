@@ -400,12 +400,24 @@ def test_what_a_style_hides_is_told_and_part_of_no_cell(page: Path, images: Imag
         (".note { display: none } .open .note { display: block }", True),
         (".note { display: none } .note:target { display: block }", True),
         (".note { display: none }</style><script>show('note')</script><style>", True),
-        (".note { visibility: visible }", True),
+        (".note { display: none }</style><script>show('a-note')</script><style>", False),
+        (".note { display: none }</style><b onclick=\"show('note')\"></b><style>", True),
+        (".note { display: none }</style><a href='#first'></a><style>", True),
+        (".note { display: none }</style><a href='first/note.html'></a><style>", False),
+        (".note { display: none } :target { display: block }", True),
+        (".note { display: none } @media (min-width: 9px) { .md\\:big { display: block } }", True),
+        ("</style><style media=print>.note { display: none }", True),
+        ("</style><style media=print>.note { display: block }</style><style>.note { display: none }", False),
+        ("</style><style media='screen, print'>.note { display: block }</style><style>.note { display: none }", True),
+        ("</style><noscript><style>.note { display: none }</style></noscript><style>", True),
+        ("</style><!-- <style>.note { display: none }</style> --><style>", True),
+        (".a { display: none }" * 1001 + ".note { display: none }", True),
+        ("{ display: none } .note { visibility: visible }", True),
         (".note { display: none", False),
     ],
 )
 def test_what_the_styles_of_a_page_hide_is_told(styles: str, is_read: bool, page: Path, images: ImageStore) -> None:
-    page.write_text(f"<style>{styles}</style><p>Seen.<p class='Note big' id=first>Hidden.<p>Also seen.")
+    page.write_text(f"<style>{styles}</style><p>Seen.<p class='Note big md:big' id=first>Hidden.<p>Also seen.")
     parsed = parse_html(page, images)
     assert [quote.text for quote in parsed.quotes] == ["Seen.", *(["Hidden."] if is_read else []), "Also seen."]
     told = "What these elements show was not read: 1 hidden p."
