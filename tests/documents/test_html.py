@@ -427,6 +427,13 @@ def test_what_the_styles_of_a_page_hide_is_told(styles: str, is_read: bool, page
 def test_what_is_struck_out_stays_marked() -> None:
     html = "<p>It costs <s>$50</s> <strong>$30</strong>, <del>not <b>now</b></del>.</p>"
     assert said(html) == [("paragraph", "It costs ~~$50~~ $30, ~~not now~~.")]
+    html = "<del><p>One.<p>Two.</del><p>Three<s></s>fold.<table><tr><td><s>5</s><td>6</table>"
+    assert said(html) == [
+        ("paragraph", "~~One.~~"),
+        ("paragraph", "~~Two.~~"),
+        ("paragraph", "Threefold."),
+        ("table", "~~5~~ | 6"),
+    ]
 
 
 def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
@@ -439,6 +446,17 @@ def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
     assert said(html) == [
         ("paragraph", "5,196¹ of 10⁶, or 10⁻⁶ m², as¹, ² of the 1st[3] say. H₂O, log₁₀100"),
         ("paragraph", "Half: 1/2, (a+1)/b=x^2√(3) of 7."),
+    ]
+    html = (
+        "<p>SO<sub>4</sub><sup>2−</sup>, 10<sup>–6</sup>, as<sup>1–3</sup> and 5<sup>1)</sup> say"
+        "<p><sup>Put back <b>0</b></sup><p>2<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> of <math><msup><mfrac>"
+        "<mn>1</mn><mn>2</mn></mfrac><mn>3</mn></msup><mroot><mn>8</mn><mn>3</mn></mroot></math>, <math><mtable><mtr>"
+        "<mtd><mn>1</mn></mtd><mtd><mn>0</mn></mtd></mtr></mtable></math>"
+    )
+    assert [text for _, text in said(html)] == [
+        "SO₄²⁻, 10⁻⁶, as¹⁻³ and 5¹) say",
+        "Put back 0",
+        "2 1/2 of (1/2)^3 8^1/3, 1 0",
     ]
 
 

@@ -325,7 +325,7 @@ class _Reader:
             self._text.append(f" {alt}" if follows_word else alt)
 
     def _end_paragraph(self) -> None:
-        joined = "".join(self._text)
+        joined = "".join((*self._text, self._set_apart.end_mark()))
         self._text = []
         if self._role == "pre":
             text = joined.strip("\n").rstrip()

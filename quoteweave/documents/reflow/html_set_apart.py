@@ -2,13 +2,16 @@
 
 from quoteweave.core.lazy_regex import lazy_regex
 
-_DIGITS = {
-    "sup": str.maketrans("0123456789-−+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁺"),
-    "sub": str.maketrans("0123456789-−+", "₀₁₂₃₄₅₆₇₈₉₋₋₊"),
+_RAISED = {
+    "sup": str.maketrans("0123456789-−–+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻⁺"),
+    "sub": str.maketrans("0123456789-−–+", "₀₁₂₃₄₅₆₇₈₉₋₋₋₊"),
 }
-_NUMBERS = lazy_regex(r"\s*[-−+]?\d+(?:\s*,\s*\d+)*\s*")
-# The sign before a part of a formula, by the element that contains it and the number of the part.
-_SIGNS = {("mfrac", 2): "/", ("msup", 2): "^", ("msub", 2): "_", ("msubsup", 2): "_", ("msubsup", 3): "^"}
+_WITHOUT_WORDS = lazy_regex(r"[\s\d.,/()+−–-]+")
+# The signs before parts of a formula, by the elements that contain them; the first part is before all.
+_SIGNS = {
+    **{"mfrac": ["/"], "msup": ["^"], "msub": ["_"], "msubsup": ["_", "^"], "mroot": ["^1/"]},
+    **{"munder": ["_"], "mover": ["^"], "munderover": ["_", "^"]},
+}
 _MATH_NAMES = (
     "mrow mi mn mo ms mtext mspace mstyle merror mpadded mphantom mfrac msqrt mroot msub msup msubsup munder mover "
     "munderover mmultiscripts mprescripts none mtable mtr mtd menclose semantics"
@@ -22,34 +25,62 @@ class SetApartText:
     """Follows the open elements that raise text, strike it out, or build formulas."""
 
     def __init__(self) -> None:
-        self._heights = list[str]()  # the open superscripts and subscripts
+        self._heights = list[tuple[str, bool]]()  # the open superscripts and subscripts, and whether each has words
         self._formula: list[tuple[str, int, str]] = []  # open elements: their names, numbers of parts, what ends them
+        self._ends_number = self._is_apart = False  # whether the text ends so, and what follows is another
+        self._struck = 0  # the number of open elements that strike out text
+        self._is_marked = False  # whether the text is marked as struck out so far
 
     def start(self, tag: str) -> str:
-        """Begin an element, and return the sign for its beginning, or for its place in a formula."""
-        if tag in _DIGITS:
-            self._heights.append(tag)
+        """Begin an element, and return the sign for its place in a formula."""
+        if tag in _RAISED:
+            self._heights.append((tag, False))
+        self._struck += tag in _STRUCK
         if tag not in MATH_NAMES:
-            return "~~" if tag in _STRUCK else ""
+            return ""
         sign = ""
         if self._formula:
             parent, parts, end = self._formula[-1]
             self._formula[-1] = parent, parts + 1, end
-            sign = _SIGNS.get((parent, parts + 1), "")
-        grouped = tag == "mrow" and bool(self._formula) and self._formula[-1][0] in {name for name, _ in _SIGNS}
-        self._formula.append((tag, 0, ")" if grouped or tag == "msqrt" else ""))
-        return sign + ("√(" if tag == "msqrt" else "(" if grouped else "")
+            sign = "".join(_SIGNS.get(parent, ())[parts - 1 : parts]) if parts else ""
+        is_part = bool(self._formula) and self._formula[-1][0] in _SIGNS
+        begin, end = ("(", ")") if is_part and tag in {"mrow", "mfrac"} else ("", "")
+        if tag == "msqrt":
+            begin, end = "√(", ")"
+        self._formula.append((tag, 0, end))
+        self._ends_number = self._ends_number and not sign + begin
+        self._is_apart = self._ends_number  # "2 1/2" is not 21/2
+        return sign + begin
 
     def end(self, tag: str) -> str:
         """End an element, and return the sign for its end."""
-        if tag in self._heights[-1:]:
+        if self._heights and tag == self._heights[-1][0]:
             self._heights.pop()
         if tag == "math":
             self._formula.clear()
         if tag in _STRUCK:
-            return "~~"
+            self._struck = max(0, self._struck - 1)
+            return "" if self._struck else self.end_mark()
         return self._formula.pop()[2] if self._formula and self._formula[-1][0] == tag else ""
 
     def shown(self, text: str) -> str:
-        """Text with its digits raised or lowered, if it is a number set so: "5,196¹" is not 51,961."""
-        return text.translate(_DIGITS[self._heights[-1]]) if self._heights and _NUMBERS.fullmatch(text) else text
+        """Text with its digits and signs raised or lowered, if it has no words: "5,196¹" is not 51,961.
+
+        Before the first of what is struck out stands its mark.
+        """
+        if self._heights:
+            tag, has_words = self._heights[-1]
+            has_words = has_words or not _WITHOUT_WORDS.fullmatch(text)
+            self._heights[-1] = tag, has_words
+            text = text if has_words else text.translate(_RAISED[tag])
+        text = f" {text}" if self._is_apart and text[:1].isdecimal() else text
+        self._is_apart, self._ends_number = False, text[-1:].isdecimal()
+        if not self._struck or self._is_marked or not text.strip():
+            return text
+        self._is_marked = True
+        return "~~" + text
+
+    def end_mark(self) -> str:
+        """What ends the mark of what is struck out, at its end or that of its paragraph."""
+        was_marked, self._is_marked = self._is_marked, False
+        return "~~" if was_marked else ""
