@@ -204,6 +204,10 @@ def test_a_line_without_a_first_cell_goes_on_with_the_row_above(file: Path) -> N
             "+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n|   | x |\n+---+---+\n| 3 | 4 |\n+---+---+",
             "a | b\n1 | 2 x\n3 | 4",
         ),
+        (
+            "+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n| 3 | 4 |\n+---+---+\n| 4 | 6 |\n+---+---+",
+            "a | b\n1 | 2\n3 | 4\n4 | 6",
+        ),
         ("┌───┬───┐\n│ a │ b │\n├───┼───┤\n│ 1 │ 2 │\n└───┴───┘", "a | b\n1 | 2"),
         ("Port    Ships\n------  -----\nMerrow     12\nBrede       9", "Port | Ships\nMerrow | 12\nBrede | 9"),
         (" port | ships\n------+------\n Brede |   9", "port | ships\nBrede | 9"),
@@ -224,6 +228,7 @@ def test_tables_that_are_drawn_or_have_tabs_are_tables(file: Path, text: str, ta
         "x | y\n-----\nz",
         "-----\na | b\n-----",
         "Port    Ships\n----  -----\nMerrow 12",
+        "= " * 300 + "=\na\n" + "= " * 300 + "=\n" + "= " * 300 + "=",
     ],
 )
 def test_other_text_with_tabs_and_bars_is_no_table(file: Path, text: str) -> None:

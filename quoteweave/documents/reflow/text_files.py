@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from quoteweave.core.errors import DocumentError
@@ -60,6 +60,8 @@ _TWO_COLUMNS = lazy_regex(
 )
 _MIN_TERMS = 2
 _BORDER, _BORDER_PART, _MIN_ROWS = lazy_regex(r"[ ]*=+(?:[ ]+=+)+[ ]*"), lazy_regex(r"=+|-+"), 3
+# Tables with more columns would take time by their columns and rows.
+_MAX_COLUMNS = 200
 _DASHES = lazy_regex(r"[ ]*--+(?:[ ]+--+)+[ ]*")
 _RULE, _BAR = lazy_regex(r"(?=.*[-=─═])[-=+|:─-╿]{3,}"), lazy_regex(r"[|│║]")
 _END_BAR = lazy_regex(r"\A[|│║]|[|│║]\Z")
@@ -151,6 +153,8 @@ def _bordered_table(paragraph: str) -> str:
     is_bordered = len(lines) > _MIN_ROWS and all(map(_BORDER.fullmatch, (lines[0], lines[-1])))
     border = lines[0] if is_bordered else lines[1]
     starts = [part.start() for part in _BORDER_PART.finditer(border)]
+    if len(starts) > _MAX_COLUMNS:
+        return ""
     fits = _DASHES.fullmatch(border) and all(
         not line[start - 1 : start].strip() for line in lines for start in starts[1:]
     )
@@ -174,7 +178,7 @@ def _bordered_table(paragraph: str) -> str:
 def _ruled_table(paragraph: str) -> str:
     """A table of three columns or more between tabs, or of cells between bars with rules ("+---+"); "" if it is none.
 
-    If there is a rule below each row, a row may have several lines.
+    If there are several rules, a row between two may have several lines, of which those below the first lack cells.
     """
     lines = paragraph.split("\n")
     if "\t" in paragraph:
@@ -191,8 +195,12 @@ def _ruled_table(paragraph: str) -> str:
     if len(widths) != 1 or widths == {1}:
         return ""
     if len(parts) > 2:
-        cells = [[[" ".join(filter(None, lines)) for lines in zip(*part, strict=True)] for part in cells]]
+        cells = [[_joined(part)] if not any(map(all, part[1:])) else part for part in cells]
     return "\n".join(map(" | ".join, itertools.chain.from_iterable(cells)))
+
+
+def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [" ".join(filter(None, cells)) for cells in zip(*rows, strict=True)]
 
 
 def _is_rule(line: str) -> bool:
