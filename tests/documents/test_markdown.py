@@ -142,6 +142,27 @@ def test_who_wrote_a_file_and_when_stands_in_its_front_matter(matter: str, file:
     ]
 
 
+def test_lists_of_authors_may_have_several_lines(file: Path, images: ImageStore) -> None:
+    for matter, authors in (
+        ("+++\nauthors = [\n  'Ada Rowe',\n  'Ben Lane',\n]\n+++", "Ada Rowe, Ben Lane"),
+        (
+            "---\nauthors:\n  - name: Ada Rowe\n    post: pilot\n  - name: Ben Lane\n---",
+            "name: Ada Rowe post: pilot, name: Ben Lane",
+        ),
+    ):
+        assert said(file, images, f"{matter}\nText") == [("paragraph", f"authors: {authors}"), ("paragraph", "Text")]
+
+
+def test_text_between_lines_of_plus_signs_is_read(file: Path, images: ImageStore) -> None:
+    assert said(file, images, "+++\nIt rained.\n+++\nText") == [("paragraph", "+++ It rained.\n+++ Text")]
+
+
+def test_front_matter_is_read_in_time(file: Path, images: ImageStore) -> None:
+    blanks = " " * 300_000
+    for mark, line in (("---", f"a{blanks}(:"), ("+++", f"b = 1\na{blanks}("), ("+++", "#" * 300_000)):
+        assert said(file, images, f"{mark}\n{line}\n{mark}\n\n# Text")[-1] == ("title", "Text")
+
+
 def test_lines_that_are_no_markdown_of_ours_stay_lines(file: Path, images: ImageStore) -> None:
     for text in (
         "[^1]: One.\n[^b]: Two.",

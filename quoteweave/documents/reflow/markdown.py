@@ -30,13 +30,14 @@ _DEEPEST_STEP = 2
 _CONTAINERS = frozenset({"blockquote_open", "list_item_open"})
 _MAX_FORMULA_LINES = 100
 
-# YAML, or TOML, whose lines are alike as far as they are read.
+# YAML or TOML.
 _FRONT_MATTER = lazy_regex(
     r"(?:---[ \t]*\n(.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\n(.*?)^\+\+\+)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
 # What may begin a line of YAML: names with values, items, comments, and ends of lists and mappings.
 _YAML = lazy_regex(r"(?:[^\s:#\-][^:\n]*:(?:[ \t].*)?|-(?:[ \t].*)?|#.*|[\]}].*|[ \t].*|)")
-_FIELD, _FOLDED = lazy_regex(r"(\w[\w -]*?)[ \t]*[:=](?:[ \t]+(.*)|)"), lazy_regex(r"[>|][-+\d]*[ \t]*")
+_TOML = lazy_regex(r"(?:\s*+#.*+)*+\s*+(?:\[|[\w.\"'-]++[ \t]*+=)")
+_FIELD, _FOLDED = lazy_regex(r"(\w[\w \t-]*+)[:=](?:[ \t]+(.*)|)"), lazy_regex(r"[>|][-+\d]*[ \t]*")
 _READ_FIELDS = ("subtitle", "author", "authors", "date", "abstract", "summary", "description")
 # Beginnings of lines whose breaks are kept: labels ("**Present:** Ada"), and what CommonMark does not read: items with
 # letters, footnotes, definitions, and rows of tables in other forms.
@@ -74,7 +75,8 @@ def _without_front_matter(text: str) -> tuple[str, list[str], str, tuple[str, ..
     Text between two lines of three dashes that is not YAML is ordinary text between two rules.
     """
     matter = _FRONT_MATTER.match(text)
-    if matter is None or not (matter[2] or all(_YAML.fullmatch(line) for line in matter[1].split("\n"))):
+    is_read = matter and (_TOML.match(matter[2]) if matter[2] else all(map(_YAML.fullmatch, matter[1].split("\n"))))
+    if matter is None or not is_read:
         return "", [], text, ()
     fields = _fields(matter[1] or matter[2])
     others = (line for name, lines in fields.items() if name not in ("title", *_READ_FIELDS) for line in lines)
@@ -92,7 +94,7 @@ def _fields(matter: str) -> dict[str, list[str]]:
     for line in matter.split("\n"):
         field = _FIELD.fullmatch(line)
         if field is not None:
-            items = lines.setdefault(field[1].casefold(), [])
+            items = lines.setdefault(field[1].rstrip().casefold(), [])
         value = (field[2] or "" if field is not None else line).strip()
         if value and not value.startswith("#") and not _FOLDED.fullmatch(value):
             items.append(value)
@@ -101,15 +103,13 @@ def _fields(matter: str) -> dict[str, list[str]]:
 
 def _value_of(lines: Sequence[str]) -> str:
     """The text of a value; the items of a list are joined by commas."""
-    is_list = all(line.startswith("- ") for line in lines)
-    parts = (
-        [line[2:] for line in lines] if is_list else re.split(r"\s*,\s*", lines[0][1:-1]) if _is_flow(lines) else lines
-    )
-    return (", " if is_list or _is_flow(lines) else " ").join(part.strip().strip("'\"") for part in parts)
-
-
-def _is_flow(lines: Sequence[str]) -> bool:
-    return len(lines) == 1 and lines[0].startswith("[") and lines[0].endswith("]")
+    whole = " ".join(lines)
+    parts = [whole]
+    if whole.startswith("[") and whole.endswith("]"):
+        parts = whole[1:-1].split(",")
+    elif whole.startswith("- "):
+        parts = f" {whole}".split(" - ")[1:]
+    return ", ".join(filter(None, (part.strip().strip("'\"") for part in parts)))
 
 
 def _html(text: str) -> tuple[str, tuple[str, ...]]:
