@@ -150,7 +150,8 @@ _OLE = {".doc", ".msg", ".ppt", ".xls", ".docx", ".pptx", ".xlsx", ".vsd", ".pub
 # The headers that a mail or web archive begins with, and those among them that say that its words are encoded.
 _HEADERS = re.compile(rb"(?:From [^\n]*\n)?(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
 _ENCODED = re.compile(
-    rb"^content-(?:type:\s*multipart/|transfer-encoding:\s*(?:base64|quoted-printable))", re.IGNORECASE | re.MULTILINE
+    rb"^content-(?:type:\s*multipart/(?!form-data)|transfer-encoding:\s*(?:base64|quoted-printable))",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 _HEAD = 8192

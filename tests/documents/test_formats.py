@@ -93,6 +93,11 @@ def test_other_formats_are_refused_with_a_way_to_convert_them(
         sniff(file(tmp_path, name, data))
 
 
+def test_notes_of_what_a_form_sends_are_no_mail(tmp_path: Path) -> None:
+    data = b"Host: a\nContent-Type: multipart/form-data; boundary=x\n\nIt is sent so."
+    assert sniff(file(tmp_path, "a.md", data)) is Format.MARKDOWN
+
+
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
