@@ -24,7 +24,7 @@ def parsed(folder: Path, name: str, data: bytes) -> list[str]:
         ("a.csv", b"Ship,Tonnes\nMay,300\nJune,120\n", "Ship | Tonnes\nMay | 300\nJune | 120"),
         ("a.csv", b"Ship;Tonnes\nMay;3,5\nJune;1,2\n", "Ship | Tonnes\nMay | 3,5\nJune | 1,2"),
         ("a.TSV", b"Ship\tCargo\nMay\tcoal, grain\n", "Ship | Cargo\nMay | coal, grain"),
-        ("a.csv", b'Ship,Cargo\nMay,"coal,\r\nor ""rye"" | oats"\n', 'Ship | Cargo\nMay | coal, or "rye" / oats'),
+        ("a.csv", b'Ship,Cargo\nMay,"coal,\r\nor ""rye"" | oats"\n', 'Ship | Cargo\nMay | coal, or "rye" ¦ oats'),
         ("a.csv", b"\xef\xbb\xbfShip,Tonnes\n,\nMay,\n", "Ship | Tonnes\nMay | "),
         ("a.csv", "Schiff,Höhe\nMay,3\n".encode("utf-16"), "Schiff | Höhe\nMay | 3"),
         ("a.csv", b"Ship\nMay\nJune\n", "Ship\nMay\nJune"),

@@ -282,6 +282,6 @@ def test_a_row_keeps_the_cells_beyond_the_head_of_its_table(file: Path, images: 
     assert [[cell for cell in row if cell] for row in cells] == [
         ["port", "cranes"],
         ["Oslo", "4", "two old ones"],
-        ["Bergen", "5 / 6"],
+        ["Bergen", "5 ¦ 6"],
         ["Moss", "1", "a", "b"],
     ]

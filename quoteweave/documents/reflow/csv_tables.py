@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
+from quoteweave.documents.reflow.paginate import FlowBlock, cell_text, paginate_blocks
 from quoteweave.documents.reflow.text_files import MAX_MEGABYTES, iter_lines_of, read_text
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _is_above(row: Sequence[str], columns: int) -> bool:
 def _rows(text: str, delimiter: str, quoting: Quoting) -> Iterator[list[str]]:
     """The cells of each row, without the characters that separate cells of tables; empty for a row without words."""
     for row in _reader(text, delimiter, quoting):
-        cells = [" ".join(cell.replace("|", "/").split()) for cell in row]
+        cells = list(map(cell_text, row))
         yield cells if any(cells) else []
 
 

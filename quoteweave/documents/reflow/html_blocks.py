@@ -7,7 +7,7 @@ from typing import Literal
 
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.text.references.numerals import letters_of_number, roman_numeral
-from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
+from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock, cell_text
 
 # How many columns cells of a table may span beyond their first, in total.
 MAX_SPANNED = 10_000
@@ -24,7 +24,7 @@ class Cell:
 
     def texts(self, columns: int) -> Iterator[str]:
         """The cell's text in each of the columns: a header is repeated in all, other text is only in the first."""
-        text = " ".join(" ".join(self.paragraphs).replace("|", "/").split())  # the bar separates cells
+        text = cell_text(" ".join(self.paragraphs))
         return (text if self.is_header or number == 0 else "" for number in range(columns))
 
 

@@ -56,6 +56,11 @@ def split_text(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -
     return [piece for piece in pieces if piece.strip()]
 
 
+def cell_text(text: str) -> str:
+    """The text of a cell in one line, with another bar for the one that separates cells: "a || b" is not "a // b"."""
+    return " ".join(text.replace("|", "¦").split())
+
+
 def line_count(text: str) -> int:
     """The number of lines that the text takes on a virtual page, at least 1."""
     return sum(max(1, -(-width(line) // LINE_CHARS)) for line in text.split("\n"))

@@ -9,7 +9,7 @@ from quoteweave.core.errors import DocumentError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.encodings import decode
-from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
+from quoteweave.documents.reflow.paginate import FlowBlock, cell_text, paginate_blocks
 
 _UNSTORABLE = lazy_regex("[\x00\ud800-\udfff]")
 
@@ -166,7 +166,7 @@ def _bordered_table(paragraph: str) -> str:
     for line in lines:
         is_rule = not line.strip(" -") or _BORDER.fullmatch(line) is not None
         if not is_rule:
-            cells = [line[span].strip().replace("|", "/") for span in spans]
+            cells = [cell_text(line[span]) for span in spans]
             if cells[0] or not goes_on:
                 rows.append([[] for _ in spans])
             for parts, cell in zip(rows[-1], cells, strict=True):
@@ -182,7 +182,7 @@ def _ruled_table(paragraph: str) -> str:
     """
     lines = paragraph.split("\n")
     if "\t" in paragraph:
-        rows = [[cell.strip().replace("|", "/") for cell in line.split("\t")] for line in lines]
+        rows = [list(map(cell_text, line.split("\t"))) for line in lines]
         is_table = len(rows) > 1 and len(rows[0]) > 2 and len(set(map(len, rows))) == 1 and all(rows[0])
         return "\n".join(map(" | ".join, rows)) if is_table else ""
     if _BAR.search(paragraph) is None:
