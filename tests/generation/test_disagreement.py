@@ -14,8 +14,8 @@ BUILT = "When was Skarn Quay built?"
 WROTE = "Who designed Skarn Quay?"
 
 
-def ask(question: str, one: str, other: str) -> Answer:
-    quotes = [quote(one, document="history.pdf"), quote(other, document="guide.pdf")]
+def ask(question: str, *texts: str) -> Answer:
+    quotes = [quote(text, document=f"{at}.pdf") for at, text in enumerate(texts)]
     answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
     assert answer.status == "answered"
     return answer
@@ -63,6 +63,9 @@ def test_what_may_well_differ_is_no_disagreement(question: str, one: str, other:
         ("Who is the tenant?", "The tenant is Ms Alder.", "The tenant is Mr Birch.", 2),
         ("Where are the keys kept?", "Keys are kept in the office.", "Keys are kept in the cellar.", 2),
         ("Are pets allowed?", "Pets are allowed in the flat.", "Pets are not allowed in the flat.", 2),
+        ("May pets be kept here?", "Pets may be kept here.", "Pets must not be kept here.", 2),
+        ("Is smoking allowed?", "Smoking is allowed in the hall.", "Smoking is forbidden in the hall.", 2),
+        ("Les chiens sont-ils admis ?", "Les chiens sont admis ici.", "Les chiens ne sont pas admis ici.", 2),
         ("Where are the keys kept?", "Keys are kept in the office.", "Keys are kept in the office, by the door.", 1),
         ("Where are the keys kept?", "Keys are kept in the office.", "The keys are kept in the office.", 1),
     ],
@@ -71,6 +74,12 @@ def test_what_documents_say_in_the_same_words_of_different_things_stands_togethe
     question: str, one: str, other: str, documents: int
 ) -> None:
     assert len({cited.document for cited in ask(question, one, other).citations}) == documents
+
+
+def test_what_one_document_repeats_takes_no_room_from_another() -> None:
+    places = ("office", "cellar", "office", "attic")
+    answer = ask("Where are the keys kept?", *(f"Keys are kept in the {place}." for place in places))
+    assert [cited.document for cited in answer.citations] == ["0.pdf", "1.pdf", "3.pdf"]
 
 
 def test_tables_of_two_documents_with_one_row_stand_together() -> None:

@@ -318,7 +318,7 @@ def test_a_heading_answers_nothing_but_a_definition() -> None:
 def test_the_best_quote_comes_first_then_its_document_from_front_to_back() -> None:
     texts = [
         quote("The dues of the harbour doubled suddenly in spring.", page=4),
-        quote("For boats, dues of the harbour were halved in spring.", document="a.pdf", page=1),
+        quote("For boats, dues of the harbour were paid in spring.", document="a.pdf", page=1),
         quote("In spring, dues of the harbour pay for dredging.", page=2),
     ]
     answer = ask("dues harbour spring", context(texts), ExtractiveGenerator(keep=0.1))

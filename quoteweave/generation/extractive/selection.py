@@ -21,6 +21,7 @@ from quoteweave.generation.extractive.acts.told_amounts import new_numbers
 from quoteweave.generation.extractive.answer_kinds import counted_numbers
 from quoteweave.generation.extractive.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement, is_headed_by
+from quoteweave.generation.gate.contraries.opposite_words import find_contrary
 from quoteweave.generation.gate.dates import NAMES_WEEKDAY, Date
 from quoteweave.generation.gate.facts import read_evidence
 from quoteweave.generation.relevance import (
@@ -101,9 +102,7 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
         if states_otherwise(statements_of_best[0], one, question)
         or any(_gives_other_numbers(first, one, question) for first in numbered)
     ]
-    compared = [
-        one for one in others if one in contradicting or _differs_in_one_place(statements_of_best[0], one, question)
-    ]
+    compared = [one for one in others if one in contradicting or _says_otherwise(statements_of_best[0], one, question)]
     return [*statements_of_best, *compared], bool(contradicting)
 
 
@@ -138,13 +137,23 @@ def _gives_other_numbers(first: Statement, second: Statement, question: Question
     return bool(numbers and others) and numbers.isdisjoint(others)
 
 
-def _differs_in_one_place(first: Statement, second: Statement, question: QuestionTerms) -> bool:
-    """Whether two documents say the same except in one place: "The keys are in the office", and "in the cellar".
+def _says_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
+    """Whether one of two documents states the contrary of the other, or differs from it in one place alone."""
+    if first.quote.document == second.quote.document:
+        return False
+    return _are_contrary(first, second) or _differ_in_one_place(first, second, question)
+
+
+def _are_contrary(first: Statement, second: Statement) -> bool:
+    pairs = ((first, second), (second, first))
+    return any(find_contrary(one.text, [other.text], dict.fromkeys(one.words, 1.0)) for one, other in pairs)
+
+
+def _differ_in_one_place(first: Statement, second: Statement, question: QuestionTerms) -> bool:
+    """Whether two texts are the same but for one place: "The keys are in the office", and "in the cellar".
 
     Both have something there that the question does not name, or one denies there what the other says.
     """
-    if first.quote.document == second.quote.document:
-        return False
     texts = [words(each.text, stem=False, keep_stop_words=True) for each in (first, second)]
     start = _common_length(*texts)
     ends = [text[start:] for text in texts]
@@ -215,8 +224,8 @@ def choose_statements(
 ) -> list[Statement]:
     """Choose the best statements, best first, without repetition.
 
-    What another document says in these words with other numbers ("The rent is 1,150 euros") is no repetition, and what
-    it says otherwise in one place is worth as much.
+    What another document says in these words with other numbers ("The rent is 1,150 euros") is no repetition. The
+    contrary of the best statement, or what another document says otherwise in one place, is worth as much.
 
     The choice is greedy: a statement's value is its score, reduced by its word overlap with the most similar statement
     chosen before (a multiplicative form of maximal marginal relevance, Carbonell and Goldstein 1998). It ends where the
@@ -236,8 +245,8 @@ def choose_statements(
         for position, value in worth.items():
             other = statements[position]
             common = overlap(other.words, statement.words)
-            if common and _differs_in_one_place(statement, other, question):
-                worth[position] = value_of_best
+            if common and _says_otherwise(statement, other, question):
+                worth[position] = value_of_best if statement is chosen[0] else value
             elif common and not _gives_other_numbers(statement, other, question):
                 worth[position] = min(value, scores[position] * (1 - common))
     return chosen
