@@ -1,7 +1,9 @@
 """Clients that hold connections open: they lose them, and the others are answered meanwhile."""
 
+import asyncio
 import contextlib
 import logging
+import queue
 import socket
 import threading
 from collections.abc import Iterator
@@ -73,3 +75,19 @@ def test_who_reads_nothing_loses_the_connection_and_no_error_is_logged(
         connection.sendall(PICTURE * 100)
         assert lost.wait(30)
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_NOTSENT_LOWAT"), reason="this system cannot limit what it holds")
+def test_the_system_holds_little_for_a_slow_client_so_that_it_is_seen_to_read(
+    live: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits, make = queue.Queue[int](), TimedProtocol.connection_made
+
+    def making(protocol: TimedProtocol, transport: asyncio.Transport) -> None:
+        make(protocol, transport)
+        connection = transport.get_extra_info("socket")
+        limits.put(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT))
+
+    monkeypatch.setattr(TimedProtocol, "connection_made", making)
+    with socket.create_connection(("127.0.0.1", live.port), timeout=60):
+        assert 0 < limits.get(timeout=60) <= 1 << 17
