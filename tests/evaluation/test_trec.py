@@ -209,6 +209,7 @@ def test_a_ranking_in_json_may_stand_in_several_lines(written: str, tmp_path: Pa
         ('{"q": {"a": 1, "a": 2}}', "line 1: an object has the key 'a' twice"),
         ('{"q": {"a": 1}, "q": {"b": 2}}', "the key 'q' twice"),
         ('{"q": {"a": NaN}}', "'q': it has a score that is not finite"),
+        ('{"q": {"a": 1%s}}' % ("0" * 400), "'q': it has a score that is not finite"),
         ('{"q": {"a": "high"}}', "is no file of predictions"),
         ('{"q": {"a": true}}', "is no file of predictions"),
         ("{}", "is no file of predictions"),

@@ -53,8 +53,8 @@ def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Itera
     """Yield the number and the record of each line, read as `row`. Raises DatasetError, naming line and field.
 
     A line whose checksum does not fit is an error; one without a checksum is read as it is, unless it gives a name
-    twice. With `drop_cut`, for files
-    that `open_for_append` writes, an unterminated last line is skipped: it was truncated.
+    twice. With `drop_cut`, for files that `open_for_append` writes, an unterminated last line is skipped: it was
+    truncated.
     """
     for number, line in iter_lines(path):
         whole = line.endswith(b"\n")

@@ -1,8 +1,8 @@
 """Read and write rankings as one JSON object, query to item to score, as pytrec_eval, ranx and BEIR have them."""
 
 import json
+import sys
 from collections.abc import Mapping
-from math import isfinite
 from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
@@ -42,7 +42,7 @@ def load_ranking_json(path: Path) -> list[Prediction]:
     except RepeatedName as error:
         raise DatasetError(f"{path}, line {error.lineno}: {error.msg}") from error
     for query, items in ranked.items():
-        if not all(map(isfinite, items.values())):
+        if not all(abs(score) <= sys.float_info.max for score in items.values()):
             raise DatasetError(f"{path}, {query!r}: it has a score that is not finite")
     return [
         Prediction(example=query, items={item: float(items[item]) for item in by_score(items)})

@@ -248,7 +248,7 @@ class AnswerCriteria:
         return known & named if self._question.analysis.asks == "statement" else known
 
     def _share_of_rest(self, covered: frozenset[str], known_words: frozenset[str]) -> float:
-        """The share of the subject's weight, without known words, that is held; 0 if hardly any words are left.
+        """The share of the subject's weight, without known words, that is covered; 0 if hardly any words are left.
 
         "How much does the kiln cost?" is not answered by the price of anything else in the kiln's manual.
         """

@@ -147,7 +147,7 @@ def years_in(question_words: Collection[str]) -> set[str]:
 
 
 def _are_of(question_words: Collection[str], named_words: Collection[str]) -> bool:
-    """Whether the words that are said include those asked for, except years, totals and words that only ask."""
+    """Whether words that name something include those of a question, except years, totals and words that only ask."""
     rest = (
         {word for word in question_words if not TOTAL_ALONE.fullmatch(word)}
         - years_in(question_words)

@@ -82,7 +82,7 @@ def _changed(statement: _Sentence, evidence: _Sentence) -> Iterator[ChangedRole]
 
 
 def _is_done_to(evidence: _Sentence, verb: str, thing: str) -> bool:
-    """Whether one stands right behind a verb that is not passive, and nowhere before it."""
+    """Whether a thing stands right behind a verb that is not passive, and nowhere before it."""
     if not _tells(thing) or evidence.stems.count(verb) != 1:
         return False
     at = evidence.stems.index(verb)
