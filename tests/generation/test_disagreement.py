@@ -65,6 +65,8 @@ def test_what_may_well_differ_is_no_disagreement(question: str, one: str, other:
         ("Are pets allowed?", "Pets are allowed in the flat.", "Pets are not allowed in the flat.", 2),
         ("May pets be kept here?", "Pets may be kept here.", "Pets must not be kept here.", 2),
         ("Is smoking allowed?", "Smoking is allowed in the hall.", "Smoking is forbidden in the hall.", 2),
+        ("Is the office open on Sundays?", "The office is open on Sundays.", "The office is closed on Sundays.", 2),
+        ("Is the office open on Sundays?", "The office is open on Sundays.", "The shop is closed on Sundays.", 1),
         ("Les chiens sont-ils admis ?", "Les chiens sont admis ici.", "Les chiens ne sont pas admis ici.", 2),
         ("Where are the keys kept?", "Keys are kept in the office.", "Keys are kept in the office, by the door.", 1),
         ("Where are the keys kept?", "Keys are kept in the office.", "The keys are kept in the office.", 1),

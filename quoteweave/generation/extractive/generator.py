@@ -39,6 +39,7 @@ from quoteweave.generation.extractive.procedures import compose_procedures, find
 from quoteweave.generation.extractive.selection import (
     SentenceScores,
     StatementCoverage,
+    are_contrary,
     choose_statements,
     keep_best_document,
     merge_scores,
@@ -280,7 +281,15 @@ class ExtractiveGenerator:
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         chosen = choose_statements(answering, scores, part.terms, limits=limits, keep=self.keep)
         otherwise = [one for one in answering if states_otherwise(chosen[0], one, part.terms)] if chosen else []
+        otherwise += [one for one in statements if chosen and _denies_answer(one, chosen[0], criteria)]
         return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], differing
+
+
+def _denies_answer(statement: Statement, answer: Statement, criteria: AnswerCriteria) -> bool:
+    """Whether a statement of another document states the contrary of an answer, and that would answer in its place."""
+    if statement.quote.document == answer.quote.document or not are_contrary(statement, answer):
+        return False
+    return criteria.answers(statement.model_copy(update={"text": answer.text, "words": answer.words}))
 
 
 def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:

@@ -141,10 +141,11 @@ def _says_otherwise(first: Statement, second: Statement, question: QuestionTerms
     """Whether one of two documents states the contrary of the other, or differs from it in one place alone."""
     if first.quote.document == second.quote.document:
         return False
-    return _are_contrary(first, second) or _differ_in_one_place(first, second, question)
+    return are_contrary(first, second) or _differ_in_one_place(first, second, question)
 
 
-def _are_contrary(first: Statement, second: Statement) -> bool:
+def are_contrary(first: Statement, second: Statement) -> bool:
+    """Whether one of two statements states the contrary of the other."""
     pairs = ((first, second), (second, first))
     return any(find_contrary(one.text, [other.text], dict.fromkeys(one.words, 1.0)) for one, other in pairs)
 
