@@ -160,10 +160,10 @@ from .pipeline.window import Window as Window
 from .retrievers.fusion import FusedRetriever as FusedRetriever
 from .retrievers.fusion import SplitHybrid as SplitHybrid
 from .retrievers.lexical import LexicalRetriever as LexicalRetriever
+from .retrievers.make_expander import make_expander as make_expander
+from .retrievers.make_reranker import make_reranker as make_reranker
 from .retrievers.make_retriever import Resources as Resources
 from .retrievers.make_retriever import make_retriever as make_retriever
-from .retrievers.make_steps import make_expander as make_expander
-from .retrievers.make_steps import make_reranker as make_reranker
 from .retrievers.sparse import Bm25Retriever as Bm25Retriever
 from .retrievers.spec import RetrieverSpec as RetrieverSpec
 from .retrievers.spec import parse_spec as parse_spec

@@ -22,7 +22,7 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import ModelLock, reporting_load_errors
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder, row_for_path
-from quoteweave.retrievers.make_steps import make_local_reranker
+from quoteweave.retrievers.make_reranker import make_local_reranker
 from quoteweave.retrievers.rerankers import reranker_row_for_path as reranker_at
 from quoteweave.retrievers.rerankers import reranker_rows
 

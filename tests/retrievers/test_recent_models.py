@@ -20,7 +20,7 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.visual import pad_to_limits
-from quoteweave.retrievers.make_steps import make_local_reranker
+from quoteweave.retrievers.make_reranker import make_local_reranker
 from quoteweave.retrievers.rerankers import reranker_rows
 
 CPU = Hardware(device="cpu", dtype="float32")

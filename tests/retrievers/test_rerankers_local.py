@@ -20,7 +20,7 @@ from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.retrievers.make_steps import make_local_reranker
+from quoteweave.retrievers.make_reranker import make_local_reranker
 from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.rerankers.local import CrossEncoderReranker, LocalReranker
 from quoteweave.retrievers.rerankers.qwen3 import Qwen3Reranker

@@ -8,7 +8,7 @@ from reranked_hits import made_hits, ordinals, text_quote
 
 from quoteweave.core.protocols import Reranker, Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.retrievers.make_steps import make_local_reranker
+from quoteweave.retrievers.make_reranker import make_local_reranker
 from quoteweave.retrievers.rerankers import (
     passage_text,
     reorder_by_scores,

@@ -8,8 +8,9 @@ from made_collections import make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.retrievers.chat_models import ChatModels
+from quoteweave.retrievers.make_expander import make_expander
+from quoteweave.retrievers.make_reranker import make_reranker
 from quoteweave.retrievers.make_retriever import Resources
-from quoteweave.retrievers.make_steps import make_expander, make_reranker
 from quoteweave.testing import FakeChat
 
 CHAT = FakeChat([])

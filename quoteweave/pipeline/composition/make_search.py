@@ -10,8 +10,9 @@ from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
+from quoteweave.retrievers.make_expander import make_expander
+from quoteweave.retrievers.make_reranker import make_reranker
 from quoteweave.retrievers.make_retriever import Resources, make_fused
-from quoteweave.retrievers.make_steps import make_expander, make_reranker
 from quoteweave.retrievers.terms.terms import Terms, read_terms
 
 Settings = TypeVar("Settings", bound=RetrievalSettings)

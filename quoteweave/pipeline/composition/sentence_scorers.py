@@ -9,8 +9,8 @@ from quoteweave.core.protocols import Encoder, Reranker, SentenceScorer
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.catalogue import catalogue
+from quoteweave.retrievers.make_reranker import ANY_CROSS_ENCODER, make_reranker
 from quoteweave.retrievers.make_retriever import ANY_CHECKPOINT, ENDPOINT, Resources, make_encoder_for
-from quoteweave.retrievers.make_steps import ANY_CROSS_ENCODER, make_reranker
 from quoteweave.retrievers.rerankers import reranker_rows
 from quoteweave.retrievers.spec import RetrieverSpec, parse_spec, unknown_name_error
 

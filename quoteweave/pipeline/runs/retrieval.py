@@ -37,8 +37,9 @@ from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, Search
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
+from quoteweave.retrievers.make_expander import make_expander
+from quoteweave.retrievers.make_reranker import make_reranker
 from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, make_fused
-from quoteweave.retrievers.make_steps import make_expander, make_reranker
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.terms.terms import Terms
 

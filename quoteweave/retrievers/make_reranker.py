@@ -1,6 +1,5 @@
-"""Build expanders and rerankers from their names, for the command line, configuration files and HTTP.
+"""Makes rerankers by name.
 
-rules, rm3, chat                     expanders
 bge-reranker, bge-reranker=/path     a row of `rerankers.toml`, or another checkpoint for it
 cross-encoder=/path                  any other cross-encoder
 endpoint:MODEL@http://host/v1        a rerank endpoint; without an address, the one in the environment
@@ -8,55 +7,16 @@ chat, chat:MODEL@http://host/v1      a chat model
 chat:local=/path                     one on this machine
 """
 
-from collections.abc import Sequence
-
-from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Expander, Reranker
+from quoteweave.core.protocols import Reranker
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels, make_chat_model, split_address
-from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, Resources, member_specs
+from quoteweave.retrievers.make_retriever import Resources
 from quoteweave.retrievers.rerankers import RerankerRow, reranker_row_for_path, reranker_rows
-from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.spec import unknown_name_error
 
-EXPANDERS = ("rules", "rm3", "chat")
 ANY_CROSS_ENCODER = "cross-encoder"
-
-
-def make_expander(
-    name: str,
-    retrievers: Sequence[str],
-    collection: Collection,
-    *,
-    resources: Resources | None = None,
-    chats: ChatModels = NO_CHAT_MODELS,
-) -> Expander:
-    """Build the expander of that name, for a search with these retrievers.
-
-    Raises UsageError for an unknown name, for `chat` where no model is configured, and for RM3 with a retriever that
-    does not add up the scores of words.
-    """
-    if name == "rules":
-        from quoteweave.retrievers.expanders.rules import ClauseSplitter
-
-        return ClauseSplitter()
-    if name == "rm3":
-        from quoteweave.retrievers.expanders.rm3 import Rm3Expander
-
-        others = [part for spec in retrievers for part in member_specs(spec) if part not in SPARSE_RETRIEVERS]
-        if others:
-            raise UsageError(
-                f"rm3 repeats words by their weight, for {', '.join(SPARSE_RETRIEVERS)}; {others[0]} cannot use that"
-            )
-        return Rm3Expander(Bm25Retriever(collection))
-    model = make_chat_model(name, resources or Resources(), chats, sent="the question is sent")
-    if model is None:
-        raise unknown_name_error("expansion", name, EXPANDERS)
-    from quoteweave.retrievers.expanders.chat import ChatExpander
-
-    return ChatExpander(model, prompts_folder=chats.prompts)
 
 
 def make_reranker(name: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> Reranker:
