@@ -5,7 +5,8 @@ from importlib import resources
 
 import pytest
 
-from quoteweave.core.text.tokens import in_spelling_of, spelling_variant, words
+from quoteweave.core.text.spelling_variants import in_spelling_of, spelling_variant
+from quoteweave.core.text.tokens import words
 
 
 def test_each_pair_is_of_two_words_and_no_stem_is_listed_twice() -> None:

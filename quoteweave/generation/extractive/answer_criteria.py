@@ -32,7 +32,8 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS
 from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_quantity, asked_thing
-from quoteweave.core.text.tokens import name_words, spelled_otherwise, words
+from quoteweave.core.text.spelling_variants import spelled_otherwise
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.acts.another_thing import tells_another
@@ -83,7 +84,6 @@ MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """The least share of the subject's weight that a statement must contain: on the best pages, and elsewhere."""
 MIN_COVERAGE_FACTOID = 0.85
 """The same for questions answered by yes or no, a date, a person or a place.
-
 Almost everything must occur, the verb above all, because most sentences have some name."""
 BEST_PAGES = 2  # so many pages count as the best
 AROUND, MAX_ASKED = 1.2, 0.8

@@ -27,7 +27,7 @@ from quoteweave.core.text.foreign_languages import in_forms_of
 from quoteweave.core.text.grammar import in_numerals_of
 from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.question_words import asked_thing, with_phrases_as_words
-from quoteweave.core.text.tokens import in_spelling_of
+from quoteweave.core.text.spelling_variants import in_spelling_of
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations

@@ -16,8 +16,9 @@ from quoteweave.core.text.foreign_languages import foreign_language
 from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.question_words import names_in
 from quoteweave.core.text.references.mentions import leading_label, spellings_of
+from quoteweave.core.text.spelling_variants import spelling_variant
 from quoteweave.core.text.synonyms import synonyms_for
-from quoteweave.core.text.tokens import spelling_variant, words
+from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.index.lexical import LexicalIndex

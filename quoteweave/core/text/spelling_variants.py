@@ -1,0 +1,73 @@
+"""British and American spellings: finds the other spelling of a word, by rule or in `spelling_variants.toml`."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.tokens import words
+
+# An ending with "s" in British and "z" in American spelling, after at least three letters, or "raise" would become
+# "raize". Forms that are not words do no harm, because no text contains them, so there are no exceptions.
+_ISE = lazy_regex(r"(\w{3,}[iy])([sz])((?:e[srd]?|ers|ing|able|ations?|ational)$)")
+_LETTERS = lazy_regex(r"[^\W\d_]+")
+
+
+def spelling_variant(word: str) -> str | None:
+    """The British or American spelling of a lower-case word in some form of it; compare stems to find it in a text.
+
+    >>> spelling_variant("licences"), spelling_variant("organised"), spelling_variant("table")
+    ('license', 'organized', None)
+    """
+    stem = next(iter(words(word)), "")
+    if stem in _spellings():
+        return _spellings()[stem]
+    changed = _ISE.fullmatch(word)
+    return None if changed is None else f"{changed[1]}{'z' if changed[2] == 's' else 's'}{changed[3]}"
+
+
+def in_spelling_of(question: str, texts: Iterable[str]) -> str:
+    """Rewrite words of a question, except names, in the spelling of the texts, if the texts lack the given spelling.
+
+    >>> in_spelling_of("What colour is the licence?", ["The color is grey.", "Licences are free."])
+    'What color is the licence?'
+    """
+    variants = _variants(question)
+    if not variants:
+        return question
+    said = {word for text in texts for word in words(text)}
+
+    def spelled(found: re.Match[str]) -> str:
+        word, variant = found[0], variants.get(found.start())
+        if variant is None or said.issuperset(words(word)) or not said.issuperset(words(variant)):
+            return word
+        return variant.capitalize() if word[0].isupper() else variant
+
+    return _LETTERS.sub(spelled, question)
+
+
+def spelled_otherwise(question: str) -> dict[str, frozenset[str]]:
+    """The words of a question that can be spelled otherwise, except names, each with the words of the other spelling.
+
+    >>> spelled_otherwise("What colour is Grey Hall?")
+    {'colour': frozenset({'color'})}
+    """
+    found = ((words(question[start:])[:1], variant) for start, variant in _variants(question).items())
+    return {word: frozenset(words(variant)) for asked, variant in found for word in asked}
+
+
+def _variants(question: str) -> dict[int, str]:
+    """The other spelling of each word of a question that has one and is no name, by the word's position."""
+    found = ((one, spelling_variant(one[0].casefold())) for one in _LETTERS.finditer(question))
+    plain = ((one, variant) for one, variant in found if one[0][0].islower() or not question[: one.start()].strip())
+    return {one.start(): variant for one, variant in plain if variant is not None}
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """The other spelling of each word of the list, by its stem."""
+    text = resources.files(__package__).joinpath("spelling_variants.toml").read_text("utf-8")
+    pairs: list[list[str]] = tomllib.loads(text)["pairs"]
+    return {stem: other for pair in pairs for one, other in (pair, pair[::-1]) for stem in words(one)}
