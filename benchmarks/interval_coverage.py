@@ -21,8 +21,7 @@ from common import Table, arguments, machine, print_results
 from numpy.typing import NDArray
 
 from quoteweave.evaluation.statistics.aggregates import FRACTION, Limits, ratio_of
-from quoteweave.evaluation.statistics.intervals import jackknife_estimate
-from quoteweave.evaluation.statistics.student import two_sided_critical_value
+from quoteweave.evaluation.statistics.intervals import jackknife_estimate, two_sided_critical_value
 
 Array = NDArray[np.float64]
 DOCUMENTS = (3, 5, 10, 20, 44)

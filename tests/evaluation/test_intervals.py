@@ -18,9 +18,13 @@ from quoteweave.evaluation.statistics.aggregates import (
     ratio_of,
     total_of,
 )
-from quoteweave.evaluation.statistics.intervals import cluster_intervals, jackknife_estimate
+from quoteweave.evaluation.statistics.intervals import (
+    cluster_intervals,
+    jackknife_estimate,
+    t_two_sided,
+    two_sided_critical_value,
+)
 from quoteweave.evaluation.statistics.paired_tests import difference_of, joint
-from quoteweave.evaluation.statistics.student import t_two_sided, two_sided_critical_value
 
 VALUES = [3.0, 7.0, 4.0, 9.0, 2.0, 5.0]
 WORDS: list[Row] = [{"a": value, "b": value} for value in VALUES]

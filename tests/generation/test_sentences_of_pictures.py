@@ -4,7 +4,7 @@ import pytest
 from harbour_quotes import ask, context, image
 
 from quoteweave.core.answers import Answer
-from quoteweave.generation.extractive.tables.pictured_sentences import best_sentences
+from quoteweave.generation.extractive.tables.picture_statements import best_sentences
 
 GESTURES = (
     "Return to the previous screen\nSwipe in from the left or right edges to return to the previous screen.\n"

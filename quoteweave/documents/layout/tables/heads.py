@@ -5,11 +5,12 @@ several rows names each column in all of them. Each cell below a head is assigne
 row may lack some cells.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 
-from quoteweave.core.boxes import hull
+from quoteweave.core.boxes import Box, hull
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.layout.blocks import lines_to_rows
 from quoteweave.documents.layout.tables.aligned import ALIGNED
@@ -19,12 +20,12 @@ from quoteweave.documents.layout.tables.columns import (
     Column,
     cells_under,
     columns_of,
+    middle,
     names_columns,
     places_in,
     texts_of,
 )
 from quoteweave.documents.layout.tables.head_names import names_with_spans, with_names_parted
-from quoteweave.documents.layout.tables.lines_above import LinesAbove
 from quoteweave.documents.layout.tables.splitting import (
     MAX_GAP,
     is_heading,
@@ -39,10 +40,45 @@ MAX_HEAD_ROWS = 4
 MAX_GROUPS = 3
 # The largest space, in heights of a line, between two parts of a statement; the second part's name may be in it.
 MAX_APART = 6.0
-# Among how many tables above a table its head is searched; no readable page needs more.
-MAX_TABLES_ABOVE = 50
+# Among how many tables and lines above a table its head is searched; no readable page needs more.
+MAX_TABLES_ABOVE, MAX_LINES_ABOVE = 50, 500
+# The largest height, in points, of the rows of a head and the names of groups between it and its table.
+MAX_HEAD_HEIGHT = 100.0
 
 _DIGIT = lazy_regex(r"\d")
+
+
+class _LinesAbove:
+    """The lines of a page by their bottoms, and which of them are part of a table."""
+
+    def __init__(self, lines: Iterable[Line], tables: Iterable[Table]) -> None:
+        of_tables = [line for table in tables for line in table.lines]
+        self._lines = sorted((line for line in (*lines, *of_tables) if line.upright), key=_bottom)
+        self._taken = set(map(id, of_tables))
+
+    def take(self, lines: Iterable[Line]) -> None:
+        """Mark these lines as part of a table."""
+        self._taken.update(map(id, lines))
+
+    def free(self, box: Box) -> list[Line]:
+        """The nearest lines above a box that are part of no table."""
+        return [line for line in self.over(box) if id(line) not in self._taken]
+
+    def rows_above(self, box: Box) -> list[list[Line]]:
+        """Rows of cells that a head may have, of the nearest lines above a box that are part of no table."""
+        near = self.over(box, box[1] - MAX_HEAD_HEIGHT)
+        return rows_of_cells([line for line in near if id(line) not in self._taken])
+
+    def over(self, box: Box, top: float = 0.0) -> list[Line]:
+        """The nearest lines above a box, none of which ends above `top`, in points from the top of the page."""
+        last = bisect_right(self._lines, box[1] + 2, key=_bottom)
+        first = max(bisect_left(self._lines, top, key=_bottom), last - MAX_LINES_ABOVE)
+        near = self._lines[first:last]
+        return [line for line in near if box[0] <= middle(line) <= box[2]]
+
+
+def _bottom(line: Line) -> float:
+    return line.box[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +89,7 @@ class _Headed:
     columns: Sequence[Column] = ()
     names: tuple[str, ...] = ()
 
-    def goes_on_in(self, other: "_Headed", lines: "LinesAbove") -> bool:
+    def goes_on_in(self, other: "_Headed", lines: "_LinesAbove") -> bool:
         """Whether another table, which has no head, is directly below this one and has its columns.
 
         Between them there is at most the name of the second, or of rows. Numbers above its columns, names side by side,
@@ -86,11 +122,11 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
     the head of the first. Two tables that were taken for one are separated, without the lines between them.
     """
     headed_tables: list[_Headed] = []
-    outside = LinesAbove(lines, tables)
+    outside = _LinesAbove(lines, tables)
     parts = list(split_at_heads(sorted(tables, key=lambda table: table.box[1]), outside.rows_above))
     kept_lines = {id(line) for table in parts for line in table.lines}
     given_up = [line for table in tables for line in table.lines if id(line) not in kept_lines]
-    lines_above = LinesAbove((*lines, *given_up), parts)
+    lines_above = _LinesAbove((*lines, *given_up), parts)
     for table in parts:
         current = _with_head(table, lines_above)
         lines_above.take(current.table.lines)
@@ -104,7 +140,7 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
     return [each.table for each in headed_tables]
 
 
-def _with_head(table: Table, lines: LinesAbove) -> _Headed:
+def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
     read = rows_of_cells(table.lines)
     columns = columns_of(read)
     if len(columns) < 2 or table.has_grid:

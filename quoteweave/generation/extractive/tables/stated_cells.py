@@ -1,13 +1,22 @@
 """Find the cells of a table that a claim states, with the names of their rows and columns."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
+from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import folded_tokens, has_digit, words
 from quoteweave.generation.extractive.tables.heads import rows_below_heads
-from quoteweave.generation.extractive.tables.table_claims import claim_on_cells
 
 Range = tuple[int, int]
+
+_LABEL = lazy_regex(r"\b(?:tab(?:le|elle|leau)|fig(?:ure)?|chart|page|seite)s?\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
+# "Of 4 rows", "2 of 4 rows are above 300", and "is 830" behind the numbers of a sum (`tables.arithmetic`).
+_COMPUTED = lazy_regex(
+    r"\b(?:\d+ of )?\d+ rows(?: (?:is|are) (?:above|below|at least|at most) [^:]*)?"
+    r"|(?<=\)) is -?\d(?:[\d.,]*\d)?(?: %| percentage points)?(?=\.(?:\s|$))"
+)
+_IN_BRACKETS = lazy_regex(r"\([^\W\d_][^()]*\s[^()]*\)")
 
 
 class _Row(NamedTuple):
@@ -26,7 +35,7 @@ def stated_cells(claim: str, text: str, above: set[str]) -> list[Range]:
     Empty if the claim has a number that the table and the text above it lack, unless it was computed: what the claim
     says about the row then is elsewhere, or wrong.
     """
-    claim = claim_on_cells(claim, above)
+    claim = _claim_on_cells(claim, above)
     claim_words = set(words(claim))
     if not set(filter(has_digit, claim_words)) <= above.union(words(text)):
         return []
@@ -42,6 +51,16 @@ def stated_cells(claim: str, text: str, above: set[str]) -> list[Range]:
     return [cell for part in parts for cell in _cells_of(part, claim_words, text, rows)] or _cells_of(
         claim, claim_words, text, rows
     )
+
+
+def _claim_on_cells(claim: str, above: Set[str]) -> str:
+    """Return a claim without what no cell holds; `above` are the words of the table's caption and of its section.
+
+    >>> _claim_on_cells("Table 1 (The yards in 2024) lists Molde (Employees: 257).", {"yard", "2024"}).split()
+    ['lists', 'Molde', '(Employees:', '257).']
+    """
+    rest = _COMPUTED.sub(" ", _LABEL.sub(" ", claim))
+    return _IN_BRACKETS.sub(lambda part: " " if above >= set(words(part[0])) else part[0], rest)
 
 
 def _named_rows(text: str) -> list[_Row]:
