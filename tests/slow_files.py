@@ -157,7 +157,7 @@ SLOW_FILES = (
     "test_asked_ahead.py",
     "test_writer.py",
     "test_embedding.py",
-    "test_drawing.py",
+    "test_graphics.py",
     "test_hostile_sources.py",
     "test_removal_proof.py",
     "test_read_crops.py",

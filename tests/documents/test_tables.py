@@ -7,7 +7,7 @@ from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, 
 
 from quoteweave.core.boxes import Box, iou
 from quoteweave.documents.layout.blocks import block_of
-from quoteweave.documents.layout.drawing import PageGraphics, find_graphics
+from quoteweave.documents.layout.graphics import PageGraphics, find_graphics
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
@@ -180,9 +180,9 @@ def test_thousands_of_cells_and_rules_are_read() -> None:
     lines = [line("7", 5.8 * (i % 100), 8 * (i // 100), size=3) for i in range(8000)]
     aligned_tables(lines)
     box: list[Box] = [(10, y / 2, 500 + y % 90, y / 2 + 0.5) for y in range(1500)]
-    drawing = PageGraphics(tuple(box), tuple((b, a, d, c) for a, b, c, d in box), ())
-    assert grid_tables(drawing, lines) == []
-    assert isinstance(ruled_tables(drawing, lines, 600), list)
+    graphics = PageGraphics(tuple(box), tuple((b, a, d, c) for a, b, c, d in box), ())
+    assert grid_tables(graphics, lines) == []
+    assert isinstance(ruled_tables(graphics, lines, 600), list)
 
 
 def test_dots_lead_from_names_to_numbers_also_where_no_gap_is_left() -> None:

@@ -8,8 +8,8 @@ from quoteweave.core.boxes import Box, area, hull, inside, union_area
 from quoteweave.core.messages import pluralize
 from quoteweave.documents.layout.blocks import LineBlock, block_of, group_lines, lines_to_rows, usual_size
 from quoteweave.documents.layout.chart_parts import find_legends
-from quoteweave.documents.layout.drawing import MAX_CLUSTERS, PageGraphics, find_graphics
 from quoteweave.documents.layout.figures import ChartParts, Figure, find_figures
+from quoteweave.documents.layout.graphics import MAX_CLUSTERS, PageGraphics, find_graphics
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.tables.adjoining import tables_below_years, with_adjoining_rows
 from quoteweave.documents.layout.tables.aligned import aligned_tables
@@ -56,16 +56,16 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
 
     Every line is in at least one element; a paragraph on a picture is in the picture and in a block of its own.
     """
-    drawing = find_graphics(raster, lines)
-    tagged = tagged_tables(lines, drawing.clusters)
+    graphics = find_graphics(raster, lines)
+    tagged = tagged_tables(lines, graphics.clusters)
     untagged = _lines_outside(lines, tagged)
-    ruled = _drop_overlapping(grid_tables(drawing, untagged), ruled_tables(drawing, untagged, page_size[0]))
-    tables = _merge_in_cluster(ruled, drawing.clusters, untagged)
+    ruled = _drop_overlapping(grid_tables(graphics, untagged), ruled_tables(graphics, untagged, page_size[0]))
+    tables = _merge_in_cluster(ruled, graphics.clusters, untagged)
     free_lines = _lines_outside(untagged, tables)
-    clusters = [box for box in drawing.clusters if not _lies_in_table(box, [*tagged, *tables])]
-    specks = [box for box in drawing.specks if not _lies_in_table(box, [*tagged, *tables])]
+    clusters = [box for box in graphics.clusters if not _lies_in_table(box, [*tagged, *tables])]
+    specks = [box for box in graphics.specks if not _lies_in_table(box, [*tagged, *tables])]
     legends, has_more = find_legends(raster, clusters, specks, free_lines)
-    parts = ChartParts(raster, drawing.bars, legends)
+    parts = ChartParts(raster, graphics.bars, legends)
     figures = find_figures(clusters, free_lines, page_size, specks=specks, parts=parts)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
@@ -87,7 +87,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     more = ("has more legends of charts than are looked for: a chart may be without its own",) if has_more else ()
-    return PageLayout(in_reading_order([*tables, *figures, *blocks]), (*_left_out(drawing), *more))
+    return PageLayout(in_reading_order([*tables, *figures, *blocks]), (*_left_out(graphics), *more))
 
 
 def _running_text(lines: Sequence[Line]) -> list[LineBlock]:
@@ -101,8 +101,8 @@ def _running_text(lines: Sequence[Line]) -> list[LineBlock]:
     ]
 
 
-def _left_out(drawing: PageGraphics) -> Iterator[str]:
-    for count, what in ((drawing.left_out, "drawings"), (drawing.specks_left_out, "small drawings")):
+def _left_out(graphics: PageGraphics) -> Iterator[str]:
+    for count, what in ((graphics.left_out, "drawings"), (graphics.specks_left_out, "small drawings")):
         if count:
             smallest = pluralize(count, "smallest was", "smallest were")
             yield f"has more than {MAX_CLUSTERS} {what}: the {smallest} left out"

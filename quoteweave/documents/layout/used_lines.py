@@ -7,8 +7,8 @@ import numpy as np
 
 from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
-from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.field_lines import with_fields, without_words_in
+from quoteweave.documents.layout.graphics import find_graphics
 from quoteweave.documents.sources.lines import Line, count_letters, is_garbled, may_be_garbled
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Raster, RawPage

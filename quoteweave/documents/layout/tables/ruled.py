@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.documents.layout.blocks import group_lines
-from quoteweave.documents.layout.drawing import PageGraphics
+from quoteweave.documents.layout.graphics import PageGraphics
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables.cells import Table, cells_of, is_number
@@ -32,14 +32,14 @@ MAX_LEADING = 0.8
 MAX_LABEL_LINES = 2
 
 
-def grid_tables(drawing: PageGraphics, lines: Sequence[Line]) -> list[Table]:
+def grid_tables(graphics: PageGraphics, lines: Sequence[Line]) -> list[Table]:
     """Tables whose cells are ruled on all sides."""
-    rules = len(drawing.horizontal) + len(drawing.vertical)
-    if min(len(drawing.horizontal), len(drawing.vertical)) < 2 or rules > 2 * MAX_RULES:
+    rules = len(graphics.horizontal) + len(graphics.vertical)
+    if min(len(graphics.horizontal), len(graphics.vertical)) < 2 or rules > 2 * MAX_RULES:
         return []
     from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
 
-    edges = [_edge(box, "h") for box in drawing.horizontal] + [_edge(box, "v") for box in drawing.vertical]
+    edges = [_edge(box, "h") for box in graphics.horizontal] + [_edge(box, "v") for box in graphics.vertical]
     merged = merge_edges(edges, SNAP, SNAP, SNAP, SNAP)
     across = sum(edge["orientation"] == "h" for edge in merged)
     if across * (len(merged) - across) > 40 * MAX_CROSSINGS:
@@ -95,20 +95,20 @@ def _holds(outer: Box, inner: Box) -> bool:
     return outer[0] - 1 <= x <= outer[2] + 1 and outer[1] - 1 <= y <= outer[3] + 1
 
 
-def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> list[Table]:
+def ruled_tables(graphics: PageGraphics, lines: Sequence[Line], width: float) -> list[Table]:
     """Tables between horizontal rules of equal width, as typeset in papers and reports."""
     tables: list[Table] = []
     near = SpatialIndex(lines)
-    rules = sorted((rule for rule in drawing.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
+    rules = sorted((rule for rule in graphics.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
     waiting = dict.fromkeys(rules[:MAX_RULES])
     while waiting:
         first = next(iter(waiting))
         alike = [rule for rule in waiting if _same_width(first, rule)]
-        stack = _stack(alike, drawing, near)
+        stack = _stack(alike, graphics, near)
         for rule in stack:
             del waiting[rule]
         box = hull(stack)
-        if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in drawing.clusters):
+        if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in graphics.clusters):
             lines_within = _held(box, near)
             tables.append(Table(box, _rows(stack, lines_within), lines_within))
     return [table for table in tables if len(table.rows) > 1 or table.has_grid]
@@ -153,15 +153,15 @@ def _joined(lines: Sequence[Line]) -> str:
     return " ".join(line.text for line in sorted(lines, key=lambda line: line.box[1]))
 
 
-def _stack(rules: Sequence[Box], drawing: PageGraphics, lines: SpatialIndex[Line]) -> list[Box]:
+def _stack(rules: Sequence[Box], graphics: PageGraphics, lines: SpatialIndex[Line]) -> list[Box]:
     """The first rule, and those that follow it with a table between them."""
-    verticals = np.array(drawing.vertical, dtype=np.float64).reshape(-1, 4)
+    verticals = np.array(graphics.vertical, dtype=np.float64).reshape(-1, 4)
     stack = [rules[0]]
     for rule in rules[1:]:
         # The steps of an algorithm are between its head and a third rule.
         steps = len(stack) == 2 and _is_listing(_between(stack[0], stack[1]), lines)
         between = _between(stack[-1], rule)
-        if not steps and not _has_column(between, rules, verticals) and not _tabular(between, drawing, lines):
+        if not steps and not _has_column(between, rules, verticals) and not _tabular(between, graphics, lines):
             break
         stack.append(rule)
     return stack
@@ -180,10 +180,10 @@ def _between(upper: Box, lower: Box) -> Box:
     return (upper[0], upper[3], upper[2], lower[1])
 
 
-def _tabular(box: Box, drawing: PageGraphics, lines: SpatialIndex[Line]) -> bool:
+def _tabular(box: Box, graphics: PageGraphics, lines: SpatialIndex[Line]) -> bool:
     """Whether rows of cells, or the head of an algorithm, are between two rules."""
     own = _held(box, lines)
-    drawn = sum(area(cluster) for cluster in drawing.clusters if inside(cluster, box) > 0.5)
+    drawn = sum(area(cluster) for cluster in graphics.clusters if inside(cluster, box) > 0.5)
     if not own or drawn > MAX_DRAWN * area(box):
         return False
     if _is_listing(box, lines):

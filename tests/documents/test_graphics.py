@@ -6,7 +6,7 @@ from made_pages import GREY, WHITE, canvas, fill, grid, ink_words, line, picture
 
 from quoteweave.core.boxes import Box, iou
 from quoteweave.documents.layout.analyse import analyse_layout
-from quoteweave.documents.layout.drawing import MAX_CLUSTERS, find_graphics
+from quoteweave.documents.layout.graphics import MAX_CLUSTERS, find_graphics
 from quoteweave.documents.sources.raw_page import Raster
 
 
@@ -15,25 +15,25 @@ def rounded(boxes: tuple[Box, ...]) -> list[tuple[int, ...]]:
 
 
 def test_an_empty_page_shows_nothing() -> None:
-    drawing = find_graphics(picture(canvas()), [])
-    assert (drawing.horizontal, drawing.vertical, drawing.clusters) == ((), (), ())
+    graphics = find_graphics(picture(canvas()), [])
+    assert (graphics.horizontal, graphics.vertical, graphics.clusters) == ((), (), ())
 
 
 def test_text_is_no_drawing_and_no_rule() -> None:
     pixels, lines = canvas(), prose(50, 100)
     ink_words(pixels, lines)
-    drawing = find_graphics(picture(pixels), lines)
-    assert (drawing.horizontal, drawing.vertical, drawing.clusters) == ((), (), ())
+    graphics = find_graphics(picture(pixels), lines)
+    assert (graphics.horizontal, graphics.vertical, graphics.clusters) == ((), (), ())
 
 
 def test_rules_are_found_and_are_no_clusters() -> None:
     pixels = canvas()
     fill(pixels, (50, 100, 300, 100.5))
     fill(pixels, (400, 100, 401, 300), (120, 120, 220))
-    drawing = find_graphics(picture(pixels), [])
-    assert rounded(drawing.horizontal) == [(50, 100, 300, 101)]
-    assert rounded(drawing.vertical) == [(400, 100, 401, 300)]
-    assert drawing.clusters == ()
+    graphics = find_graphics(picture(pixels), [])
+    assert rounded(graphics.horizontal) == [(50, 100, 300, 101)]
+    assert rounded(graphics.vertical) == [(400, 100, 401, 300)]
+    assert graphics.clusters == ()
 
 
 def test_short_strokes_are_no_rules() -> None:
@@ -45,9 +45,9 @@ def test_short_strokes_are_no_rules() -> None:
 def test_rules_that_cross_are_not_broken_where_they_meet() -> None:
     pixels = canvas()
     grid(pixels, [50, 100, 150], [100, 130, 160])
-    drawing = find_graphics(picture(pixels), [])
-    assert rounded(drawing.horizontal) == [(50, y, 151, y + 1) for y in (100, 130, 160)]
-    assert rounded(drawing.vertical) == [(x, 100, x + 1, 161) for x in (50, 100, 150)]
+    graphics = find_graphics(picture(pixels), [])
+    assert rounded(graphics.horizontal) == [(50, y, 151, y + 1) for y in (100, 130, 160)]
+    assert rounded(graphics.vertical) == [(x, 100, x + 1, 161) for x in (50, 100, 150)]
 
 
 def test_rules_on_a_shade_are_found_and_the_shade_ends_like_rules() -> None:
