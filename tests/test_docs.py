@@ -25,7 +25,7 @@ from quoteweave.cli.reference import reference
 from quoteweave.collection.collection import Collection
 from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.pipeline.rag import StreamEvent
-from quoteweave.pipeline.runs.answer import RunOutcome
+from quoteweave.pipeline.runs.answer_dataset import RunOutcome
 from quoteweave.testing import ModelServer, Reply
 
 if TYPE_CHECKING:

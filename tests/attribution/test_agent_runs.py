@@ -23,7 +23,7 @@ from quoteweave.core.records import Query
 from quoteweave.core.runs import read_run
 from quoteweave.evaluation import ScoringRequest, score
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.pipeline.runs.retrieval import Questions
+from quoteweave.pipeline.runs.search_dataset import Questions
 from quoteweave.pipeline.settings import Limits
 from quoteweave.testing import FakeChat, ModelServer, Reply, make_library, write_citeme
 from quoteweave.testing.literature_server import LibraryServer

@@ -21,8 +21,8 @@ from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.pipeline.composition.make_search import lexical_fingerprints, read_all_terms
 from quoteweave.pipeline.composition.progress import Progress
-from quoteweave.pipeline.runs import retrieval
-from quoteweave.pipeline.runs.retrieval import PreparedRetriever, add_dataset_documents
+from quoteweave.pipeline.runs import search_dataset
+from quoteweave.pipeline.runs.search_dataset import PreparedRetriever, add_dataset_documents
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.terms.terms import read_terms
@@ -130,8 +130,8 @@ def evaluate(
         failures = {"b [red].pdf": "it is encrypted; give --password"}
         return PreparedRetriever(ranker, Search(ranker), documents, indexes, failures, notes)
 
-    monkeypatch.setattr(retrieval, "add_dataset_documents", ingest)
-    monkeypatch.setattr(retrieval, "prepare_retriever", subject)
+    monkeypatch.setattr(search_dataset, "add_dataset_documents", ingest)
+    monkeypatch.setattr(search_dataset, "prepare_retriever", subject)
 
     def run(*options: str) -> Result:
         where = ["--references", str(dataset), "-c", str(tmp_path / "collection")]

@@ -13,7 +13,7 @@ from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
-from quoteweave.pipeline.runs.retrieval import make_run_search
+from quoteweave.pipeline.runs.search_dataset import make_run_search
 from quoteweave.pipeline.search import POOL, Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.expanders.chat import ChatExpander

@@ -46,10 +46,10 @@ from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import Progress
-from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
+from quoteweave.pipeline.runs.answer_dataset import RunHooks, RunOutcome, answer_with
 from quoteweave.pipeline.runs.answerer import Predictor
 from quoteweave.pipeline.runs.config import RunSettings, read_run_file_as
-from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints
+from quoteweave.pipeline.runs.search_dataset import Questions, fingerprint_documents, index_fingerprints
 
 PAPER_DATASETS = ("citeme",)
 """Names of the datasets that ask for papers."""

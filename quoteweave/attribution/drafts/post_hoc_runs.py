@@ -36,10 +36,10 @@ from quoteweave.generation.citations import build_answer
 from quoteweave.generation.relevance import coverage, question_terms, weigh_terms, words_with_headings
 from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
 from quoteweave.pipeline.presets import PresetKind
-from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
+from quoteweave.pipeline.runs.answer_dataset import RunHooks, RunOutcome, answer_with
 from quoteweave.pipeline.runs.answerer import Predictor
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
-from quoteweave.pipeline.runs.retrieval import Questions
+from quoteweave.pipeline.runs.search_dataset import Questions
 from quoteweave.pipeline.search import Trace
 
 

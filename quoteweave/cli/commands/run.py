@@ -19,9 +19,9 @@ from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import dataset_file, load_dataset
 from quoteweave.pipeline.presets import load_preset
-from quoteweave.pipeline.runs.answer import PendingQuestions, RunHooks, RunOutcome, answer_dataset
+from quoteweave.pipeline.runs.answer_dataset import PendingQuestions, RunHooks, RunOutcome, answer_dataset
 from quoteweave.pipeline.runs.config import File, RunFile, preset_run_file, read_run_file_as
-from quoteweave.pipeline.runs.retrieval import Questions
+from quoteweave.pipeline.runs.search_dataset import Questions
 
 JSON = """--json prints a list with one object a setting:
 

@@ -31,7 +31,7 @@ from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.pipeline.composition.make_search import name_chat_model
-from quoteweave.pipeline.runs.retrieval import Questions, retriever_shown, search_dataset
+from quoteweave.pipeline.runs.search_dataset import Questions, retriever_shown, search_dataset
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object; figures are fractions, null where undefined:

@@ -49,7 +49,12 @@ from quoteweave.pipeline.runs.dataset_pictures import (
     pictures_in,
     without_captions,
 )
-from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_run_search
+from quoteweave.pipeline.runs.search_dataset import (
+    Questions,
+    fingerprint_documents,
+    index_fingerprints,
+    make_run_search,
+)
 from quoteweave.retrievers.chat_models import ChatModels
 from quoteweave.retrievers.terms.terms import Terms
 
@@ -342,10 +347,7 @@ def _names(documents: Sequence[str]) -> dict[str, str]:
     stems: dict[str, list[str]] = {}
     for name in documents:
         stems.setdefault(Path(name).stem, []).append(name)
-    return {
-        **{stem: names[0] for stem, names in stems.items() if len(names) == 1},
-        **{name: name for name in documents},
-    }
+    return {stem: names[0] for stem, names in stems.items() if len(names) == 1} | {name: name for name in documents}
 
 
 def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
@@ -375,10 +377,7 @@ def run_record(questions: Questions, setting: RunSettings, fingerprints: Mapping
     return RunRecord(
         # Values are made public, as steps may name endpoints of their own with credentials.
         configuration={"dataset": questions.dataset, **{name: _public(value) for name, value in dumped.items()}},
-        fingerprints={
-            "references": file_sha256(questions.references),
-            **fingerprints,
-        },
+        fingerprints={"references": file_sha256(questions.references), **fingerprints},
         noted={"endpoint": setting.destination} if setting.destination else {},
         seeds={"shuffled": {"order": setting.seed}, "published": {"order": PUBLISHED_SEED}}.get(setting.order, {}),
     )
