@@ -25,6 +25,7 @@ from quoteweave.core.answers import (
     TextEvent,
     UnresolvedMark,
 )
+from quoteweave.core.records import Kind, Quote
 from quoteweave.core.text.marks import Mark, MarkReader, parse_marks
 
 _NO_SPACE_BEFORE = ".,;:!?)]}"
@@ -134,26 +135,8 @@ class MarkResolver:
         elif missing:
             self.taken_out += 1
             text = f"[{', '.join(str(number) for number in quotes if number not in missing)}]"
-        citations = [
-            Citation(
-                mark=text,
-                start=0,
-                end=0,
-                kind=mark.kind,
-                number=number,
-                quote_id=quote.id,
-                document=quote.document,
-                page=quote.page,
-                page_label=quote.page_label,
-                bbox=quote.bbox,
-                section=quote.heading,
-                has_pages=quote.has_pages,
-                has_picture=quote.has_picture,
-            )
-            for number, quote in quotes.items()
-            if quote is not None
-        ]
-        yield self._shown.add(text, citations)
+        cited = ((number, quote) for number, quote in quotes.items() if quote is not None)
+        yield self._shown.add(text, [_citation_of(text, number, quote, kind=mark.kind) for number, quote in cited])
 
     def _blank_before(self, following: str) -> Iterable[AnswerPart]:
         """The whitespace before `following`, in place of any marks removed there."""
@@ -172,6 +155,25 @@ class MarkResolver:
             blank = blank.lstrip()
         if blank:
             yield self._shown.add(blank)
+
+
+def _citation_of(mark: str, number: int, quote: Quote, *, kind: Kind) -> Citation:
+    """The citation of a quote by a mark whose position is not known yet."""
+    return Citation(
+        mark=mark,
+        start=0,
+        end=0,
+        kind=kind,
+        number=number,
+        quote_id=quote.id,
+        document=quote.document,
+        page=quote.page,
+        page_label=quote.page_label,
+        bbox=quote.bbox,
+        section=quote.heading,
+        has_pages=quote.has_pages,
+        has_picture=quote.has_picture,
+    )
 
 
 def widest_blank(blanks: Iterable[str], following: str) -> str:

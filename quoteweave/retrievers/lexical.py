@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.place_names import PlaceName
@@ -166,6 +166,27 @@ class LexicalRetriever(Bm25Retriever):
         headings = self._headings_of(index)
         above = np.where(headings[at] >= 0, evidence.quote_scores[headings[at]], np.float32(0))
         fit = (evidence.quote_scores[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
+        self._add_form_bonus(fit, index, evidence, at)
+        fittest = np.zeros(index.page_count, dtype=fit.dtype)
+        np.maximum.at(fittest, of_page, fit)
+        # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
+        alike = fittest == 0
+        relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
+        if any(analysis.asks == "steps" for analysis in evidence.analyses):
+            # Those under the best heading come before those under the next, which may stand above them on the page.
+            for position, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
+                relative[np.isin(at, under)] = 1 - position * NEXT_HEADING
+        else:
+            relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, of_page)
+            relative[np.isin(at, self._describing(index, evidence, headings))] = 1
+        return relative
+
+    def _add_form_bonus(
+        self, fit: "npt.NDArray[Any]", index: LexicalIndex, evidence: PageEvidence, at: "Positions"
+    ) -> None:
+        """Add `FORM_BONUS` to the fit of quotes at these positions for each form that the question asks for."""
+        import numpy as np
+
         if (
             any(analysis.picture_types or analysis.labels for analysis in evidence.analyses)
             or evidence.parts["terms"].any()
@@ -183,19 +204,6 @@ class LexicalRetriever(Bm25Retriever):
         parts = [place for analysis in evidence.analyses for place in analysis.places if not place.is_page]
         if parts:
             fit += np.float32(FORM_BONUS) * np.isin(at, self._in_parts(index, evidence.parts["reference"], parts))
-        fittest = np.zeros(index.page_count, dtype=fit.dtype)
-        np.maximum.at(fittest, of_page, fit)
-        # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
-        alike = fittest == 0
-        relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
-        if any(analysis.asks == "steps" for analysis in evidence.analyses):
-            # Those under the best heading come before those under the next, which may stand above them on the page.
-            for position, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
-                relative[np.isin(at, under)] = 1 - position * NEXT_HEADING
-        else:
-            relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, of_page)
-            relative[np.isin(at, self._describing(index, evidence, headings))] = 1
-        return relative
 
     def _having(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
         """Positions of the quotes that are accepted, on the pages with the best scores above 0."""

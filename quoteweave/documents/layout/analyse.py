@@ -67,27 +67,30 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     legends, has_more = find_legends(raster, clusters, specks, free_lines)
     parts = ChartParts(raster, graphics.bars, legends)
     figures = find_figures(clusters, free_lines, page_size, specks=specks, parts=parts)
-    tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
+    tables += [table for figure in figures if (table := _as_table(figure)) is not None]
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])
     forms = labelled_tables(free_lines)
     labelled = [form.table for form in forms]
-    free_lines = _lines_outside(free_lines, labelled)
-    # Lines of running text in two columns are beside each other, and would be taken for the rows of a table.
-    paragraphs = _running_text(free_lines)
-    tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
-    tables = with_adjoining_rows(list(split_at_gutters(tables)), _lines_outside(free_lines, tables))
-    tables += tables_below_years(_lines_outside(free_lines, tables))
-    tables = with_heads(tables, _lines_outside(free_lines, tables))
-    tables += tagged
+    tables = [*_with_unruled_tables(tables, _lines_outside(free_lines, labelled)), *tagged]
     # Which lines form a block depends on all lines that are below each other.
     blocks = _blocks_outside(group_lines(_lines_outside(lines, [*tables, *figures])), labelled)
     blocks += [block for form in forms for text in form.texts for block in group_lines(text)]
-    tables += labelled
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     more = ("has more legends of charts than are looked for: a chart may be without its own",) if has_more else ()
-    return PageLayout(in_reading_order([*tables, *figures, *blocks]), (*_left_out(graphics), *more))
+    return PageLayout(in_reading_order([*tables, *labelled, *figures, *blocks]), (*_left_out(graphics), *more))
+
+
+def _with_unruled_tables(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
+    """Add the tables that only the alignment of these lines shows; complete all by rows and heads of these lines."""
+    # Lines of running text in two columns are beside each other, and would be taken for the rows of a table.
+    paragraphs = _running_text(lines)
+    aligned = aligned_tables([line for line in _lines_outside(lines, paragraphs) if line.upright])
+    tables = [*tables, *aligned]
+    tables = with_adjoining_rows(list(split_at_gutters(tables)), _lines_outside(lines, tables))
+    tables += tables_below_years(_lines_outside(lines, tables))
+    return with_heads(tables, _lines_outside(lines, tables))
 
 
 def _running_text(lines: Sequence[Line]) -> list[LineBlock]:
@@ -176,7 +179,7 @@ def _blocks_outside(blocks: Sequence[LineBlock], tables: Sequence[Table]) -> lis
     return [block_of(own) if len(own) < len(block.lines) else block for block, own in left if own]
 
 
-def _table_inside(figure: Figure) -> Table | None:
+def _as_table(figure: Figure) -> Table | None:
     """Turn a figure into a table if most of its lines are in aligned rows, as in a shaded table.
 
     The other lines are rows, too: the years above the columns, and the names of groups of rows.
