@@ -18,7 +18,7 @@ from quoteweave.attribution.agent.runs import TRAJECTORIES, answer_excerpts
 from quoteweave.attribution.agent.trajectory import read_trajectory
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.pipeline.runs.retrieval import Questions
+from quoteweave.pipeline.runs.search_dataset import Questions
 from quoteweave.pipeline.settings import Limits
 from quoteweave.testing import Reply, make_library, write_citeme
 

@@ -261,7 +261,7 @@ class Document(Record):
 T = TypeVar("T")
 
 
-def _both(a: tuple[T, ...] | None, b: tuple[T, ...] | None) -> tuple[T, ...] | None:
+def _common(a: tuple[T, ...] | None, b: tuple[T, ...] | None) -> tuple[T, ...] | None:
     if a is None or b is None:
         return b if a is None else a
     return tuple(item for item in a if item in b)
@@ -318,11 +318,11 @@ class Filter(Record):
         if {**metadata, **self.metadata} != metadata or (self.kind and other.kind and self.kind != other.kind):
             return nothing
         return type(self)(
-            documents=_both(self.documents, other.documents),
+            documents=_common(self.documents, other.documents),
             first_page=first,
             last_page=last,
             kind=self.kind or other.kind,
-            layouts=_both(self.layouts, other.layouts),
+            layouts=_common(self.layouts, other.layouts),
             metadata=metadata,
         )
 

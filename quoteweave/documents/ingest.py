@@ -133,13 +133,13 @@ def add(
         raise UsageError(f"add takes a list of paths; write [{str(paths)!r}]")
     options, progress, roots = options or AddOptions(), progress or AddProgress(), [Path(path) for path in paths]
     with collection.writer(options.wait_s) as writer:
-        run = _Run(collection, writer, options)
-        files = run.with_names(find_files(roots, run.passed_over, own=collection.root))
-        run.remove_vanished({path.resolve() for path in roots if path.is_dir()}, files)
-        run.add(files, progress)
+        update = _Update(collection, writer, options)
+        files = update.with_names(find_files(roots, update.passed_over, own=collection.root))
+        update.remove_vanished({path.resolve() for path in roots if path.is_dir()}, files)
+        update.add(files, progress)
         progress.on_index()
         notes = sync_indexes(collection, writer, options.pictures)
-        return run.report(notes, writer.finish_removals())
+        return update.report(notes, writer.finish_removals())
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ class _Unread:
     stamp: FileStamp
 
 
-class _Run:
-    """The state of one `add`."""
+class _Update:
+    """One update of a collection from files: what it has done so far, for the report."""
 
     def __init__(self, collection: Collection, writer: Writer, options: AddOptions) -> None:
         self._collection, self._writer, self._options = collection, writer, options

@@ -120,7 +120,7 @@ def _question(
     row: dict[str, float | None] = {}
     scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
     for metric in metrics if convention == "published" else _strictly_computed(metrics, prediction):
-        if example.task not in WITHOUT_WORDS or not _says(metric, "compares_words"):
+        if example.task not in WITHOUT_WORDS or not _has_flag(metric, "compares_words"):
             row |= _checked(metric, metric.row(scored, example), example)
     return ScoredQuestion(
         example=example.id,
@@ -146,12 +146,13 @@ def _checked(metric: Metric, row: Row, example: Example) -> Row:
 def _strictly_computed(metrics: Sequence[Metric], prediction: Prediction) -> list[Metric]:
     """The metrics that the strict convention computes for a prediction."""
     if prediction.error is not None:
-        return [metric for metric in metrics if _says(metric, "counts_failures")]
+        return [metric for metric in metrics if _has_flag(metric, "counts_failures")]
     wordless = does_not_answer(prediction)
-    return [metric for metric in metrics if not (wordless and _says(metric, "compares_words"))]
+    return [metric for metric in metrics if not (wordless and _has_flag(metric, "compares_words"))]
 
 
-def _says(metric: Metric, what: Literal["compares_words", "counts_failures"]) -> bool:
+def _has_flag(metric: Metric, what: Literal["compares_words", "counts_failures"]) -> bool:
+    """Whether a metric has this optional attribute, and sets it."""
     return bool(getattr(metric, what, False))
 
 

@@ -217,7 +217,7 @@ def _is_article(amount: Amount) -> bool:
 
 
 def _missing_amount(amount: Amount, evidence: CitedEvidence, statement: str, present: Sequence[Amount]) -> _Finding:
-    explained = _explained(amount, evidence, statement, present)
+    explained = _explanation_of(amount, evidence, statement, present)
     if explained is not None:
         return _Finding("unchecked", f"{amount.text} {explained}.")
     if evidence.has_value(amount):
@@ -227,7 +227,7 @@ def _missing_amount(amount: Amount, evidence: CitedEvidence, statement: str, pre
     return _not_found(amount.text)
 
 
-def _explained(amount: Amount, evidence: CitedEvidence, statement: str, present: Sequence[Amount]) -> str | None:
+def _explanation_of(amount: Amount, evidence: CitedEvidence, statement: str, present: Sequence[Amount]) -> str | None:
     """Explain how a number that does not occur may be right nevertheless; None if no explanation applies."""
     small = _is_small_count(amount)
     if small and evidence.has_other_count(amount):
@@ -275,7 +275,7 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
         reason = f"What it cites has {other.amount} for {other.year}, and for {other.said_year} {other.instead}."
         return _Finding("unsupported", reason)
     if number := _qualified_otherwise(statement, evidence):
-        return _Finding("unchecked", _instead(*number))
+        return _Finding("unchecked", _reason_of_difference(*number))
     if evidence.has_sentence(statement):
         return None
     contrary = find_contrary(statement, evidence.sentences, dict.fromkeys(words(statement), 1.0))
@@ -328,14 +328,14 @@ def _of_another(statement: str, closest: Sequence[str], sentences: Sequence[str]
         return _Finding("unchecked", f"It has “{found.said}”{beside} where what it cites has “{found.cited}”.")
     roles = [find_changed_role(statement, one) for one in closest]
     if roles and roles[0] and all(roles):
-        return _Finding("unchecked", _instead(*roles[0]))
+        return _Finding("unchecked", _reason_of_difference(*roles[0]))
     subject = find_other_subject(statement, sentences)
     return subject and _Finding(
         "unchecked", f"What it cites may say this of “{subject.cited}”, not of “{subject.said}”."
     )
 
 
-def _instead(said: str, cited: str) -> str:
+def _reason_of_difference(said: str, cited: str) -> str:
     return f"It has “{said}” where what it cites has “{cited}”."
 
 
