@@ -103,6 +103,13 @@ def test_a_list_leads_to_every_file_that_knows_one_of_its_kind(new: str, named: 
     assert [path for path in sorted(knowing - places) if not path.startswith(folders)] == []
 
 
+def test_the_table_has_a_row_for_each_list() -> None:
+    rows = re.findall(r"^\| \[([^]]+)\]\(#([^)]+)\) \|", PAGE, re.MULTILINE)
+    lists = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
+    assert [name.capitalize() for name, _ in rows] == [each.capitalize() for each in lists]
+    assert [anchor for _, anchor in rows] == [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in lists]
+
+
 @pytest.mark.parametrize("path", ["collection/filters.py", "index/milvus/schema.py"])
 def test_each_search_looks_at_every_field_of_a_filter(path: str) -> None:
     assert [field for field in Filter.model_fields if f"where.{field}" not in SOURCES[path]] == []
