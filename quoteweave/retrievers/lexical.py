@@ -40,9 +40,12 @@ MIN_PAGE_SHARE = 0.4
 FURTHER_QUOTE = 0.8
 # Weight of the BM25 of the heading above a quote, relative to the quote's own.
 HEADING_WEIGHT = 0.6
-# For questions that ask for steps: the number of headings whose quotes are kept together, how many quotes of each are
-# kept from its first one on and from its best-fitting one on, and by how much those under the next heading fit less.
-SECTIONS, MAX_TOGETHER, FROM_FITTEST, NEXT_HEADING = 2, 8, 2, 0.001
+# For questions that ask for steps, whose quotes under one heading are kept together: under how many headings,
+SECTIONS = 2
+# how many quotes from the first under the heading on, and how many from the best-fitting one on,
+MAX_TOGETHER, FROM_FITTEST = 8, 2
+# and by how much the quotes under each further heading fit less.
+NEXT_HEADING = 0.001
 # For questions that ask what a thing does: how many of the first quotes under the heading that names it count as the
 # best-fitting ones of their page.
 DESCRIBING = 3

@@ -28,8 +28,8 @@ SHORT_TEXT = 6
 HEADING_SIZE = 1.3
 LARGE_TYPE = 16.0
 
-# The least share of a box of ink, or of a line, inside the table or cluster to which it belongs; of a figure that is
-# the drawing of a table; and of a table that is part of a cluster, which contains everything but its rules.
+# The least share of what is inside a table or a cluster of ink for it to belong to that: of a line or a box of ink; of
+# a figure, which then is the table's own ink; and of a table, whose rules alone may be outside of its cluster.
 MIN_INSIDE, MIN_FIGURE_IN_TABLE, MIN_TABLE_IN_CLUSTER = 0.5, 0.7, 0.9
 # If a larger share of one table is inside another, the two are readings of one table.
 MAX_OVERLAP = 0.2
