@@ -36,7 +36,12 @@ def find_rules(
     """
     import cv2
 
-    channels = cv2.split(picture.pixels)
+    left, top, right, bottom = _inked(ink, picture.scale)
+    offset = np.array([left, top] * 2) / picture.scale
+    ink, words = ink[top:bottom, left:right], words - offset
+    if not ink.size:
+        return (), ()
+    channels = cv2.split(picture.pixels[top:bottom, left:right])
     strongest = cv2.max if dark else cv2.min
     shade = strongest(strongest(channels[0], channels[1]), channels[2])
     coarse, scale = downsampled(ink, picture.scale)
@@ -46,8 +51,35 @@ def find_rules(
     for wide in (True, False):
         thin = _thin(shade, picture.scale, threshold, wide=wide, dark=dark)
         lines = _lines(_bridged(thin, ink, picture.scale, wide=wide), picture.scale, wide=wide)
-        found.append(tuple(_distinct([*lines, *_ends(solid, scale, wide=wide)])))
+        found.append(tuple(_shifted(rule, offset) for rule in _distinct([*lines, *_ends(solid, scale, wide=wide)])))
     return found[0], found[1]
+
+
+def _inked(ink: "MatLike", scale: float) -> tuple[int, int, int, int]:
+    """The part of a page, in pixels, beyond which nothing changes its rules: its ink, and a margin on all sides.
+
+    The margin is as wide as what a rule is compared with. It begins at a square of `downsampled`, and ends at one or at
+    the page's edge.
+    """
+    import cv2
+
+    x, y, width, height = cv2.boundingRect(ink)
+    if not width:
+        return 0, 0, 0, 0
+    step, margin = _step(ink, scale), 2 * _reach(scale)
+    left, top = (max(0, edge - margin) // step * step for edge in (x, y))
+    right, bottom = (-(-(edge + margin) // step) * step for edge in (x + width, y + height))
+    return left, top, min(right, ink.shape[1]), min(bottom, ink.shape[0])
+
+
+def _shifted(box: Box, offset: npt.NDArray[np.float64]) -> Box:
+    x1, y1, x2, y2 = (np.array(box) + offset).tolist()
+    return x1, y1, x2, y2
+
+
+def _reach(scale: float) -> int:
+    """How many pixels across a rule are compared with it."""
+    return int(RULE_THICKNESS * scale) + 2 | 1
 
 
 def _even_out(solid: npt.NDArray[np.uint8], words: npt.NDArray[np.float64]) -> None:
@@ -63,7 +95,7 @@ def _thin(shade: "MatLike", scale: float, threshold: int, *, wide: bool, dark: b
     """A mask that is 255 where a pixel differs from both sides of it, across the direction of a rule."""
     import cv2
 
-    reach = int(RULE_THICKNESS * scale) + 2 | 1
+    reach = _reach(scale)
     kernel = np.ones((reach, 1) if wide else (1, reach), dtype=np.uint8)
     contrast = cv2.morphologyEx(shade, cv2.MORPH_TOPHAT if dark else cv2.MORPH_BLACKHAT, kernel)
     return cv2.threshold(contrast, threshold, 255, cv2.THRESH_BINARY)[1]
@@ -132,10 +164,16 @@ def downsampled(mask: "MatLike", scale: float) -> tuple["MatLike", float]:
     """Downsample the mask to squares about a point wide; return it with the squares per point."""
     import cv2
 
-    step = max(1, min(int(scale), *mask.shape))
+    step = _step(mask, scale)
     height, width = (side // step for side in mask.shape)
     whole = mask[: height * step, : width * step]
     return cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), scale / step
+
+
+def _step(mask: "MatLike", scale: float) -> int:
+    """The side of a square about a point wide, in pixels."""
+    sides: tuple[int, ...] = mask.shape
+    return max(1, min(int(scale), *sides))
 
 
 def contour_box(shape: "MatLike", scale: float) -> Box:
