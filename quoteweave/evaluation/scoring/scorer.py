@@ -7,7 +7,7 @@ that do so (those with `compares_words`) and counts it; `published` compares it 
 Retrieval is scored within the question's document and over the whole collection (`score_retrieval`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -76,8 +76,9 @@ def score_predictions(
         0.5
     """
     by_example = {prediction.example: prediction for prediction in predictions}
+    wordless = {one.example for one in predictions if does_not_answer(one)}  # once: it takes as long as a metric
     questions = [
-        _question(example, by_example[example.id], metrics, convention=settings.convention)
+        _question(example, by_example[example.id], metrics, convention=settings.convention, wordless=wordless)
         for example in examples
         if example.id in by_example
     ]
@@ -87,7 +88,7 @@ def score_predictions(
         **settings.model_dump(exclude={"by"}),
         clusters="question" if all(example.cluster is None for example in examples) else "document",
         failed=sum(question.error is not None for question in questions),
-        not_answered=sum(does_not_answer(by_example[question.example]) for question in questions),
+        not_answered=sum(question.example in wordless for question in questions),
         missing=len(examples) - len(questions),
         figures=_figures(aggregates, counted, intervals),
         breakdowns=breakdowns(counted, aggregates, intervals, by=settings.by),
@@ -116,10 +117,13 @@ def _question(
     metrics: Sequence[Metric],
     *,
     convention: Convention,
+    wordless: Container[str],
 ) -> ScoredQuestion:
     row: dict[str, float | None] = {}
     scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
-    for metric in metrics if convention == "published" else _strictly_computed(metrics, prediction):
+    if convention == "strict":
+        metrics = _strictly_computed(metrics, prediction, wordless=prediction.example in wordless)
+    for metric in metrics:
         if example.task not in WITHOUT_WORDS or not _has_flag(metric, "compares_words"):
             row |= _checked(metric, metric.row(scored, example), example)
     return ScoredQuestion(
@@ -143,11 +147,10 @@ def _checked(metric: Metric, row: Row, example: Example) -> Row:
     return row
 
 
-def _strictly_computed(metrics: Sequence[Metric], prediction: Prediction) -> list[Metric]:
+def _strictly_computed(metrics: Sequence[Metric], prediction: Prediction, *, wordless: bool) -> list[Metric]:
     """The metrics that the strict convention computes for a prediction."""
     if prediction.error is not None:
         return [metric for metric in metrics if _has_flag(metric, "counts_failures")]
-    wordless = does_not_answer(prediction)
     return [metric for metric in metrics if not (wordless and _has_flag(metric, "compares_words"))]
 
 
