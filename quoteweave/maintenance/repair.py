@@ -42,9 +42,10 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
         return check(root, on_file) if _renew_lexical(root) else first
     advice: dict[str, str] = {}
     lost: list[Damage] = []
-    if any(damage.part in ("header", "catalogue") for damage in first.damaged):
+    second = first
+    if any(damage.part in ("header", "catalogue") for damage in first.damaged):  # these hide what else is damaged
         lost = _repair_catalogue(root, first)
-    second = check(root, on_file)
+        second = check(root, on_file)
     with Collection.open(root) as collection, collection.writer() as writer:
         repairing = _Repair(collection, writer, advice)
         repairing.documents()

@@ -138,10 +138,13 @@ def test_a_check_names_what_is_damaged_and_repairs_what_it_can(whole: list[Any],
         assert read_all(copy) == whole
 
 
-def test_an_index_whose_manifest_is_lost_is_built_from_its_vectors(whole: list[Any], copy: Path) -> None:
+@pytest.mark.parametrize("beside", ["", "collection.json"])  # without which nothing says what the folder holds
+def test_an_index_whose_manifest_is_lost_is_built_from_its_vectors(whole: list[Any], copy: Path, beside: str) -> None:
     with Collection.open(copy) as collection:
         (folder,) = (state.folder for state in collection.indexes() if state.name == "one@flat")
     (folder / "index.json").write_bytes(b"{")
+    if beside:
+        (copy / beside).write_bytes(b"{")
     assert not check(copy).whole
     assert check_and_repair(copy).whole
     assert check(copy).damaged == ()
