@@ -193,7 +193,9 @@ def test_segments_are_few_and_each_document_is_in_one(tmp_path: Path) -> None:
 def test_a_small_segment_stands_behind_a_large_one(tmp_path: Path) -> None:
     large = [made_quote(f"timber {i}", page=i) for i in range(700)]
     small = [made_quote("grain"), made_quote("Figure 2: ship", layout="caption")]
-    with make_collection(tmp_path, {"a": large, "b": small}) as made:
+    with make_collection(tmp_path, {"a": large}) as made:
+        with made.writer() as writer:
+            put(writer, tmp_path / "files", "b", small)
         assert len(made.segments()[0]) == 2
         for retriever in (Bm25Retriever(made), LexicalRetriever(made), TfidfRetriever(made)):
             assert found(retriever) == ["b"] * len(found(retriever)) != []
