@@ -264,7 +264,7 @@ CEREALS = [
 
 
 @pytest.mark.parametrize(
-    ("retriever", "order"), [(None, "123"), (("bm25",), "123"), (("MODEL",), "312"), (("lexical", "MODEL@page"), "312")]
+    ("retriever", "order"), [(None, "312"), (("bm25",), "123"), (("MODEL",), "312"), (("lexical", "MODEL@page"), "312")]
 )
 def test_candidates_are_ranked_by_the_retrievers_that_are_named(
     tmp_path: Path, retriever: tuple[str, ...] | None, order: str

@@ -1,10 +1,11 @@
 """Reads JSON that people write, and refuses objects with a name given twice, of which others keep only the last."""
 
 import json
-import re
 from typing import Any
 
-_TOKEN = re.compile(r'"(?P<name>(?:[^"\\]|\\.)*+)"(?P<colon>\s*+:)?|(?P<brace>[{}])')
+from quoteweave.core.lazy_regex import lazy_regex
+
+_TOKEN = lazy_regex(r'"(?P<name>(?:[^"\\]|\\.)*+)"(?P<colon>\s*+:)?|(?P<brace>[{}])')
 
 
 class RepeatedName(json.JSONDecodeError):
