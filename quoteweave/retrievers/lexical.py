@@ -16,8 +16,8 @@ from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.index.term_weights import distinct
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
-from quoteweave.retrievers.pages.literal_matches import by_word, has_literally, is_literal, sought_in
-from quoteweave.retrievers.pages.reasons import describe_interpretation, reasons_for
+from quoteweave.retrievers.pages.literal_matches import has_literally, is_literal, sought_in
+from quoteweave.retrievers.pages.reasons import describe_interpretation, reasons_for, synonyms_in
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms.terms import Terms, finance
 
@@ -134,7 +134,7 @@ class LexicalRetriever(Bm25Retriever):
             pages=pages,
             places=tuple(sorted(map(str, evidence.found_places))),
             spellings=evidence.spellings,
-            synonyms=by_word(evidence.sources.get("synonym", ())),
+            synonyms=synonyms_in(evidence),
         )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":

@@ -20,7 +20,7 @@ def parse_json(data: bytes | bytearray) -> object:
     value, and for an escape such as `\\ud800` that is a lone surrogate: such text cannot be stored or sent.
     """
     try:
-        found = load_json(bytes(data))
+        found = load_json(data)
         if _SURROGATE.search(data):
             json.dumps(found, ensure_ascii=False).encode()
     except json.JSONDecodeError:

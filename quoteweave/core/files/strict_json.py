@@ -16,7 +16,7 @@ class _Repeated(Exception):
     pass
 
 
-def load_json(content: str | bytes) -> Any:
+def load_json(content: str | bytes | bytearray) -> Any:
     """What JSON says. Raises RepeatedName, and otherwise as `json.loads`: ValueError, RecursionError.
 
     >>> load_json('{"k": 5}')

@@ -34,9 +34,10 @@ def synonyms_for(question: str, is_known: Callable[[str], bool]) -> dict[str, tu
         if one[0][0].isupper() and question[: one.start()].strip():
             continue
         whole = one[0].casefold()
-        is_listed = _synonyms_of(whole.replace("-", "")) != ""
+        is_listed = "-" in whole and _synonyms_of(whole.replace("-", "")) != ""
         for word in [whole] if is_listed else whole.split("-"):
-            if not any(is_known(stem) or any(map(is_known, words_alike(stem))) for stem in words(word)):
+            stems = words(word)
+            if stems and not any(is_known(stem) or any(map(is_known, words_alike(stem))) for stem in stems):
                 others = _synonyms_of(word.replace("-", "")).split()
                 if known := [other for other in others if all(map(is_known, words(other)))]:
                     found[word] = tuple(known[:MAX_SYNONYMS])

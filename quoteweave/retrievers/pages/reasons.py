@@ -25,6 +25,11 @@ WORDS_SHOWN = 8
 MIN_SHOWN = 0.01
 
 
+def synonyms_in(evidence: PageEvidence) -> dict[str, tuple[str, ...]]:
+    """The question's words that no page searched has, each with the synonyms that were searched for instead."""
+    return by_word(evidence.sources.get("synonym", ()))
+
+
 def describe_interpretation(
     evidence: PageEvidence, scorer: EvidenceScorer, within: "Mask | None" = None
 ) -> tuple[str, ...]:
@@ -36,8 +41,8 @@ def describe_interpretation(
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.sources["acronyms"]]
     lines += [f"also spelled: {spelling}" for spelling in evidence.sources["spelling"]]
-    synonyms = by_word(evidence.sources.get("synonym", ()))
-    lines += [f"on no page: {word}; searched for {', '.join(others)}" for word, others in synonyms.items()]
+    replaced = synonyms_in(evidence).items()
+    lines += [f"on no page: {word}; searched for {', '.join(synonyms)}" for word, synonyms in replaced]
     for analysis in evidence.analyses:
         names = [*analysis.labels, *analysis.places]
         missing = [name for name in names if not _is_found(name, evidence, scorer.index, within)]
