@@ -31,10 +31,10 @@ def server(running: LibraryServer) -> Iterator[LibraryServer]:
     running.clear_faults()
 
 
-def options(server: LibraryServer) -> dict[SourceName, SourceOptions]:
+def options(server: LibraryServer, per_second: float = 1000) -> dict[SourceName, SourceOptions]:
     return {
-        "semantic-scholar": SourceOptions(base_url=server.semantic_scholar_url, per_second=1000),
-        "openalex": SourceOptions(base_url=server.openalex_url, per_second=1000),
+        "semantic-scholar": SourceOptions(base_url=server.semantic_scholar_url, per_second=per_second),
+        "openalex": SourceOptions(base_url=server.openalex_url, per_second=per_second),
     }
 
 
@@ -44,15 +44,18 @@ def paths(server: LibraryServer) -> list[str]:
     return [next(name for name in SEARCHES if path.endswith(name)) for path in asked if path.endswith(SEARCHES)]
 
 
-def attribute(server: LibraryServer, folder: Path, name: SourceName, *, ahead: bool) -> tuple[Attribution, ...]:
+def attribute(
+    server: LibraryServer, folder: Path, name: SourceName, *, ahead: bool, per_second: float = 1000
+) -> tuple[Attribution, ...]:
     excerpt = server.library.excerpts[0]
     own = server.library.paper(excerpt.source)
     before = PublicationDate.parse(str(own.published))
+    paced = options(server, per_second)
     with ask_ahead(
-        [name], excerpt.text if ahead else "Two. Claims.", before=before, not_from=own.title, options=options(server)
+        [name], excerpt.text if ahead else "Two. Claims.", before=before, not_from=own.title, options=paced
     ) as asked:
         opened = open_literature(
-            asked if ahead else [name], papers=folder, before=before, not_from=own.title, options=options(server)
+            asked if ahead else [name], papers=folder, before=before, not_from=own.title, options=paced
         )
         with opened as literature:
             return run_sync(literature.attribute(excerpt.text))
@@ -97,13 +100,14 @@ def test_nothing_is_asked_for_several_claims_and_a_text_without_words_is_refused
 
 
 def test_an_error_is_that_of_the_first_asking(server: LibraryServer, tmp_path: Path) -> None:
+    # Of the searches that are sent side by side, the second would be sent half a second after the first, which ends it.
     server.fail("/openalex/works", 400, None)
     with pytest.raises(SourceRefused, match="400"):
-        attribute(server, tmp_path / "ahead", "openalex", ahead=True)
+        attribute(server, tmp_path / "ahead", "openalex", ahead=True, per_second=2)
     asked = len(paths(server))
     server.requests.clear()
     with pytest.raises(SourceRefused, match="400"):
-        attribute(server, tmp_path / "plain", "openalex", ahead=False)
+        attribute(server, tmp_path / "plain", "openalex", ahead=False, per_second=2)
     assert asked == len(paths(server))
 
 
