@@ -6,7 +6,8 @@ A line of it begins with a word's stem, followed by the words that mean the same
 word is meant is the sum, over the senses of both, of the shares that the sense has in the uses of each, counted in
 WordNet's tagged texts: "bank" is no synonym of "trust", though one of its senses is. A word with a wider sense, such as
 "meal" for "lunch", counts `WIDER` as much, unless the sense is that of more than `WIDEST` others, as "person" is. Of
-words with the same stem, each counts by how often it is used.
+words with the same stem, each counts by how often it is used. The stem of a word that is used `FREQUENT` times in these
+texts is followed by an asterisk.
 """
 
 import gzip
@@ -20,6 +21,7 @@ from pathlib import Path
 from quoteweave.core.text.tokens import words
 
 LEAST, WIDER, WIDEST, MOST = 0.05, 0.4, 50, 8
+FREQUENT = 20
 OUTPUT = Path(__file__).parents[1] / "quoteweave" / "core" / "text" / "synonyms.txt.gz"
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -41,9 +43,10 @@ def main(folder: Path) -> None:
             if stem != key and found[0] >= LEAST:
                 table[key][stem] = max(table[key].get(stem, found), found)
     lines = []
-    for key in sorted(table):
+    frequent = {key for key, used in of_key.items() if used >= FREQUENT}
+    for key in sorted(table.keys() | frequent):
         best = sorted(table[key].values(), key=lambda found: (-found[0], found[1]))[:MOST]
-        lines.append(" ".join([key, *(other for _, other in best)]) + "\n")
+        lines.append(" ".join([key + "*" * (key in frequent), *(other for _, other in best)]) + "\n")
     OUTPUT.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
     print(f"{OUTPUT}: {len(lines)} words, {OUTPUT.stat().st_size / 1000:.0f} kB")
 

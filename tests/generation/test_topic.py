@@ -79,6 +79,17 @@ def test_of_few_pages_a_synonym_of_a_word_that_no_page_has_is_a_sign() -> None:
     assert not is_on_topic(question_terms("When is lunch?"), few.model_copy(update={"synonyms": {}}))
 
 
+def test_of_few_pages_a_frequent_word_that_none_has_counts_less_than_a_seldom_one() -> None:
+    given = context(["A refund takes two weeks."]).model_copy(
+        update={"rarity": {"refund": 0.6, "money": 1.0, "hamster": 1.0}}
+    )
+    money, hamster = (question_terms(f"When is the refund of {word}?") for word in ("money", "hamster"))
+    few, many = (given.model_copy(update={"pages": pages}) for pages in (1, 300))
+    assert is_on_topic(money, few)
+    assert not is_on_topic(hamster, few)
+    assert topic_margin(money, many) == topic_margin(hamster, many)
+
+
 def test_hits_from_many_documents_are_a_weaker_sign() -> None:
     one = [quote("A lynx was seen."), *(quote(f"Dues {n}", page=n) for n in range(1, 8))]
     many = [quote("A lynx was seen."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(1, 8))]

@@ -1,4 +1,4 @@
-"""English words that mean the same as a question's, from WordNet 3.0.
+"""English words that mean the same as a question's, and which words are frequent, from WordNet 3.0.
 
 `tools/make_synonyms.py` writes the list; WordNet's licence is in `synonyms.licence.txt`.
 """
@@ -15,6 +15,7 @@ from quoteweave.core.text.tokens import words
 
 MAX_SYNONYMS = 3
 """The most synonyms that replace a word: the likeliest of those that the texts have."""
+FREQUENT_MARK = "*"
 _LETTERS = lazy_regex(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
@@ -44,14 +45,20 @@ def synonyms_for(question: str, is_known: Callable[[str], bool]) -> dict[str, tu
     return found
 
 
+def is_frequent(stem: str) -> bool:
+    """Whether a word, stemmed, is frequent in English ("money"), so that texts often say it by another word."""
+    return stem in _list()[1]
+
+
 def _synonyms_of(word: str) -> str:
     """The synonyms of a word, likeliest first, with spaces between them; "" for none."""
-    return _synonyms().get("".join(words(word)), "")
+    return _list()[0].get("".join(words(word)), "")
 
 
 @cache
-def _synonyms() -> dict[str, str]:
-    """The synonyms of each word, by its stem."""
+def _list() -> tuple[dict[str, str], frozenset[str]]:
+    """The synonyms of each word, by its stem, and the stems of frequent words."""
     packed = resources.files(__package__).joinpath("synonyms.txt.gz").read_bytes()
-    lines = (line.partition(" ") for line in gzip.decompress(packed).decode().splitlines())
-    return {stem: others for stem, _, others in lines}
+    lines = [line.partition(" ") for line in gzip.decompress(packed).decode().splitlines()]
+    synonyms = {stem.removesuffix(FREQUENT_MARK): others for stem, _, others in lines}
+    return synonyms, frozenset(stem[:-1] for stem, _, _ in lines if stem.endswith(FREQUENT_MARK))

@@ -18,10 +18,11 @@ weight, with the text around it:
   one that has the words by chance is easily found.
 
 Many pages have a word by chance, and few pages lack one by chance. Below `MANY_PAGES` pages, whose size is from 0 to 1
-by the logarithm of their number, CHANCE is therefore multiplied by the size, and ABSENT by half of 1 + size, except for
-names; a word may be replaced by another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how
-far can I ride" by "a range of 60 km", `with_quantity`). A word that no page has may be said by a synonym
-(`Context.synonyms`), which is less certain: ABSENT still counts for it, multiplied by the size.
+by the logarithm of their number, CHANCE is therefore multiplied by the size, and ABSENT by half of 1 + size, or by the
+size for a frequent word ("money"), which texts often say otherwise, but not for names. A word may be replaced by
+another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a range of 60
+km", `with_quantity`). One that no page has may be said by a synonym (`Context.synonyms`), which is less certain: ABSENT
+still counts for it, multiplied by the size once more.
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
@@ -30,8 +31,8 @@ about?"). For a question in another language than the quotes, only its names and
 If the retriever does not know how rare words are, chance cannot be judged: the weight held, less half of the weight
 missing and half of the share scattered, must then be at least `UNKNOWN_THRESHOLD`.
 
-The constants were fitted by logistic regression to questions of MMLongBench-Doc, to others about the same documents and
-to questions about other things, and rounded: `benchmarks/off_topic.py` has these, and draws the curve.
+The constants were fitted by logistic regression to questions of MMLongBench-Doc, to others about its documents and to
+others about other things, and rounded (`benchmarks/off_topic.py`).
 """
 
 import itertools
@@ -57,6 +58,7 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import light_words, verbs_of
 from quoteweave.core.text.references.mentions import heading_names, labels_in, page_names, without_places
+from quoteweave.core.text.synonyms import is_frequent
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import unit_words
 from quoteweave.generation.answer_text import join_with_and
@@ -97,8 +99,7 @@ _TIME_OF_YEAR = lazy_regex(
 )
 _CALLED = lazy_regex(
     r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|(?:co-?op(?:erative)?)|society"
-    r"|charity|foundation|agency|device"
-    r"|appliance|product|machine)\b(?!\s+(?!has|have|is|are|was|were|does|do|did|in|on|at|by|for|to|sell)[a-z])",
+    r"|charity|foundation|agency|device|appliance|product|machine)\b(?!\s+(?!has|have|is|are|was|were|does|do|did|in|on|at|by|for|to|sell)[a-z])",
     re.IGNORECASE,
 )
 MAX_READ, MAX_CHARACTERS = 15, 500
@@ -183,7 +184,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     times = Counter(
         word for quote, words_of_quote in quotes if quote.document == best.document for word in common & words_of_quote
     )
-    lacking = _lacking(question, absent, size) + size * (1 + size) / 2 * len(replaced & common)
+    lacking = _lacking(question, absent, size) + size * _lacking(question, common & replaced, size)
     margin = HELD * _weight(common, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(common))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
@@ -194,16 +195,16 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
 
 
 def _lacking(question: QuestionTerms, absent: frozenset[str], size: float) -> float:
-    """How many words are absent, without verbs; in a collection of few pages, words other than names count less."""
+    """How many words are absent, without verbs; among few pages, names count in full, and frequent words least."""
     did = _WHO_DID.match(question.analysis.text)
     verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ())
-    return sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - (verbs - question.names))
+    counted = absent - (verbs - question.names)
+    return sum(1.0 if word in question.names else size if is_frequent(word) else (1 + size) / 2 for word in counted)
 
 
 def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
     """In a question in another language, whose verbs are not known: an absent word that may be its verb."""
-    language = foreign_language(question.analysis.text)
-    if language is None:
+    if (language := foreign_language(question.analysis.text)) is None:
         return frozenset()
     text = question.analysis.text
     verbs = (words(word) for word in _surfaces(text) if not language.is_noun(word, text))
@@ -338,8 +339,7 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
     words may say what somebody does.
     """
     text, reasons, own_words = question.analysis.text, list[str](), {*map(str.casefold, _PIECE.findall(asked_as))}
-    differ = language_difference(text, context)
-    if differ is not None:
+    if (differ := language_difference(text, context)) is not None:
         there = f", and what was found in {differ.documents}" if differ.documents else ""
         reasons.append(
             f"The question seems to be in {differ.question}{there}: words are matched as they are written, so ask in "
@@ -383,9 +383,9 @@ def _adjacent_pairs(question: QuestionTerms, among: Mapping[str, float], quotes:
     pairs = {pair for pair in question.pairs if pair[0] in among and pair[1] in among}
     found: set[tuple[str, str]] = set()
     for quote in quotes if pairs else ():
+        found |= pairs.intersection(itertools.pairwise(quote_words(quote)))
         if len(found) >= MAX_ADJACENT:
             break
-        found |= pairs.intersection(itertools.pairwise(quote_words(quote)))
     return min(len(found), MAX_ADJACENT)
 
 
