@@ -36,6 +36,8 @@ class ForeignLanguage:
     """Its ISO 639-1 code; several codes if it is not certain which language it is."""
     function_words: frozenset[str]
     """Its articles, pronouns, prepositions, auxiliaries and the like, in lower case."""
+    asking: frozenset[str]
+    """Those that begin a question and are no English words, such as "welche"."""
     light: frozenset[str]
     """Words that say little beside what a question is about, stemmed, such as "kostet"."""
     articles: frozenset[str]
@@ -97,11 +99,15 @@ def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguag
     """The language of a question: the one whose function words are most frequent in it; None for English.
 
     If two have equally many, the data of both are combined ("Como se instala?" may be Spanish or Portuguese). None too
-    for a question that has fewer than `least` of them. (`generation.languages` guesses the language of texts, of any
-    length, by other words, each of which is frequent in few languages.)
+    for a question that has fewer than `least` of them; one that asks, at its beginning, counts twice.
+    (`generation.languages` guesses the language of texts, of any length, by other words, each of which is frequent in
+    few languages.)
     """
     said = _WORD.findall(question.casefold())
-    times = {name: sum(word in one.function_words for word in said) for name, one in foreign_languages().items()}
+    times = {
+        name: sum(word in one.function_words for word in said) + (not one.asking.isdisjoint(said[:1]))
+        for name, one in foreign_languages().items()
+    }
     times["es"] += _SPANISH_MARK.search(question) is not None
     most = max(times.values())
     is_foreign = most >= least and most > sum(word in ENGLISH_STOP_WORDS for word in said)
@@ -163,6 +169,7 @@ def foreign_languages() -> Mapping[str, ForeignLanguage]:
         code: ForeignLanguage(
             codes=frozenset({code}),
             function_words=frozenset(one["function_words"]),
+            asking=frozenset(one["asking"]),
             light=frozenset(words(" ".join(one["light"]))),
             articles=frozenset(one["articles"]),
             endings=frozenset({"", *one["endings"]}),
@@ -186,6 +193,7 @@ def _together(names: tuple[str, ...]) -> ForeignLanguage:
     return ForeignLanguage(
         codes=frozenset(names),
         function_words=first.function_words.union(*(one.function_words for one in others)),
+        asking=first.asking.union(*(one.asking for one in others)),
         light=first.light.union(*(one.light for one in others)),
         articles=first.articles.union(*(one.articles for one in others)),
         endings=first.endings.union(*(one.endings for one in others)),
