@@ -154,6 +154,9 @@ def test_an_amount_that_changed_the_other_way_is_the_contrary_in_whatever_words(
     [
         ("The company made a profit of 5 million in May.", "The company made a loss of 5 million in May."),
         ("Smoking at the quay was banned in May.", "Smoking at the quay was allowed in May."),
+        ("Das Rauchen am Kai ist gestattet.", "Das Rauchen am Kai ist verboten."),
+        ("Se permite fumar en el muelle norte.", "Se prohíbe fumar en el muelle norte."),
+        ("Il est permis de fumer sur le quai.", "Il est interdit de fumer sur le quai."),
     ],
 )
 def test_profits_and_bans_have_opposites(claim: str, passage: str) -> None:

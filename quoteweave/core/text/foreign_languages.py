@@ -149,6 +149,13 @@ def foreign_answer_words(codes: Iterable[str], key: str) -> tuple[str, ...]:
     return tuple(word for code in sorted(codes) for word in _answer_tables()[code].get(key, ()))
 
 
+@cache
+def permission_words() -> tuple[tuple[str, str], ...]:
+    """The words of each language for what may be done, and for what may not, separated by spaces."""
+    tables = _answer_tables().values()
+    return tuple((" ".join(one.get("allowing", ())), " ".join(one.get("forbidding", ()))) for one in tables)
+
+
 def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind, list[str]]]:
     """The words that ask for each kind of answer, only in the language of this question: "wie" is "who" in Dutch."""
     language = foreign_language(question)

@@ -18,7 +18,7 @@ from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
-from quoteweave.core.text.foreign_languages import foreign_asking
+from quoteweave.core.text.foreign_languages import foreign_asking, permission_words
 from quoteweave.core.text.grammar import asks_german_was, denies_before
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
@@ -118,9 +118,7 @@ class QuestionAnalysis(Record):
     picture_types: tuple[PictureType, ...] = Field(default=(), description="what pictures it asks about without a name")
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     asks_overview: bool = Field(default=False, description="whether it asks what a whole document is about")
-    names: tuple[str, ...] = Field(
-        default=(), description="words with capitals that follow one another, such as 'Ada Byron'"
-    )
+    names: tuple[str, ...] = Field(default=(), description="words in a row with capitals, such as 'Ada Byron'")
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
     titles: tuple[str, ...] = Field(default=(), description="titles by which it calls parts of a document, unquoted")
     codes: tuple[str, ...] = Field(default=(), description="case numbers, models and the like, such as 'XR-200'")
@@ -232,7 +230,8 @@ def words_alike(stem: str) -> frozenset[str]:
 def _alike() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Words of questions, and the words with the same meaning in statements, stemmed."""
     pairs = (map(" ".join, pair) for each in question_languages() for pair in each.get("alike", ()))
-    return [(frozenset(words(asked)), frozenset(words(said))) for asked, said in (*pairs, *unit_words())]
+    permission = ((may, f"{may} {may_not}") for may, may_not in permission_words())
+    return [(frozenset(words(asked)), frozenset(words(said))) for asked, said in (*pairs, *permission, *unit_words())]
 
 
 def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[str]:

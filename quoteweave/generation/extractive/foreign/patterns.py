@@ -46,7 +46,8 @@ def _value(language: ForeignLanguage, kind: str) -> str:
         small = rf"(?!(?i:{alternation(language.function_words)})(?!\w))"
         return rf"(?:{title}+{name}(?:{rest})?|\b{small}{name}{rest})"
     if kind == "yes_or_no":
-        return rf"(?i:{_any(language, 'allowing')})(?!\w)"
+        allowing = (word for key in ("allowing", "forbidding") for word in foreign_answer_words(language.codes, key))
+        return rf"(?i:{alternation(allowing)})(?!\w)"
     return _PATTERNS[kind](language)
 
 

@@ -1,9 +1,9 @@
 """Says whether sentences state the contrary of a claim: the other direction, an opposite word, or a denial.
 
-Contraries are recognised by English words, denials also by those of other languages. Only sentences that have most
-other words of the claim are compared, so that statements about something else are not taken for its contrary; for
-opposite words and denials, only clauses that do. Directions are also compared if both texts have a change by the same
-percentage or decimal.
+Contraries are recognised by English words; denials, and what is allowed or forbidden, also by those of other languages.
+Only sentences that have most other words of the claim are compared, so that statements about something else are not
+taken for its contrary; for opposite words and denials, only clauses that do. Directions are also compared if both texts
+have a change by the same percentage or decimal.
 """
 
 import math
@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.foreign_languages import permission_words
 from quoteweave.core.text.question_analysis import opposite_words, words_alike
 from quoteweave.core.text.tokens import STOP_WORDS, stem_of, words
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
@@ -44,9 +45,13 @@ _RISES = (
 )
 _FALLS = (
     "fall falls fell fallen drop drops dropped lower lowered reduce reduces decrease decreases decline declines shrink"
-    " shrinks shrank shrunk loss less fewer halve halves halved"
-    " plunge plunges plunged slump slumps slumped"
+    " shrinks shrank shrunk loss less fewer halve halves halved plunge plunges plunged slump slumps slumped"
 )
+_ENGLISH_PERMISSION = (
+    "allow allows allowed permit permits permitted",
+    "forbid forbids forbidden prohibit prohibits prohibited ban bans banned",
+)
+_MAY, _MAY_NOT = map(" ".join, zip(_ENGLISH_PERMISSION, *permission_words(), strict=True))
 _OPPOSITES = (
     (_RISES, _FALLS),
     ("better improve improves improved improvement", "worse worsen worsens worsened impair impairs impaired degrade"),
@@ -57,10 +62,7 @@ _OPPOSITES = (
     ("earlier earliest", "later latest"),
     ("warmer hotter", "colder cooler"),
     ("highest largest", "lowest smallest"),
-    (
-        "allow allows allowed permit permits permitted",
-        "forbid forbids forbidden prohibit prohibits prohibited ban bans banned",
-    ),
+    (_MAY, _MAY_NOT),
     ("profit profits", "loss losses"),
     ("include includes included", "exclude excludes excluded omit omits omitted"),
     ("accept accepts accepted", "reject rejects rejected refuse refuses refused"),
