@@ -70,6 +70,7 @@ def test_what_may_well_differ_is_no_disagreement(question: str, one: str, other:
         ("Ist das Grillen im Hof erlaubt?", "Das Grillen im Hof ist erlaubt.", "Das Grillen im Hof ist untersagt.", 2),
         ("¿Se permite comer en el patio?", "Se permite comer en el patio.", "Se prohíbe comer en el patio.", 2),
         ("Est-il permis de fumer ici ?", "Il est permis de fumer ici.", "Il est interdit de fumer ici.", 2),
+        ("¿Cuánto cuesta la entrada?", "La entrada cuesta 5 euros.", "La entrada cuesta 7 euros.", 2),
         ("Les chiens sont-ils admis ?", "Les chiens sont admis ici.", "Les chiens ne sont pas admis ici.", 2),
         ("Where are the keys kept?", "Keys are kept in the office.", "Keys are kept in the office, by the door.", 1),
         ("Where are the keys kept?", "Keys are kept in the office.", "The keys are kept in the office.", 1),

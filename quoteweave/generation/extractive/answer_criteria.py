@@ -122,14 +122,13 @@ class AnswerCriteria:
     """Decides which statements of a context answer a question; `weights` of the question's words add up to 1."""
 
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
-        self._question, text = question, question.analysis.text
+        self._question, self._context, text = question, context, question.analysis.text
         self._subject = {word: weights[word] for word in subject_terms(question) if word not in asking_words(question)}
         self._thing = asked_thing(text)
         common = frozenset(self._subject) - question.names
         self._pairs, self._all_pairs = (adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._context, self._texts = context, [hit.quote.text for hit in context.hits]
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         self._most_of_year = {
@@ -228,7 +227,8 @@ class AnswerCriteria:
         The heading may name the subject, too; above a label, it must name nothing else.
         """
         labels = [frozenset(words(row.name)) for row in statement.rows]
-        labels = labels or [label_of(statement.text) or told_directly(statement.text, self._question, self._texts)]
+        texts = (hit.quote.text for hit in self._context.hits if hit.quote.document == statement.quote.document)
+        labels = labels or [label_of(statement.text) or told_directly(statement.text, self._question, texts)]
         subject_words = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
         with_alike = subject_words.union(*map(words_alike, subject_words))
         if not all(label and label <= with_alike for label in labels):

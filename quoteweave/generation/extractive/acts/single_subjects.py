@@ -78,7 +78,8 @@ _WHEN_IT_IS = lazy_regex(
 
 def tells_of_its_subject(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
     """Whether a statement is directly about the single subject word of a question."""
-    analysis, text, texts = question.analysis, statement.text, [hit.quote.text for hit in context.hits]
+    analysis, text, document = question.analysis, statement.text, statement.quote.document
+    texts = [hit.quote.text for hit in context.hits if hit.quote.document == document]
     return bool(
         (analysis.asks == "place" and says_where(statement, question))
         or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(text, tuple(subject)))
