@@ -187,7 +187,7 @@ _CONDITIONAL_CLAUSE = lazy_regex(
     re.IGNORECASE,
 )
 _DENIES = lazy_regex(
-    r"\b(?:not(?!\s+only\b)|never|no(?!\s+(?:later|more|less|fewer)\b)|none|neither|nothing|cannot|\w+n[’']t|avoid(?:ed)?"
+    r"\b(?:not(?!\s+only\b)|never|no(?!\s+(?:later|more|less|fewer)\b)|none|nobody|neither|nothing|cannot|\w+n[’']t|avoid(?:ed)?"
     r"|forbidden|banned|prohibit(?:s|ed)|except|exclud(?:es|ed|ing)|nicht|nie|niemals|keine?[mnrs]?|vermeiden|verboten|untersagt)\b",
     re.IGNORECASE,
 )

@@ -48,6 +48,11 @@ _ASKS_PAST_ACT = lazy_regex(
     r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",
     re.IGNORECASE,
 )
+_PERMITS = lazy_regex(
+    r"\b(?:may|can(?:not)?|must\s+not|allow(?:s|ed)?|permit(?:s|ted)?|welcome|forbidden|prohibited|banned"
+    r"|darf|dürfen|erlaubt|gestattet|verboten|untersagt)\b",
+    re.IGNORECASE,
+)
 
 
 class StatementCoverage:
@@ -138,9 +143,14 @@ def _gives_other_numbers(first: Statement, second: Statement, question: Question
 
 
 def _says_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
-    """Whether one of two documents states the contrary of the other, or differs from it in one place alone."""
+    """Whether one of two documents states the contrary of the other, or differs from it in one place alone.
+
+    Of two texts that tell whether something is allowed, one may deny it with other words: "Nobody may smoke".
+    """
     if first.quote.document == second.quote.document:
         return False
+    if all(_PERMITS.search(one.text) for one in (first, second)) and denies(first.text) != denies(second.text):
+        return True
     return are_contrary(first, second) or _differ_in_one_place(first, second, question)
 
 

@@ -57,9 +57,17 @@ _LABEL = lazy_regex(
 _ASKS_IF_I_MAY = lazy_regex(
     r"\W*(?:can|may)\s+(?:I|we|you|one)\s+(?P<verb>bring|take|have|keep|use)\s+(?P<thing>\S.*)", re.IGNORECASE
 )
+_ALLOWED, _HAD = r"(?:allowed|permitted|admitted|forbidden|prohibited|banned)", r"(?:brought|taken|kept|used)"
+_ASKS_IF_IT_MAY = lazy_regex(
+    rf"\W*(?:is|are|can|may)\s+(?P<thing>\S.{{0,80}}?)\s+(?:be\s+)?(?P<verb>{_ALLOWED}|{_HAD})\b", re.IGNORECASE
+)
 _PERMITS = lazy_regex(
-    r"(?P<thing>[^,;:.]{2,80}?)\s+(?:is|are|must|may)\s+(?:not\s+)?(?:also\s+)?(?:be\s+)?"
-    r"(?:allowed|permitted|admitted|forbidden|prohibited|banned|welcome(?!\s+[a-z]))\b",
+    r"(?P<thing>[^,;:.]{2,80}?)\s+(?:(?:is|are|must|may)\s+(?:not\s+)?(?:also\s+)?(?:be\s+)?"
+    rf"(?:{_ALLOWED}|welcome(?!\s+[a-z]))|(?:may|can|(?:may|must|can)\s?not)\s+be\s+{_HAD})\b",
+    re.IGNORECASE,
+)
+_LETS = lazy_regex(
+    r"[^,;:.]{2,60}?\s(?:may|can|(?:may|must|can)\s?not)\s+(?:also\s+)?(?:bring|take|have|keep|use)\s+(?P<thing>[^,;:.]+)",
     re.IGNORECASE,
 )
 _ASKS_OF_IT = lazy_regex(r"\b(?:is|was|does|did|will)\s+it\b", re.IGNORECASE)
@@ -143,16 +151,18 @@ def announces_occasion(statement: Statement, question: QuestionTerms, subject: S
 
 
 def words_besides(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> frozenset[str]:
-    """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted."""
+    """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted.
+
+    So "Pets are allowed" tells whether pets may be kept, and "Tenants must not keep pets" whether they are allowed.
+    """
     if announces_occasion(statement, question, subject, context):
         return frozenset(subject)
-    permission_question, permits = _ASKS_IF_I_MAY.match(question.analysis.text), _PERMITS.match(statement.text)
-    of_thing = (
-        permission_question is not None
-        and permits is not None
-        and set(head_nouns(permits["thing"])) & set(head_nouns(permission_question["thing"]))
-    )
-    return frozenset(words(permission_question["verb"])) if permission_question and of_thing else frozenset()
+    text = question.analysis.text
+    if (asked := _ASKS_IF_I_MAY.match(text) or _ASKS_IF_IT_MAY.match(text)) is None:
+        return frozenset()
+    permits = _PERMITS.match(statement.text) or _LETS.match(statement.text)
+    of_thing = permits is not None and set(head_nouns(permits["thing"])) & set(head_nouns(asked["thing"]))
+    return frozenset(words(asked["verb"])) if of_thing else frozenset()
 
 
 def words_of_heading(heading: str) -> frozenset[str]:
