@@ -119,9 +119,8 @@ class Context(Record):
     front_matter: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict, description="for a question who wrote a document: the lines of quotes above its text"
     )
-    structure: DocumentStructure | None = Field(
-        default=None, description="what a document consists of, for a question that asks for nothing else"
-    )
+    structure: DocumentStructure | None = Field(default=None, description="what a document consists of, where asked")
+    further: tuple[Hit, ...] = Field(default=(), description="hits of other documents with as much of the question")
 
     @property
     def hits(self) -> tuple[Hit, ...]:

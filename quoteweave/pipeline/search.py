@@ -34,6 +34,7 @@ from quoteweave.pipeline.filtered_pages import FilteredPages
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
+from quoteweave.pipeline.whole_document.further_documents import MAX_SEARCHED, add_further_documents, repeated_words
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind a reranker gets by default.
@@ -201,6 +202,10 @@ class Search:
         if self._collection is None:
             return context
         with state.timed("search"):
+            words_held = repeated_words(state.query.text, context)
+            if words_held and self._explains is not None:  # others may have to encode the question again
+                (hits,) = await self._run(state.query, self._retriever.search, [state.query], MAX_SEARCHED, where=where)
+                context = add_further_documents(context, hits, words_held)
             pages = FilteredPages(self._collection, where)
             for add in (add_introduced, add_front_matter):
                 context = await self._run(state.query, add, state.query.text, context, pages, size)

@@ -1,6 +1,7 @@
 """Documents with different dates or names for the same act are reported; values that may well differ are not."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from harbour_quotes import ask as ask_of
@@ -14,9 +15,13 @@ BUILT = "When was Skarn Quay built?"
 WROTE = "Who designed Skarn Quay?"
 
 
-def ask(question: str, *texts: str) -> Answer:
+def answer_of(question: str, *texts: str) -> Answer:
     quotes = [quote(text, document=f"{at}.pdf") for at, text in enumerate(texts)]
-    answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
+
+
+def ask(question: str, *texts: str) -> Answer:
+    answer = answer_of(question, *texts)
     assert answer.status == "answered"
     return answer
 
@@ -99,3 +104,40 @@ def test_tables_of_two_documents_with_one_row_stand_together() -> None:
     lists = [image("Prices", text, layout="table", document=f"{at}.csv") for at, text in enumerate(rows)]
     answer = ask_of("What do apples cost?", context(images=lists))
     assert [cited.document for cited in answer.citations] == ["0.csv", "1.csv"]
+
+
+RENTS = [f"The rent is {rent} euros a month." for rent in (700, 710, 720, 730, 740, 740)]
+
+
+@pytest.mark.parametrize(
+    ("question", "status", "texts", "note"),
+    [
+        ("What is the rent?", "answered", RENTS[:3], ()),
+        ("What is the rent?", "answered", [*RENTS[:3], RENTS[0]], ()),
+        ("What is the rent?", "answered", RENTS[:4], ("Another document says something else on this: 3.pdf.",)),
+        (
+            "What is the rent?",
+            "answered",
+            RENTS,
+            (
+                "3 other documents say something else on this, such as 3.pdf, 4.pdf and 5.pdf. "
+                "Name one in the question, or ask within it alone.",
+            ),
+        ),
+        (
+            "What is paid as rent by the tenant?",
+            "located",
+            [f"The tenant pays rent: see annex {letter}." for letter in "ABCDE"],
+            (
+                "2 other documents say something else on this, such as 3.pdf and 4.pdf. "
+                "Name one in the question, or ask within it alone.",
+            ),
+        ),
+        ("Who is the chair?", "answered", ["The chair is Ms Alder."] * 2 + ["The chair is Ms Alder from May."], ()),
+    ],
+)
+def test_documents_for_which_there_is_no_room_are_counted(
+    question: str, status: str, texts: Sequence[str], note: tuple[str, ...]
+) -> None:
+    answer = answer_of(question, *texts)
+    assert (answer.status, tuple(one for one in answer.warnings if "something else" in one)) == (status, note)

@@ -350,6 +350,17 @@ def test_the_text_under_a_heading_that_asks_the_question_answers(question: str, 
     assert ask(question, context([faq(heading, "From three, at the desk on the ground floor.")])).status == status
 
 
+def test_several_documents_that_ask_the_question_all_answer() -> None:
+    texts = ("From three.", "At noon, at the desk.", "From three.", "All day.", "After lunch.")
+    asked = [
+        quote(text, section="When can I check in?", document=f"{at}.md", has_pages=False)
+        for at, text in enumerate(texts)
+    ]
+    answer = ask("When can I check in?", context(asked))
+    assert [one.document for one in answer.citations] == ["0.md", "1.md", "3.md"]
+    assert answer.warnings == ("Another document says something else on this: 4.md.",)
+
+
 @pytest.mark.parametrize("number", ["7.12 ", "7.12. ", "12) ", "Q3: ", "Q. ", "Question 3. "])
 def test_the_number_of_a_heading_that_asks_the_question_is_no_word_of_it(number: str) -> None:
     answer = ask("How do I put a loan on hold?", context([faq(f"{number}How do I put a loan on hold?", "Ask Ms Ros.")]))

@@ -52,6 +52,26 @@ def test_a_step_that_was_not_found_is_told() -> None:
     assert "\nSteps 1 and 2 were not found.\n" in ask("How do I replace the strap?", [THIRD, fourth]).text
 
 
+def test_documents_that_ask_the_same_each_say_what_to_do() -> None:
+    asked = "How do I reset my password?"
+    names, sentences = ("mail", "shop", "forum", "copy"), ("Open Settings.", "Call the hotline.", "Press the key.")
+    by = [
+        quote(text, id=f"{name}:0:1", document=f"{name}.md", section=asked, has_pages=False)
+        for name, text in zip(names, (*sentences, sentences[0]), strict=True)
+    ]
+    other = quote("The password comes by post.", document="cloud.md", section=asked, has_pages=False)
+    answer = ask(asked, [*by, other])
+    assert [one for one in answer.text.splitlines() if one][:4] == [
+        f"Under “{asked}” of mail.md:",
+        "- Open Settings [1].",
+        f"Under “{asked}” of shop.md:",
+        "- Call the hotline [2].",
+    ]
+    assert [one.document for one in answer.citations] == ["mail.md", "shop.md", "forum.md"]
+    assert answer.warnings == ("Another document says something else on this: cloud.md.",)
+    assert {one.document for one in ask("How do I reset my password in the forum?", by).citations} == {"forum.md"}
+
+
 def test_items_of_a_list_are_steps_each() -> None:
     items = step("• Pull the old strap\noutwards.\n• Push the new one in.", 1, layout="list")
     answer = ask("How do I replace the strap?", [items])

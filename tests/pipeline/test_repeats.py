@@ -7,7 +7,9 @@ from made_collections import made_quote, make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.records import Query
+from quoteweave.core.records import Filter, Query
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
+from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.lexical import LexicalRetriever
 
@@ -40,3 +42,31 @@ def test_a_picture_takes_the_place_of_the_page_that_shows_nothing_else(tmp_path:
     with make_collection(tmp_path, {"a.pdf": [whole, figure, *empty]}) as collection:
         images = context(collection, 1, 5).images
     assert [hit.quote.layout for hit in images if hit.quote.all_text()] == ["figure"]
+
+
+def leases(folder: Path, count: int) -> Collection:
+    texts = (f"The rent is {700 + at} euros." for at in range(count))
+    pets = ("Pets are allowed." if at == count - 1 else "Pets must not be kept." for at in range(count))
+    quotes = {
+        f"{at:02}.md": [made_quote(rent), made_quote(rule, page=1)]
+        for at, (rent, rule) in enumerate(zip(texts, pets, strict=True))
+    }
+    return make_collection(folder, quotes)
+
+
+def test_documents_for_which_a_context_has_no_room_are_known(tmp_path: Path) -> None:
+    with leases(tmp_path, 30) as collection:
+        rag = Rag(LexicalRetriever(collection), ExtractiveGenerator())
+        rent = rag.answer_with_context("What is the rent?")
+        within = rag.answer_with_context("What is the rent?", where=Filter(documents=("04.md", "05.md")))
+    assert (len(rent.answer.citations), len(rent.context.further) >= 20) == (3, True)
+    assert rent.answer.warnings[-1].startswith("27 other documents say something else on this, such as 03.md, ")
+    assert (len(within.context.further), len(within.answer.warnings)) == (0, 1)
+
+
+def test_what_few_of_many_documents_say_otherwise_takes_the_place_of_copies(tmp_path: Path) -> None:
+    with leases(tmp_path, 30) as collection:
+        answer = Rag(LexicalRetriever(collection), ExtractiveGenerator()).answer("Are pets allowed?")
+    assert {cited.document for cited in answer.citations} >= {"29.md"}
+    assert "Pets must not be kept" in answer.text
+    assert "other documents" not in " ".join(answer.warnings), "the others say the same"

@@ -9,8 +9,9 @@ document of that title.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
@@ -27,6 +28,7 @@ from quoteweave.core.text.question_words import asked_thing, describes_thing, he
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.acts.instructions import ASKS_HOW_TO
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
+from quoteweave.generation.extractive.composition import number_shown
 from quoteweave.generation.extractive.statements import (
     Statement,
     picture_text,
@@ -37,6 +39,7 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms, words_with_headings
 from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading, tells_to
 
+Part = TypeVar("Part")
 MAX_STATEMENTS = 3
 """The most sentences that are shown from the text under a heading."""
 MAX_BEFORE = 2
@@ -107,10 +110,13 @@ def _without_number(heading: str) -> str:
     return heading[number.end() if number else 0 :].strip()
 
 
-def headed_statements(statements: Sequence[Statement], question: QuestionTerms, context: Context) -> list[Statement]:
+def headed_statements(
+    statements: Sequence[Statement], question: QuestionTerms, context: Context
+) -> list[list[Statement]]:
     """Return the sentences under the heading that asks the question, in order; none where no heading does.
 
-    The first `MAX_STATEMENTS` are to be shown. `statements` are those of the text quotes of the context.
+    Of several documents that ask it, each has a list of its own, unless it repeats another's. The first
+    `MAX_STATEMENTS` are to be shown. `statements` are those of the text quotes of the context.
     """
     if not question.terms or question.analysis.asks == "definition":  # a definition has a form of its own
         return []
@@ -133,8 +139,32 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
             telling := [one for one in under if _tells(one, heading)]
         ):
             describing.append(telling)
-    best = asking[:1] or (naming if len(naming) == 1 else describing[:1])
-    return sorted(best[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if best else []
+    sources = ((own[0].quote.document, tuple(one.text for one in own)) for own in asking)
+    best = of_each_document(asking, sources) or (naming if len(naming) == 1 else describing[:1])
+    return [sorted(own, key=lambda one: (*position_in_document(one.quote), one.sentence_index)) for own in best]
+
+
+def begin_sections(sections: Sequence[Sequence[Statement]]) -> tuple[list[Statement], bool]:
+    """Return the first statements of each section, or a list, as far as there is room, and whether one has more."""
+    shown, size = list[Statement](), 0
+    for section in sections:
+        texts = [one.text for one in section]
+        is_list = all(one.quote.layout == "list" for one in section)
+        most = number_shown(texts, size, complete=is_list) if shown or is_list else MAX_STATEMENTS
+        begun = section[: most if is_list else min(most, MAX_STATEMENTS)]
+        shown += begun
+        size += sum(len(one.text.split()) for one in begun)
+    return shown, len(shown) < sum(map(len, sections))
+
+
+def of_each_document(parts: Sequence[Part], sources: Iterable[tuple[str, Hashable]]) -> list[Part]:
+    """The first part of each document, except those that repeat another's text; by the document and text of each."""
+    kept, texts = dict[str, Part](), set[Hashable]()
+    for part, (document, text) in zip(parts, sources, strict=True):
+        if text not in texts:
+            kept.setdefault(document, part)
+        texts.add(text)
+    return list(kept.values())
 
 
 def known_of_manual(document: str, heading: str, question: QuestionTerms, context: Context) -> set[str]:

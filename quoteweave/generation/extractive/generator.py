@@ -32,10 +32,15 @@ from quoteweave.core.text.whole_document.front_matter_questions import read_fron
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
-from quoteweave.generation.extractive.asked_headings import MAX_STATEMENTS, headed_statements, tells_use
-from quoteweave.generation.extractive.composition import compose, number_shown
+from quoteweave.generation.extractive.asked_headings import begin_sections, headed_statements, tells_use
+from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
-from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures, may_go_on
+from quoteweave.generation.extractive.procedures import (
+    MAX_LISTS,
+    compose_procedures,
+    find_procedures,
+    may_go_on,
+)
 from quoteweave.generation.extractive.selection import (
     SentenceScores,
     StatementCoverage,
@@ -61,6 +66,13 @@ from quoteweave.generation.extractive.topic import abstention_reasons, is_on_top
 from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,
     front_matter_located,
+)
+from quoteweave.generation.extractive.whole_document.other_documents import (
+    asking_too,
+    bearing_as_much,
+    of_further_documents,
+    other_documents_note,
+    stating_otherwise,
 )
 from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
 from quoteweave.generation.relevance import (
@@ -123,6 +135,8 @@ class AnsweredPart:
     """Whether the section that answers it has more statements than these."""
     differing: Sequence[Statement] = ()
     """Cells of tables that give different values for what it asks, so that none of them answers it."""
+    others: Sequence[Statement] = ()
+    """What answers it nearly as well, be it shown or not."""
 
 
 class ExtractiveGenerator:
@@ -198,7 +212,10 @@ class ExtractiveGenerator:
         steps = find_procedures(asked[0], context, parts[0].weights, self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
-        text, warnings = compose_procedures(steps, context), (STEPS_GO_ON,) if may_go_on(steps, context) else ()
+        shown = steps[:MAX_LISTS]
+        text, goes_on = compose_procedures(shown, context), (STEPS_GO_ON,) if may_go_on(shown, context) else ()
+        others = asking_too(asked[0], parts[0].weights, context, steps, self.max_characters)
+        warnings = (*goes_on, *other_documents_note(others))
         return build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings, status="answered")
 
     def _compose(self, question: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
@@ -222,17 +239,20 @@ class ExtractiveGenerator:
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
         """Choose the statements that answer a part, all of one document unless others say something else."""
         rows = find_rows(context, part.terms, part.weights)
-        statements, differing, has_more = self._statements(part, context, rows), list[Statement](), False
+        statements, sections, has_more = self._statements(part, context, rows), list[list[Statement]](), False
+        differing, others = list[Statement](), list[Statement]()
         if captioned := caption_statements(part.terms, context):
             chosen = captioned
-        elif headed := headed_statements(statements, part.terms, context):
-            is_list = all(one.quote.layout == "list" for one in headed)
-            shown = number_shown([one.text for one in headed], 0) if is_list else MAX_STATEMENTS
-            chosen, has_more = headed[:shown], len(headed) > shown
+        elif sections := headed_statements(statements, part.terms, context):
+            chosen, has_more = begin_sections(sections[:MAX_LISTS])
+            others = [one for section in sections for one in section]
         else:
-            chosen, differing = self._choose(statements, part, context, rows)
+            chosen, differing, others = self._choose(statements, part, context, rows)
         kept, differs = keep_best_document(chosen, part.terms)
-        return AnsweredPart(part, kept, differs=differs, has_more=has_more, differing=differing)
+        kept = chosen if len(sections) > 1 else kept
+        if kept and others and context.further:
+            others += self._answer_part(part, of_further_documents(context)).others
+        return AnsweredPart(part, kept, differs=differs, has_more=has_more, differing=differing, others=others)
 
     def _statements(
         self, part: QuestionPart, context: Context, rows: Sequence[tuple[FoundRow, ...]]
@@ -252,10 +272,11 @@ class ExtractiveGenerator:
         part: QuestionPart,
         context: Context,
         found_rows: Sequence[tuple[FoundRow, ...]],
-    ) -> tuple[list[Statement], list[Statement]]:
+    ) -> tuple[list[Statement], list[Statement], list[Statement]]:
         """Choose those of the statements that answer a part, and one that states otherwise.
 
-        Also return the cells that would answer it if tables did not give different values.
+        Also return the cells that would answer it if tables did not give different values, and all statements that
+        answer it nearly as well as the best.
         """
         criteria = AnswerCriteria(part.terms, part.weights, context)
         answering = [
@@ -272,7 +293,7 @@ class ExtractiveGenerator:
             subject = set(subject_terms(part.terms))
             answering = [one for one in answering if one.is_of_cells or subject.issubset(one.words)]
         if not answering:
-            return [], differing
+            return [], differing, []
         if self.scorer is None:
             coverage = StatementCoverage(context, part.weights)
             scores = [score_statement(statement, part.terms, coverage.of(statement)) for statement in answering]
@@ -282,7 +303,8 @@ class ExtractiveGenerator:
         chosen = choose_statements(answering, scores, part.terms, limits=limits, keep=self.keep)
         otherwise = [one for one in answering if states_otherwise(chosen[0], one, part.terms)] if chosen else []
         otherwise += [one for one in statements if chosen and _denies_answer(one, chosen[0], criteria)]
-        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], differing
+        good = [one for one, score in zip(answering, scores, strict=True) if score >= self.keep * max(scores)]
+        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], differing, good
 
 
 def _denies_answer(statement: Statement, answer: Statement, criteria: AnswerCriteria) -> bool:
@@ -293,11 +315,14 @@ def _denies_answer(statement: Statement, answer: Statement, criteria: AnswerCrit
 
 
 def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
-    """What the reader of these answers should know: what documents differ on, and that there is more."""
+    """What the reader of these answers should know: what documents differ on, and that there is more, or are others."""
     asked = (part.question.terms.analysis.asks for part in parts if part.differs)
     differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(each, "numbers") for each in asked)
     goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
-    return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on)
+    cited = {one.quote.document for part in parts for one in part.statements}
+    others = [one for part in parts for one in stating_otherwise(part.statements, part.others, part.question.terms)]
+    note = other_documents_note([one for one in others if one not in cited])
+    return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on, *note)
 
 
 def _best_places(
@@ -325,6 +350,7 @@ def _located_answer(question: str, context: Context, scores: SentenceScores, par
     warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]
     warnings += [TABLES_DIFFER] if differing else []
     warnings += [UNCERTAIN_HEAD] if uncertain else []
+    warnings += other_documents_note(bearing_as_much(terms, context, places))
     return build_answer(
         question, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)
     )

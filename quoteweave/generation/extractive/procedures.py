@@ -23,7 +23,7 @@ from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.acts.instructions import are_instructions
-from quoteweave.generation.extractive.asked_headings import is_about_something_else, known_of_manual
+from quoteweave.generation.extractive.asked_headings import is_about_something_else, known_of_manual, of_each_document
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
     left_sentence,
@@ -55,7 +55,7 @@ MIN_IN_HEADING = 0.6
 MIN_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
 MAX_LISTS = 3
-"""The most lists of what is denied in an answer."""
+"""The most lists of what is denied, or procedures of several documents, in an answer."""
 
 # "2 eggs" and "12 V" are no steps.
 _STEP = lazy_regex(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
@@ -106,14 +106,14 @@ class Procedure:
 def find_procedures(
     question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
 ) -> list[Procedure]:
-    """Find the procedure, or the lists, that the question asks for; none for a question of another kind.
+    """Find the procedures, or the lists, that the question asks for, best first; none for a question of another kind.
 
-    Each step is cut to `limit` characters; `weights` are those of all words of the question, and add up to 1.
+    Each of several procedures is of another document with the same heading. Each step is cut to `limit` characters;
+    `weights` are those of all words of the question, and add up to 1.
     """
     if question.analysis.asks_denied:
         return _find_denied(question, context, limit)
-    found = _find_procedure(question, context, weights, limit) if weights else None
-    return [] if found is None else [found]
+    return _find_steps(question, context, weights, limit) if weights else []
 
 
 def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
@@ -121,11 +121,9 @@ def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
     return any(quote.id in context.cut_sections for one in procedures for quote in one.quotes)
 
 
-def _find_procedure(
-    question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
-) -> Procedure | None:
+def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int) -> list[Procedure]:
     if question.analysis.asks != "steps":
-        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.analysis.text) else None
+        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.analysis.text) else []
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
@@ -154,19 +152,21 @@ def _find_procedure(
             worth = (coverage(weights, with_known), *nearest, max(hit.score for _, hit in hits))
             ranked.append((worth, Procedure(heading, tuple(steps), quotes)))
     if not ranked and len(by_name) == 1 and len(by_name[0].steps) >= MIN_ITEMS:
-        return by_name[0]
-    return max(ranked, key=lambda one: one[0])[1] if ranked else None
+        return by_name
+    ranked.sort(key=lambda one: one[0], reverse=True)
+    tied = [one for worth, one in ranked if worth[:-1] == ranked[0][0][:-1]]
+    return of_each_document(tied, [(one.quotes[0].document, tuple(step.text for step in one.steps)) for one in tied])
 
 
-def _find_listed(question: QuestionTerms, context: Context, limit: int) -> Procedure | None:
+def _find_listed(question: QuestionTerms, context: Context, limit: int) -> list[Procedure]:
     """Find the list under the heading that a question asks for: "What are the ownership rules?"."""
     for heading, hits in _sections(context):
         lists = [(number, hit) for number, hit in hits if hit.quote.layout == "list"]
         if lists and is_headed_by(lists[0][1].quote, question):
             items = [part for number, hit in lists for part in _parts(hit.quote, number, limit)]
             if len(items) >= MIN_ITEMS:
-                return Procedure(heading, tuple(items), tuple(hit.quote for _, hit in lists))
-    return None
+                return [Procedure(heading, tuple(items), tuple(hit.quote for _, hit in lists))]
+    return []
 
 
 def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[Procedure]:
@@ -210,19 +210,21 @@ def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedu
 
 def compose_procedures(procedures: Sequence[Procedure], context: Context) -> str:
     """Compose each heading with its cited steps, and the sentence on their sources."""
-    texts = list[str]()
+    texts, several = list[str](), len({one.quotes[0].document for one in procedures}) > 1
     for procedure in procedures:
-        texts.append(_composed(procedure, context, sum(len(text.split()) for text in texts)))
+        before = sum(len(text.split()) for text in texts)
+        texts.append(_composed(procedure, context, before, names_document=several))
     return "\n\n".join([*texts, sources_sentence(quote for procedure in procedures for quote in procedure.quotes)])
 
 
-def _composed(procedure: Procedure, context: Context, before: int) -> str:
+def _composed(procedure: Procedure, context: Context, before: int, *, names_document: bool) -> str:
     """Compose the heading, the cited steps, and a note on missing ones; a step that is its heading stands alone.
 
     `before` is the number of words in front of it.
     """
-    place = procedure.quotes[0].place
-    of = f" ({place})" if procedure.quotes[0].has_pages else ""
+    first = procedure.quotes[0]
+    of = f" of {escape_marks(first.document)}" if names_document else ""
+    of += f" ({first.place})" if first.has_pages else ""
     is_heading = [step.text.rstrip(" :：") for step in procedure.steps] == [procedure.heading]
     heading = f"Under “{escape_marks(procedure.heading)}”{of}:"
     if procedure.introducing is not None:

@@ -1,1 +1,1 @@
-"""Makes contexts for questions about a document as a whole: its structure and its front matter."""
+"""Adds to contexts what is known of whole documents: structure, front matter, and which others say as much."""

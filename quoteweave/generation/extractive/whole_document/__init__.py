@@ -1,1 +1,1 @@
-"""Answers about a document as a whole: what it consists of, who wrote it and when."""
+"""Answers about documents as a whole: what one consists of, who wrote it and when, and which others there are."""
