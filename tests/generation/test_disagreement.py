@@ -73,6 +73,7 @@ def test_what_may_well_differ_is_no_disagreement(question: str, one: str, other:
         ("Are pets allowed?", "Pets are allowed.", "Pets must not be kept.", 2),
         ("Are pets allowed?", "Pets are allowed.", "Tenants must not keep pets.", 2),
         ("Are pets allowed?", "Pets are allowed.", "Goats must not be kept.", 1),
+        ("Are keys kept in the bar?", "Keys are kept in the bar.", "Keys are not allowed in the bar.", 1),
         ("Are pets allowed?", "Pets are allowed.", "Tenants must not keep their shoes where pets sleep.", 1),
         ("Is smoking permitted on the deck?", "Smoking is permitted on the deck.", "Nobody may smoke on the deck.", 2),
         ("Is smoking allowed?", "Smoking is allowed in the hall.", "Smoking is forbidden in the hall.", 2),

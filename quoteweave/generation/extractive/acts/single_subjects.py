@@ -59,7 +59,8 @@ _ASKS_IF_I_MAY = lazy_regex(
 )
 _ALLOWED, _HAD = r"(?:allowed|permitted|admitted|forbidden|prohibited|banned)", r"(?:brought|taken|kept|used)"
 _ASKS_IF_IT_MAY = lazy_regex(
-    rf"\W*(?:is|are|can|may)\s+(?P<thing>\S.{{0,80}}?)\s+(?:be\s+)?(?P<verb>{_ALLOWED}|{_HAD})\b", re.IGNORECASE
+    rf"\W*(?:is|are|can|may)\s+(?P<thing>\S.{{0,80}}?)\s+(?:be\s+)?(?P<verb>{_ALLOWED}|(?<=\bbe\s){_HAD})\b",
+    re.IGNORECASE,
 )
 _PERMITS = lazy_regex(
     r"(?P<thing>[^,;:.]{2,80}?)\s+(?:(?:is|are|must|may)\s+(?:not\s+)?(?:also\s+)?(?:be\s+)?"
