@@ -10,7 +10,7 @@ from scripted_sources import NamingReader, Reply, Script, reply, titles
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
 from quoteweave.attribution.literature.sources.source_client import SourceLimits
-from quoteweave.core.errors import SourceBadResponse, SourceError, UsageError
+from quoteweave.core.errors import SourceBadResponse, UsageError
 
 # As the API's documentation shows a work, with fields that are not asked for.
 SENT: dict[str, object] = {
@@ -297,23 +297,6 @@ def test_no_result_at_all_cannot_be_asked_for() -> None:
     for ask in (alex.search, alex.search_snippets):
         with pytest.raises(UsageError, match="k is -1; ask for 1"):
             asyncio.run(ask("ships", -1))
-
-
-def test_a_paper_that_was_merged_into_another_is_found_under_the_other() -> None:
-    moved = reply(b"", 301, {"Location": "https://api.openalex.org/works/W2741809807"})
-    alex, script = source(moved, reply(SENT), reply({"error": "Not Found", "message": "Work W9 not found"}, 404))
-    found = asyncio.run(alex.paper("W1"))
-    assert found is not None
-    assert found.id == "W2741809807"
-    assert [request.url.path for request in script.asked] == ["/works/W1", "/works/W2741809807"]
-    assert asyncio.run(alex.paper("W9")) is None
-
-
-def test_a_paper_that_was_moved_elsewhere_is_no_paper() -> None:
-    alex, script = source(reply(b"", 301, {"Location": "https://elsewhere.example/works/W2"}))
-    with pytest.raises(SourceError, match=r"redirect to https://elsewhere\.example/works/W2, which was not followed"):
-        asyncio.run(alex.paper("W1"))
-    assert len(script.asked) == 1
 
 
 def test_reading_is_left_to_the_reader() -> None:

@@ -386,18 +386,6 @@ def test_rubbish_in_place_of_passages_is_no_result(replies: list[object]) -> Non
         asyncio.run(scholar.search_snippets("ships"))
 
 
-def test_a_paper_is_found_by_any_of_its_identifiers_or_not_at_all() -> None:
-    scholar, script = source(reply(SENT), reply({"error": "Paper with id DOI:10.1/x not found"}, 404), reply({}, 400))
-    found = asyncio.run(scholar.paper("DOI:10.18653/v1/N18-3011"))
-    assert found is not None
-    assert found.citations == 453
-    assert script.asked[0].url.path == "/graph/v1/paper/DOI:10.18653/v1/N18-3011"
-    assert asyncio.run(scholar.paper("DOI:10.1/x")) is None
-    with pytest.raises(SourceRefused):
-        asyncio.run(scholar.paper("x?y#z"))
-    assert script.asked[2].url.raw_path.startswith(b"/graph/v1/paper/x%3Fy%23z?")
-
-
 def test_reading_is_left_to_the_reader() -> None:
     scholar, _ = source()
     assert asyncio.run(scholar.read(Paper(id="1", title="Ships"))).text == "Ships"

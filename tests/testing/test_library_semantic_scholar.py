@@ -50,58 +50,31 @@ def test_without_fields_a_paper_has_its_id_and_title(server: LibraryServer) -> N
 
 
 def test_a_paper_has_the_fields_asked_for(server: LibraryServer) -> None:
-    fields = "title,abstract,year,publicationDate,venue,citationCount,externalIds,authors,openAccessPdf,references.year"
+    fields = "title,abstract,year,publicationDate,venue,citationCount,externalIds,authors,openAccessPdf"
     body = found(server, f"/paper/{PAPER.id}", fields=fields)
     assert PAPER.published is not None
     assert (body["abstract"], body["year"]) == (PAPER.abstract, PAPER.published.year)
     assert (body["venue"], body["citationCount"]) == (PAPER.venue, PAPER.citations)
     assert body["publicationDate"] == str(PAPER.published)
     assert body["externalIds"]["CorpusId"] == PAPER.corpus_id
-    assert [set(author) for author in body["authors"]] == [{"authorId", "name"}] * len(PAPER.authors)
-    assert [reference["paperId"] for reference in body["references"]] == list(PAPER.references)
+    assert [author["name"] for author in body["authors"]] == list(PAPER.authors)
     assert body["openAccessPdf"]["url"] == (server.pdf_url(PAPER) if PAPER.open_access else "")
 
 
 def test_a_paper_without_an_open_file_has_an_empty_address(server: LibraryServer) -> None:
     closed = next(paper for paper in LIBRARY.papers if not paper.open_access)
-    body = found(server, f"/paper/{closed.id}", fields="openAccessPdf,isOpenAccess")
-    assert (body["openAccessPdf"]["url"], body["isOpenAccess"]) == ("", False)
+    body = found(server, f"/paper/{closed.id}", fields="openAccessPdf")
+    assert body["openAccessPdf"]["url"] == ""
 
 
 def test_some_abstracts_are_not_known(server: LibraryServer) -> None:
     unknown = next(paper for paper in LIBRARY.papers if not paper.abstract_known)
-    body = found(server, f"/paper/{unknown.id}", fields="abstract,tldr")
-    assert body == {"paperId": unknown.id, "abstract": None, "tldr": None}
-    kinds = [
-        each["snippet"]["snippetKind"]
-        for each in found(server, "/snippet/search", query=unknown.abstract, paperIds=unknown.id)["data"]
-    ]
-    assert "title" in kinds
-    assert "abstract" not in kinds
-
-
-@pytest.mark.parametrize(
-    ("path", "params", "error"),
-    [
-        ("/paper/search", {"query": "x", "fields": "title,rubbish,authors.shoe"}, "rubbish, authors.shoe"),
-        ("/paper/search", {"query": "x", "limit": "101"}, "limit=101"),
-        ("/paper/search", {"query": "x", "year": "next"}, "year=next"),
-        ("/paper/search", {"query": "x", "publicationDateOrYear": "2020-13:"}, "publicationDateOrYear"),
-        ("/paper/search", {"query": "x", "sort": "year"}, "sort=year"),
-        ("/paper/search", {"query": "x", "offset": "950", "limit": "100"}, "not available"),
-        ("/paper/search", {}, "query"),
-        ("/paper/search/bulk", {"query": "x", "fields": "citations"}, "citations"),
-        ("/paper/search/bulk", {"query": "(x"}, "query=(x"),
-        ("/paper/search/bulk", {"query": "x", "token": "rubbish"}, "token"),
-        ("/paper/search/bulk", {"query": "x", "sort": "title"}, "sort=title"),
-        ("/snippet/search", {"query": "x", "fields": "paper"}, "[paper]"),
-        ("/snippet/search", {"query": "x", "limit": "1001"}, "limit=1001"),
-    ],
-)
-def test_bad_parameters_are_refused(server: LibraryServer, path: str, params: dict[str, str], error: str) -> None:
-    status, body = get(server, path, **params)
-    assert status == 400
-    assert error in body["error"]
+    body = found(server, f"/paper/{unknown.id}", fields="abstract")
+    assert body == {"paperId": unknown.id, "abstract": None}
+    snippets = found(server, "/snippet/search", query=unknown.abstract, limit=1000)["data"]
+    own = {each["snippet"]["snippetKind"] for each in snippets if each["paper"]["corpusId"] == str(unknown.corpus_id)}
+    assert "title" in own
+    assert "abstract" not in own
 
 
 def test_pages_of_a_search_have_all_papers_once(server: LibraryServer) -> None:
@@ -125,108 +98,72 @@ def test_the_best_match_comes_first_and_nothing_gives_an_empty_page(server: Libr
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "first", "last"),
+    ("path", "params", "error"),
     [
-        ("year", "2015", date(2015, 1, 1), date(2015, 12, 31)),
-        ("year", "-1990", date.min, date(1990, 12, 31)),
-        ("year", "2021-", date(2021, 1, 1), date.max),
-        ("year", "2010-2012", date(2010, 1, 1), date(2012, 12, 31)),
-        ("publicationDateOrYear", "2012-02:2012-11-05", date(2012, 2, 1), date(2012, 11, 5)),
-        ("publicationDateOrYear", ":2019-12-31", date.min, date(2019, 12, 31)),
-        ("publicationDateOrYear", "2022-01", date(2022, 1, 1), date(2022, 1, 31)),
+        ("/paper/search", {"query": "x", "fields": "title,rubbish,authors.shoe"}, "rubbish, authors.shoe"),
+        ("/paper/search", {"query": "x", "limit": "101"}, "limit=101"),
+        ("/paper/search", {"query": "x", "year": "2015-"}, "year=2015-"),
+        ("/paper/search", {"query": "x", "publicationDateOrYear": ":2020-13"}, "publicationDateOrYear"),
+        ("/paper/search", {"query": "x", "sort": "year"}, "sort=year"),
+        ("/paper/search", {"query": "x", "offset": "950", "limit": "100"}, "not available"),
+        ("/paper/search", {}, "query"),
+        ("/paper/search/bulk", {"query": "x", "sort": "title"}, "sort=title"),
+        ("/snippet/search", {"query": "x", "fields": "paper"}, "[paper]"),
+    ],
+)
+def test_bad_parameters_are_refused(server: LibraryServer, path: str, params: dict[str, str], error: str) -> None:
+    status, body = get(server, path, **params)
+    assert status == 400
+    assert error in body["error"]
+
+
+def bulk(server: LibraryServer, **params: object) -> list[MadePaper]:
+    """All papers that the bulk search finds, read by its tokens."""
+    papers, token = list[MadePaper](), dict[str, str]()
+    while True:
+        body = found(server, "/paper/search/bulk", query="coral", sort="citationCount:desc", **params, **token)
+        papers += papers_of(body["data"])
+        if body["token"] is None:
+            assert len({paper.id for paper in papers}) == body["total"]
+            return papers
+        assert len(body["data"]) == 7
+        token = {"token": body["token"]}
+
+
+def test_the_bulk_search_reads_on_by_its_token_the_most_cited_first(server: LibraryServer) -> None:
+    counts = [paper.citations for paper in bulk(server)]
+    assert counts == sorted(counts, reverse=True)
+    assert len(counts) > 14
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "last"),
+    [
+        ("year", "-2015", date(2015, 12, 31)),
+        ("publicationDateOrYear", ":2019-02", date(2019, 2, 28)),
+        ("publicationDateOrYear", ":2012-11-05", date(2012, 11, 5)),
     ],
 )
 def test_dates_are_filtered_and_a_year_counts_as_its_first_day(
-    server: LibraryServer, name: str, value: str, first: date, last: date
+    server: LibraryServer, name: str, value: str, last: date
 ) -> None:
-    fits = {
-        paper.id
-        for paper in LIBRARY.papers
-        if paper.published is not None
-        and first <= date(paper.published.year, paper.published.month or 1, paper.published.day or 1) <= last
-    }
-    query = "coral | glacier | perovskite"
-    whole = {paper["paperId"] for paper in read_all(server, query=query)}
-    kept = {paper["paperId"] for paper in read_all(server, query=query, **{name: value})}
-    assert kept
-    assert kept == whole & fits
-
-
-def read_all(server: LibraryServer, **params: object) -> list[dict[str, Any]]:
-    papers, token = list[dict[str, Any]](), None
-    while True:
-        body = found(server, "/paper/search/bulk", **params, **({"token": token} if token else {}))
-        papers += body["data"]
-        token = body["token"]
-        if token is None:
-            assert len(papers) == body["total"]
-            return papers
-        assert len(body["data"]) == 7
-
-
-def test_the_bulk_search_reads_on_by_its_token_in_the_order_asked_for(server: LibraryServer) -> None:
-    papers = read_all(server, query="coral", sort="citationCount:desc", fields="citationCount,publicationDate")
-    counts = [paper["citationCount"] for paper in papers]
-    assert counts == sorted(counts, reverse=True)
-    assert len(papers) > 14
-    ids = [paper["paperId"] for paper in read_all(server, query="coral")]
-    assert ids == sorted(ids)
-    dated = papers_of(read_all(server, query="coral", sort="publicationDate:asc"))
-    known = [paper.published is not None for paper in dated]
-    assert known == sorted(known, reverse=True)  # what has no date comes last
-
-
-def test_the_bulk_search_has_operators(server: LibraryServer) -> None:
-    def ids(query: str) -> set[str]:
-        return {paper["paperId"] for paper in read_all(server, query=query)}
-
-    shading, upwelling = ids("shading"), ids("upwelling")
-    assert ids("shading upwelling") == ids("shading + upwelling") == shading & upwelling
-    assert ids("shading | upwelling") == shading | upwelling
-    assert ids("upwelling -shading") == upwelling - shading
-    assert ids('"prolonged shading"') <= shading
-    assert ids("shad*") >= shading
-    assert ids("(shading | upwelling) -corals") == (shading | upwelling) - ids("coral")
+    dates = [(paper, paper.published) for paper in bulk(server) if paper.published is not None]
+    fits = [paper for paper, known in dates if date(known.year, known.month or 1, known.day or 1) <= last]
+    assert bulk(server, **{name: value}) == fits
 
 
 def test_other_filters(server: LibraryServer) -> None:
-    openly = papers_of(found(server, query="reef coral", openAccessPdf="")["data"])
-    assert openly
-    assert all(paper.open_access for paper in openly)
-    cited = papers_of(found(server, query="reef coral", minCitationCount=30)["data"])
-    assert all(paper.citations >= 30 for paper in cited)
-    venue = papers_of(found(server, query="coral", venue="Marine Stress Letters")["data"])
-    assert {paper.venue for paper in venue} == {"Marine Stress Letters"}
-    fields = papers_of(found(server, query="effect", fieldsOfStudy="Biology,Chemistry")["data"])
-    assert {paper.field for paper in fields} == {"Biology", "Chemistry"}
-    reviews = papers_of(found(server, query="survey literature", publicationTypes="Review")["data"])
-    assert {paper.role for paper in reviews} == {"survey"}
+    openly = papers_of(found(server, query="effect", openAccessPdf="", fieldsOfStudy="Biology")["data"])
+    assert {(paper.field, paper.open_access) for paper in openly} == {("Biology", True)}
 
 
-def test_every_form_of_id_finds_the_paper(server: LibraryServer) -> None:
+def test_a_paper_is_found_by_its_ids(server: LibraryServer) -> None:
     paper = next(paper for paper in LIBRARY.papers if paper.arxiv and paper.doi)
-    names = [
-        paper.id,
-        f"CorpusId:{paper.corpus_id}",
-        f"DOI:{paper.doi}",
-        f"ARXIV:{paper.arxiv}",
-        f"arXiv:{paper.arxiv}v2",
-    ]
-    names += [f"URL:https://arxiv.org/abs/{paper.arxiv}v1", f"URL:https://www.semanticscholar.org/paper/{paper.id}"]
-    for name in names:
+    for name in (paper.id, f"CorpusId:{paper.corpus_id}", f"DOI:{paper.doi}", f"ARXIV:{paper.arxiv}"):
         assert found(server, f"/paper/{name}")["paperId"] == paper.id, name
     for name in ("DOI:10.1/none", "MAG:1", "0" * 40, paper.openalex):
         assert get(server, f"/paper/{name}") == (404, {"error": f"Paper with id {name} not found"})
-
-
-def test_citations_and_references_are_paged(server: LibraryServer) -> None:
-    citing = {paper.id for paper in LIBRARY.papers if PAPER.id in paper.references}
-    body = found(server, f"/paper/{PAPER.id}/citations", limit=1)
-    assert (body["next"], len(citing) > 1) == (1, True)
-    rest = found(server, f"/paper/{PAPER.id}/citations", offset=1)["data"]
-    assert {each["citingPaper"]["paperId"] for each in body["data"] + rest} == citing
-    cited = found(server, f"/paper/CorpusId:{PAPER.corpus_id}/references", fields="year")["data"]
-    assert [each["citedPaper"]["paperId"] for each in cited] == list(PAPER.references)
+    assert CLIENT.get(f"{server.base_url}/elsewhere").status_code == 404
 
 
 def test_papers_are_described_in_batches(server: LibraryServer) -> None:
@@ -235,41 +172,18 @@ def test_papers_are_described_in_batches(server: LibraryServer) -> None:
     assert PAPER.published is not None
     assert response.json() == [{"paperId": PAPER.id, "year": PAPER.published.year}, None]
     assert CLIENT.post(url, json={"ids": ["x"] * 501}).status_code == 400
-    assert CLIENT.post(url, content=b"rubbish").status_code == 400
-
-
-def test_a_title_is_matched_or_not_found(server: LibraryServer) -> None:
-    body = found(server, "/paper/search/match", query=PAPER.title)
-    assert (body["data"][0]["paperId"], body["data"][0]["matchScore"] > 1) == (PAPER.id, True)
-    assert get(server, "/paper/search/match", query="qwertyuiop asdf") == (404, {"error": "Title match not found"})
 
 
 def test_snippets_have_no_dates_and_are_of_full_texts_too(server: LibraryServer) -> None:
     excerpt = LIBRARY.excerpts[3]
     data = found(server, "/snippet/search", query=excerpt.text, limit=5)["data"]
-    assert set(data[0]) == {"snippet", "score", "paper"}
-    assert set(data[0]["paper"]) == {"corpusId", "title", "authors", "openAccessInfo"}
+    assert set(data[0]["paper"]) == {"corpusId", "title"}
     assert data[0]["paper"]["corpusId"] == str(LIBRARY.paper(excerpt.source).corpus_id)  # it is what is asked for
     assert (data[0]["snippet"]["snippetKind"], data[0]["snippet"]["section"]) == ("body", "Introduction")
-    assert [each["score"] for each in data] == sorted((each["score"] for each in data), reverse=True)
     kinds = {
         each["snippet"]["snippetKind"] for each in found(server, "/snippet/search", query="coral", limit=300)["data"]
     }
     assert kinds == {"title", "abstract", "body"}
-
-
-def test_offsets_and_mentions_of_snippets_are_places_in_the_text(server: LibraryServer) -> None:
-    source = LIBRARY.paper(LIBRARY.excerpts[3].source)
-    data = found(server, "/snippet/search", query="reports measurements", limit=50, paperIds=source.id)["data"]
-    assert {each["paper"]["title"] for each in data} == {source.title}
-    bodies = [each["snippet"] for each in data if each["snippet"]["snippetKind"] == "body"]
-    for snippet in bodies:
-        where = snippet["snippetOffset"]
-        assert source.full_text[where["start"] : where["end"]] == snippet["text"]
-        for mention in snippet["annotations"]["refMentions"]:
-            number = int(snippet["text"][mention["start"] + 1 : mention["end"] - 1])
-            assert mention["matchedPaperCorpusId"] == str(LIBRARY.paper(source.references[number - 1]).corpus_id)
-    assert sum(len(snippet["annotations"]["refMentions"]) for snippet in bodies) > 0
 
 
 def test_snippets_are_filtered_by_date_where_that_is_asked_for_alone(server: LibraryServer) -> None:
@@ -307,7 +221,6 @@ def test_scripted_errors_come_so_often_and_then_no_more(server: LibraryServer) -
 def test_a_request_waits_and_fails_as_scripted(server: LibraryServer) -> None:
     gate = server.hold("/graph/v1/*")
     gate.set()
-    server.delay("/graph/v1/*", 0.01)
     server.fail("/graph/v1/*", 500)
     server.fail("/graph/v1/*", 429)
     assert [get(server, f"/paper/{PAPER.id}")[0] for _ in range(3)] == [500, 429, 200]
@@ -336,20 +249,3 @@ def test_requests_wait_for_the_test(server: LibraryServer) -> None:
     for thread in threads:
         thread.join()
     assert statuses == [200] * 3
-    assert server.most_under_way >= 3
-
-
-def test_what_came_in_is_recorded(server: LibraryServer) -> None:
-    found(server, query="coral", year="-2015")
-    request = server.requests_of("/graph/v1/paper/search")[-1]
-    assert (request.method, request.path) == ("GET", "/graph/v1/paper/search")
-    assert request.params == {"query": "coral", "year": "-2015"}
-    assert request.headers["host"] == server.base_url.removeprefix("http://")
-    times = [each.at for each in server.requests]
-    assert times == sorted(times)
-
-
-def test_other_paths_are_not_found(server: LibraryServer) -> None:
-    assert CLIENT.get(f"{server.base_url}/elsewhere").status_code == 404
-    assert CLIENT.get(f"{server.semantic_scholar_url}/author/search").status_code == 404
-    assert CLIENT.post(f"{server.semantic_scholar_url}/paper/search").status_code == 405

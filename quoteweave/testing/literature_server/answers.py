@@ -1,6 +1,6 @@
 """The requests that the server gets, its answers, and the faults that tests script.
 
-Faults are errors, delays, broken connections, and requests that wait until the test lets them go on.
+Faults are errors, broken connections, and requests that wait until the test lets them go on.
 """
 
 import json
@@ -65,7 +65,6 @@ class Fault:
     """Sent in place of the server's own answer."""
     error: tuple[int, Mapping[str, str]] | None = None
     """The status and headers of an error in the form of the service that is asked."""
-    delay_s: float = 0
     gate: threading.Event | None = None
 
     @property

@@ -1,97 +1,14 @@
-"""The library as services search it: by identifiers, words, queries with operators, citations and dates.
-
-Queries with operators are `fish (ladder | "fish pass") -trout` and `(elmo AND "sesame street") NOT cookie`.
-"""
+"""The library as services search it: by identifiers, words and dates."""
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.testing.literature.records import MadeLibrary, MadePaper
-
-Matches = Callable[[Sequence[str]], bool]
-"""Whether the words of a text match."""
-
-
-@dataclass(frozen=True)
-class Syntax:
-    """How operators are written; terms with no operator between them are joined by and."""
-
-    token: re.Pattern[str]
-    both: str
-    either: str
-    no: str
-
-
-BULK = Syntax(lazy_regex(r'"[^"]*"|[()|+]|(?<!\S)-(?=\S)|[^\s()|+"]+'), "+", "|", "-")
-"""Syntax of Semantic Scholar's bulk search; `~N`, which matches similar words, is ignored."""
-OPENALEX = Syntax(lazy_regex(r'"[^"]*"|[()]|[^\s()"]+'), "AND", "OR", "NOT")
-
-
-def parse_query(query: str, syntax: Syntax) -> Matches:
-    """A function that tells whether texts match. Raises ValueError for an incomplete query or an extra bracket."""
-    parser = _Parser(syntax.token.findall(query), syntax)
-    return parser.whole()
-
-
-class _Parser:
-    def __init__(self, tokens: list[str], syntax: Syntax) -> None:
-        self._tokens, self._syntax = tokens, syntax
-
-    def whole(self) -> Matches:
-        found = self._either()
-        if self._tokens:
-            raise ValueError(f"{self._tokens[0]!r} is not expected")
-        return found
-
-    def _next(self) -> str | None:
-        return self._tokens[0] if self._tokens else None
-
-    def _either(self) -> Matches:
-        parts = [self._both()]
-        while self._next() == self._syntax.either:
-            self._tokens.pop(0)
-            parts.append(self._both())
-        return lambda text: any(part(text) for part in parts)
-
-    def _both(self) -> Matches:
-        parts = [self._one()]
-        while self._next() not in (None, ")", self._syntax.either):
-            if self._next() == self._syntax.both:
-                self._tokens.pop(0)
-            parts.append(self._one())
-        return lambda text: all(part(text) for part in parts)
-
-    def _one(self) -> Matches:
-        if not self._tokens:
-            raise ValueError("the query ends where a word is expected")
-        token = self._tokens.pop(0)
-        if token == self._syntax.no:
-            inner = self._one()
-            return lambda text: not inner(text)
-        if token == "(":  # noqa: S105 - a bracket of a query
-            inside = self._either()
-            if not self._tokens or self._tokens.pop(0) != ")":
-                raise ValueError("a bracket is not closed")
-            return inside
-        return _term(token)
-
-
-def _term(token: str) -> Matches:
-    if token.endswith("*") and len(token) > 1:
-        start = token[:-1].lower()
-        return lambda text: any(word.startswith(start) for word in text)
-    wanted = words(re.sub(r"~\d*$", "", token))
-    if token.startswith('"'):
-        return lambda text: any(list(text[at : at + len(wanted)]) == wanted for at in range(len(text)))
-    return lambda text: all(word in text for word in wanted)
-
 
 _K1, _B = 1.2, 0.75
 
@@ -151,15 +68,6 @@ class Catalogue:
             places |= {name.lower(): at for name in names}
         return places
 
-    @cached_property
-    def citing(self) -> dict[str, list[MadePaper]]:
-        """The papers that cite each paper, latest first, by its id."""
-        citing: dict[str, list[MadePaper]] = {paper.id: [] for paper in self.papers}
-        for paper in sorted(self.papers, key=lambda each: each.day, reverse=True):
-            for cited in paper.references:
-                citing[cited].append(paper)
-        return citing
-
     def find(self, name: str) -> MadePaper | None:
         """The paper with an identifier, whatever its case."""
         at = self.places.get(name.lower())
@@ -180,14 +88,24 @@ def assumed_day(paper: MadePaper) -> date | None:
     return None if known is None else date(known.year, known.month or 1, known.day or 1)
 
 
-def days_of(text: str) -> tuple[date, date]:
-    """The first and the last day of `2020`, `2020-06` or `2020-06-30`. Raises ValueError for anything else."""
+def last_day(text: str) -> date:
+    """The last day of `2020`, `2020-06` or `2020-06-30`. Raises ValueError for anything else."""
     found = _DAY.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is no date")
     year, month, day = (None if part is None else int(part) for part in found.groups())
     first = date(year or 0, month or 1, day or 1)
     if day:
-        return first, first
+        return first
     after = date(first.year + 1, 1, 1) if not month else date(first.year + first.month // 12, first.month % 12 + 1, 1)
-    return first, after - timedelta(days=1)
+    return after - timedelta(days=1)
+
+
+def offset_of(token: str | None) -> int:
+    """How many papers the token for the next page leaves out. Raises ValueError for what is no such token."""
+    return int((token or "made library 0").removeprefix("made library "))
+
+
+def token_of(offset: int) -> str:
+    """The token for the page after so many papers."""
+    return f"made library {offset}"

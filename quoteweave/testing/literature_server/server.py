@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from types import TracebackType
 from typing import cast
@@ -21,9 +21,10 @@ from quoteweave.testing.loopback import LoopbackHandler, LoopbackServer
 class LibraryServer(LoopbackServer):
     """Serves a made library as Semantic Scholar and OpenAlex do, and its PDFs, while its `with` block lasts.
 
+    It answers what this package asks them: searches for papers and passages by words, and papers by their ids.
     `semantic_scholar_url`, `openalex_url` and `pdf_url` are the addresses for clients. With `keys`, requests that have
     another key are refused. `bulk_size` is how many papers the bulk search sends at once, 1,000 at the real service.
-    `requests` holds the requests received, in order. Faults are scripted with `fail`, `reply`, `drop`, `delay`, `hold`
+    `requests` holds the requests received, in order. Faults are scripted with `fail`, `reply`, `drop`, `hold`
     and `break_pdf`; their paths may contain `*`, such as `/graph/v1/paper/search*`. A request waits for all waits that
     are scripted for it, and gets the first scripted answer.
     """
@@ -34,13 +35,10 @@ class LibraryServer(LoopbackServer):
         super().__init__(_Handler)
         self.library = library or make_library()
         self.requests: list[ReceivedRequest] = []
-        self.most_under_way = 0
-        """The most requests that were answered at the same time."""
-        self._under_way = 0
         self._links, self._faults = PaperLinks(self.library), Faults()
         catalogue = Catalogue(self.library, self.pdf_url)
         self._semantic_scholar = semantic_scholar.SemanticScholarApi(catalogue, keys, bulk_size)
-        self._openalex = openalex.OpenAlexApi(catalogue, keys, lambda: self.base_url)
+        self._openalex = openalex.OpenAlexApi(catalogue, keys)
         # Bound, but not listening: connections to it are refused.
         self._dead = socket.socket()
         self._dead.bind(("127.0.0.1", 0))
@@ -59,11 +57,6 @@ class LibraryServer(LoopbackServer):
     def openalex_url(self) -> str:
         """The base URL for clients of OpenAlex."""
         return f"{self.base_url}{openalex.ROOT}"
-
-    @property
-    def merged_works(self) -> Mapping[str, str]:
-        """The ids of OpenAlex that redirect, each with the id that it redirects to."""
-        return self._openalex.merged
 
     def pdf_url(self, paper: MadePaper) -> str:
         """The address of a paper's PDF, as both services give it."""
@@ -86,10 +79,6 @@ class LibraryServer(LoopbackServer):
         """Close the connections of that many requests, or of all, without a response."""
         self._faults.add(Fault(path, times, Answer(close=True)))
 
-    def delay(self, path: str, seconds: float, times: int | None = None) -> None:
-        """Make that many requests, or all, wait before they are answered; closing the server ends the wait."""
-        self._faults.add(Fault(path, times, delay_s=seconds))
-
     def hold(self, path: str, times: int | None = None) -> threading.Event:
         """Make that many requests, or all, wait until the returned event is set or the server is closed."""
         gate = threading.Event()
@@ -107,11 +96,6 @@ class LibraryServer(LoopbackServer):
         self._faults.clear()
         self._links.broken.clear()
 
-    def requests_of(self, path: str) -> list[ReceivedRequest]:
-        """The requests received for paths that begin with this."""
-        with self._lock:
-            return [request for request in self.requests if request.path.startswith(path)]
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._closing.set()
         self._faults.clear()
@@ -121,15 +105,10 @@ class LibraryServer(LoopbackServer):
     def _answer(self, request: ReceivedRequest) -> Answer:
         with self._lock:
             self.requests.append(request)
-            self._under_way += 1
-            self.most_under_way = max(self.most_under_way, self._under_way)
         try:
             return self._scripted(request) or self._routed(request)
         except Refusal as refusal:
             return refusal.answer
-        finally:
-            with self._lock:
-                self._under_way -= 1
 
     def _scripted(self, request: ReceivedRequest) -> Answer | None:
         """The scripted answer to a request, after its scripted waits."""
@@ -137,7 +116,6 @@ class LibraryServer(LoopbackServer):
         for fault in self._faults.take(request.path):
             if fault.gate is not None:
                 fault.gate.wait()
-            self._wait(fault.delay_s)
             answer = error_answer(request.path, *fault.error) if fault.error is not None else fault.answer or answer
         return answer
 

@@ -7,7 +7,6 @@ import re
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from html import unescape
-from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -215,15 +214,6 @@ class OpenAlex:
         del before
         searchable(query, k)
         return SnippetsFound(snippets=(), notes=(_NO_SNIPPETS,))
-
-    async def paper(self, identifier: str) -> Paper | None:
-        """Return a paper by its OpenAlex id or by another such as `doi:10.18653/v1/n18-3011`; None if it is not known.
-
-        An id that was merged into another gives the other's paper. Raises what `SourceClient.read` raises.
-        """
-        request = SourceRequest(f"/works/{quote(identifier, safe=':/')}", {"select": _FIELDS})
-        found = await self._client.find(request, _Work)
-        return None if found is None else found.paper()
 
     async def read(self, paper: Paper) -> PaperText:
         """Return the text of a paper, as the reader gives it."""

@@ -5,7 +5,6 @@ https://api.semanticscholar.org/api-docs/graph describes what is asked and what 
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
-from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -213,15 +212,6 @@ class SemanticScholar:
         if faults:
             note = (*note, f"Left out: {pluralize(len(faults), 'passage')} that cannot be read ({faults[0]}).")
         return SnippetsFound(snippets=tuple(snippets[:k]), notes=(*note, *selection.notes()))
-
-    async def paper(self, identifier: str) -> Paper | None:
-        """Return a paper by its id, or one such as `DOI:10.18653/v1/N18-3011`; None where it is not known.
-
-        Raises what `SourceClient.read` raises.
-        """
-        request = SourceRequest(f"/paper/{quote(identifier, safe=':/')}", {"fields": _FIELDS})
-        found = await self._client.find(request, _Paper)
-        return None if found is None else found.paper()
 
     async def read(self, paper: Paper) -> PaperText:
         """Return the text of a paper, as the reader gives it."""

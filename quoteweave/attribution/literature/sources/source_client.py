@@ -126,15 +126,6 @@ class SourceClient:
             call.result = found
             return found
 
-    async def find(self, request: SourceRequest, shape: type[Body]) -> Body | None:
-        """Return what `read` does, or None where the source has nothing there (404). Raises what `read` raises."""
-        try:
-            return await self.read(request, shape)
-        except SourceRefused as error:
-            if error.status == 404:
-                return None
-            raise
-
     def bad_reply(self, problem: str) -> SourceBadResponse:
         """The error for a reply that is not what the source documents."""
         return SourceBadResponse(
