@@ -3,10 +3,9 @@
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Literal, Protocol
 
 import typer
 from rich.console import Console
@@ -72,13 +71,8 @@ def answer_json(answered: Answered) -> dict[str, object]:
     return {**answered.answer.model_dump(mode="json"), "context": context, "trace": trace}
 
 
-class AnswerFormat(StrEnum):
-    """The format in which an answer is printed."""
-
-    WRITTEN = "written"
-    WHOLE = "whole"
-    JSON = "json"
-    EVENTS = "events"
+AnswerFormat = Literal["written", "whole", "json", "events"]
+"""How an answer is printed."""
 
 
 class Answerer(Protocol):
@@ -117,16 +111,16 @@ def ask_and_print(
 def _ask(
     form: AnswerFormat, rag: Answerer, question: str, model: str | None, pictures: Callable[[str], None] | None
 ) -> Answered:
-    if form is AnswerFormat.WRITTEN:
+    if form == "written":
         with _StreamPrinter(model) as show:
             answered = run_sync(_consume_events(rag.stream(question), show))
         print_sources(answered.answer, pictures, answered.trace.reasons)
         return answered
-    if form is AnswerFormat.EVENTS:
+    if form == "events":
         return run_sync(_consume_events(rag.stream(question), _print_event))
     answered = rag.answer_with_context(question)
     print_trace(answered.trace)
-    if form is AnswerFormat.JSON:
+    if form == "json":
         print_json(answer_json(answered))
     else:
         print_answer(answered.answer, pictures, answered.trace.reasons)

@@ -1,9 +1,9 @@
 """Parameters of commands: how help shows them, and which option of the current command sets what a remedy names."""
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import EnumType
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 _FORMS = {Path: "PATH", str: "TEXT", int: "N", float: "NUMBER"}
 
@@ -11,13 +11,13 @@ _FORMS = {Path: "PATH", str: "TEXT", int: "N", float: "NUMBER"}
 def value_type(parameter: Any) -> Any:
     """The type of a parameter's value; if it can be repeated, the type of each value."""
     kind = parameter.type_descriptor.annotation
-    return get_args(kind)[0] if get_args(kind) else kind
+    return kind if get_origin(kind) in (None, Literal) else get_args(kind)[0]
 
 
 def choices(parameter: Any) -> list[str]:
     """The values that a parameter may have; empty if they are not limited to a list."""
     kind = value_type(parameter)
-    return [str(each.value) for each in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
+    return list(map(str, kind if isinstance(kind, EnumType) else get_args(kind)))
 
 
 def value_form(parameter: Any) -> str:

@@ -79,7 +79,7 @@ def ask_server(remote: RemoteCollection, question: str, form: AnswerFormat | Non
     if model is not None and model.destination is not None:
         typer.echo(f"the server sends the question and the quotes found to {model.destination}", err=True)
     if form is None:
-        form = AnswerFormat.WHOLE if model is None or model.destination is None else AnswerFormat.WRITTEN
+        form = "whole" if model is None or model.destination is None else "written"
     name = None if model is None else model.name
     shown = pictures_on_stdout(pictures, remote.crop)
     ask_and_print(form, remote, question, model=name, where=remote.where, pictures=shown)

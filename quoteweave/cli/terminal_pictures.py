@@ -11,8 +11,7 @@ import struct
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from enum import StrEnum
-from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
+from typing import IO, TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -93,15 +92,8 @@ MAX_ROWS = 24
 MAX_PIXELS = 800_000
 
 
-class PicturesName(StrEnum):
-    """The protocol by which pictures are shown."""
-
-    AUTO = "auto"
-    KITTY = "kitty"
-    ITERM = "iterm"
-    SIXEL = "sixel"
-    OFF = "off"
-
+PicturesName = Literal["auto", "kitty", "iterm", "sixel", "off"]
+"""The protocol by which pictures are shown."""
 
 PicturesOption = Annotated[
     PicturesName,
@@ -111,26 +103,26 @@ PicturesOption = Annotated[
 # Variables of programs that are terminals within a terminal, and take no pictures or only some protocols.
 WITHIN = ("TMUX", "STY", "ZELLIJ", "NVIM", "VIM_TERMINAL", "INSIDE_EMACS")
 # TERM comes first, as the terminal itself sets it; it may have inherited other variables from another terminal.
-BY_TERM = {
-    "xterm-kitty": PicturesName.KITTY,
-    "xterm-ghostty": PicturesName.KITTY,
-    "wezterm": PicturesName.ITERM,
-    "foot": PicturesName.SIXEL,
-    "mlterm": PicturesName.SIXEL,
+BY_TERM: Mapping[str, PicturesName] = {
+    "xterm-kitty": "kitty",
+    "xterm-ghostty": "kitty",
+    "wezterm": "iterm",
+    "foot": "sixel",
+    "mlterm": "sixel",
 }
-BY_PROGRAM = {
-    "kitty": PicturesName.KITTY,
-    "ghostty": PicturesName.KITTY,
-    "iTerm.app": PicturesName.ITERM,
+BY_PROGRAM: Mapping[str, PicturesName] = {
+    "kitty": "kitty",
+    "ghostty": "kitty",
+    "iTerm.app": "iterm",
     # WezTerm knows all three protocols, and this one best: docs/decisions/0015-pictures-in-terminals.md.
-    "WezTerm": PicturesName.ITERM,
-    "mintty": PicturesName.ITERM,
+    "WezTerm": "iterm",
+    "mintty": "iterm",
 }
-BY_VARIABLE = {
-    "KITTY_WINDOW_ID": PicturesName.KITTY,
-    "GHOSTTY_RESOURCES_DIR": PicturesName.KITTY,
-    "KONSOLE_VERSION": PicturesName.KITTY,
-    "WT_SESSION": PicturesName.SIXEL,
+BY_VARIABLE: Mapping[str, PicturesName] = {
+    "KITTY_WINDOW_ID": "kitty",
+    "GHOSTTY_RESOURCES_DIR": "kitty",
+    "KONSOLE_VERSION": "kitty",
+    "WT_SESSION": "sixel",
 }
 # The first version of Konsole that shows pictures, 22.04.
 KONSOLE = 220400
@@ -154,15 +146,15 @@ def protocol_of(environment: Mapping[str, str]) -> PicturesName:
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM")
     nested = term.startswith(("tmux", "screen")) or any(environment.get(name) for name in WITHIN)
     if nested or term == "dumb" or environment.get("NO_COLOR"):
-        return PicturesName.OFF
+        return "off"
     for start, protocol in BY_TERM.items():
         if term.startswith(start):
             return protocol
     if program:
-        return BY_PROGRAM.get(program, PicturesName.OFF)
+        return BY_PROGRAM.get(program, "off")
     found = next((name for name in BY_VARIABLE if environment.get(name)), None)
     if found is None or (found == "KONSOLE_VERSION" and not _is_recent(environment[found])):
-        return PicturesName.OFF
+        return "off"
     return BY_VARIABLE[found]
 
 
@@ -191,8 +183,8 @@ def pictures_on_stdout(name: PicturesName, crop_of: CropOf) -> Callable[[str], N
     """
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return None
-    protocol = protocol_of(os.environ) if name is PicturesName.AUTO else name
-    return None if protocol is PicturesName.OFF else _Shown(crop_of, protocol)
+    protocol = protocol_of(os.environ) if name == "auto" else name
+    return None if protocol == "off" else _Shown(crop_of, protocol)
 
 
 class _Shown:
@@ -241,10 +233,10 @@ def drawn(crop: "Image", protocol: PicturesName, screen: Screen) -> str:
     fits = columns * screen.cell_width / width, rows * screen.cell_height / height
     scale = min(1.0, *fits, math.sqrt(MAX_PIXELS / (width * height)))
     image = crop.resize((max(1, round(width * scale)), max(1, round(height * scale))), Resampling.LANCZOS)
-    if protocol is PicturesName.KITTY:
+    if protocol == "kitty":
         return kitty(image)
-    if protocol is PicturesName.ITERM:
+    if protocol == "iterm":
         return iterm(image, max(1, image.width // screen.cell_width), math.ceil(image.height / screen.cell_height))
-    if protocol is PicturesName.SIXEL:
+    if protocol == "sixel":
         return sixel(image)
-    raise ValueError(f"{protocol.value} is no protocol")
+    raise ValueError(f"{protocol} is no protocol")

@@ -1,8 +1,7 @@
 """`quoteweave ask`: answers a question with a citation for every claim."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,7 +20,7 @@ from quoteweave.cli.options.collection import (
 from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.settings import CHAT, OptionValues, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
+from quoteweave.cli.terminal_pictures import PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.composition.make_rag import make_rag
@@ -44,12 +43,6 @@ the question); and trace: how they were found.
 --events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),
 text (text), citation (citation, right after its mark's text), image (summary, image, citation, right after
 its citation), and last answer (answer), as above."""
-
-
-class FallbackName(StrEnum):
-    """The generator that answers where a model cannot."""
-
-    EXTRACTIVE = "extractive"
 
 
 ON_SERVER = frozenset(
@@ -83,7 +76,7 @@ def ask(
     pages: PagesOption = None,
     meta: MetaOption = None,
     fallback: Annotated[
-        FallbackName | None,
+        Literal["extractive"] | None,
         typer.Option(
             help="If the model's endpoint fails before any text arrived, answer without it, and say so.",
             metavar="extractive",
@@ -94,7 +87,7 @@ def ask(
     events: Annotated[
         bool, typer.Option("--events", help="Print a JSON object for each event: sources, text, citation, answer.")
     ] = False,
-    pictures: PicturesOption = PicturesName.AUTO,
+    pictures: PicturesOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question from the documents, every claim cited.
@@ -113,7 +106,7 @@ def ask(
     abstain, which then names one of its calibrations. The server keeps neither
     question nor answer.
     """
-    asked_for = AnswerFormat.JSON if as_json else AnswerFormat.EVENTS if events else None
+    asked_for: AnswerFormat | None = "json" if as_json else "events" if events else None
     where = make_filter(doc, pages, meta)
     if setting is not None and config is None:
         raise UsageError(
@@ -141,7 +134,7 @@ def ask(
         if settings.destination is not None:
             unless = "" if limits.calls is None else f", unless {limits.calls} holds the answer"
             typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
-        form = asked_for or (AnswerFormat.WRITTEN if settings.model else AnswerFormat.WHOLE)
+        form = asked_for or ("written" if settings.model else "whole")
         answered = ask_and_print(
             *(form, rag, question),
             model=settings.model,

@@ -3,9 +3,8 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,17 +19,10 @@ from quoteweave.pipeline.composition.manage_indexes import update_indexes
 JSON = "--json prints one object: imported, a list of documents as list --json prints them."
 
 
-class Importer(StrEnum):
-    """The formats that can be imported."""
-
-    MINERU = "mineru"
-    MMDOCIR_LAYOUT = "mmdocir-layout"
-    MMDOCIR_PAGES = "mmdocir-pages"
-    PAPERS = "papers"
-
-
 def import_parsed(
-    format: Annotated[Importer, typer.Argument(help="What the file is.")],
+    format: Annotated[
+        Literal["mineru", "mmdocir-layout", "mmdocir-pages", "papers"], typer.Argument(help="What the file is.")
+    ],
     path: Annotated[Path, typer.Argument(help="MinerU's …_content_list.json, a parquet of MMDocIR, or a table.")],
     collection: CollectionOption,
     meta: AttachOption = None,
@@ -52,7 +44,7 @@ def import_parsed(
             documents = import_file(
                 opened,
                 path,
-                format.value,
+                format,
                 metadata=pairs(meta),
                 on_document=lambda _: task.advance(),
                 on_note=lambda note: progress.note(f"note: {note}"),

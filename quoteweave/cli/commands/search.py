@@ -9,7 +9,6 @@ from quoteweave.cli.hits import hit_of_search, print_hits
 from quoteweave.cli.options.collection import (
     DocumentOption,
     JsonOption,
-    KindName,
     MetaOption,
     PagesOption,
     QuestionArgument,
@@ -20,7 +19,7 @@ from quoteweave.cli.options.settings import RANKING, RESOURCES, OptionValues, ma
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.records import Hit, Query
+from quoteweave.core.records import Hit, Kind, Query
 from quoteweave.interchange.quotes import hit_fields
 from quoteweave.pipeline.composition.make_search import make_search, name_chat_model
 from quoteweave.pipeline.pictures_for_people import stored_crops
@@ -50,7 +49,7 @@ def search(
     doc: DocumentOption = None,
     pages: PagesOption = None,
     meta: MetaOption = None,
-    kind: Annotated[KindName | None, typer.Option(help="Only text or only image quotes.")] = None,
+    kind: Annotated[Kind | None, typer.Option(help="Only text or only image quotes.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the quotes that bear on a question, best first.
@@ -58,7 +57,7 @@ def search(
     With --server, a running server searches, which has indexes and models in
     memory already. Its settings say how it may be searched.
     """
-    where = make_filter(doc, pages, meta).model_copy(update={"kind": None if kind is None else kind.value})
+    where = make_filter(doc, pages, meta).model_copy(update={"kind": kind})
     if server is not None:
         from quoteweave.cli.remote import remote_collection, search_server
 

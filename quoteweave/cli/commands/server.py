@@ -2,7 +2,6 @@
 
 import sys
 from datetime import UTC, date, datetime, time, timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from quoteweave.cli.options.collection import JsonOption, parse_path
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import MissingExtra, UsageError
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.server.access.keys import Key, KeyLimits, KeyRequest, KeyStore
+from quoteweave.server.access.keys import Key, KeyLimits, KeyRequest, KeyStore, Scope
 from quoteweave.server.state.state_folder import STATE_VARIABLE, default_state
 
 NamedCollectionsOption = Annotated[
@@ -125,14 +124,6 @@ LIST_JSON = """--json prints, of each key: id, name, scopes, collections (null f
 _AGE = lazy_regex(r"([1-9]\d{0,4})([dh])")
 
 
-class ScopeName(StrEnum):
-    """What a key may do; each includes those before it."""
-
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
-
-
 def _limit(field: str, metavar: str = "N") -> OptionInfo:
     """Make the option of a limit that a key may have of its own."""
     text = KeyLimits.model_fields[field].description or ""
@@ -143,9 +134,9 @@ def _limit(field: str, metavar: str = "N") -> OptionInfo:
 def add_key(
     name: Annotated[str, typer.Argument(help="Whose key it is, or what for.", metavar="NAME")],
     scope: Annotated[
-        ScopeName,
+        Scope,
         typer.Option(help="read: ask and look. write: also change documents. admin: also manage collections."),
-    ] = ScopeName.READ,
+    ] = "read",
     collection: Annotated[
         list[str] | None,
         typer.Option(
@@ -181,7 +172,7 @@ def add_key(
         "max_upload": max_upload,
         "max_upload_request": max_upload_request,
     }
-    wanted = KeyRequest(name, (scope.value,), collection, end, limits)
+    wanted = KeyRequest(name, (scope,), collection, end, limits)
     key, token = KeyStore(state or default_state()).add(wanted)
     if as_json:
         print_json({"token": token, "key": _key_json(key)})

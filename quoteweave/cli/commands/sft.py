@@ -3,9 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -22,7 +21,7 @@ from quoteweave.core.records import Kind
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs.config import RunSettings
-from quoteweave.pipeline.runs.sft import ExampleSkipped, Line, TrainingLines
+from quoteweave.pipeline.runs.sft import ExampleSkipped, Line, TrainingFormat, TrainingLines
 
 JSON = """--json prints one object:
 
@@ -33,36 +32,22 @@ left_out: reason to how many examples it kept out;
 gold_at: for text and image, how often gold stands at each place, from the first on."""
 
 
-class ModeName(StrEnum):
-    """How image quotes are given to the model."""
-
-    PURE_TEXT = "pure-text"
-    MULTIMODAL = "multimodal"
-
-
-class FormName(StrEnum):
-    """The format in which a line marks the places of its pictures."""
-
-    TRL = "trl"
-    LLAMA_FACTORY = "llama-factory"
-
-
 def export(
     dataset: Annotated[list[str], typer.Option(help="Datasets to learn from: mmdocrag-15, mmdocrag-20, or both.")],
     references: Annotated[list[Path], typer.Option(help="The file of each dataset.", metavar="FILE")],
     out: Annotated[Path, typer.Option(help="JSONL file to write.", metavar="FILE")],
     preset: PresetOption = None,
     mode: Annotated[
-        ModeName | None,
+        Literal["pure-text", "multimodal"] | None,
         typer.Option(help="Image quotes as words, or (multimodal) as pictures; the default is the preset's, or words."),
     ] = None,
     image_folder: ImageFolderOption = None,
     form: Annotated[
-        FormName,
+        TrainingFormat,
         typer.Option(
             help="How lines name pictures: parts of messages (trl), or <image> in the text (also for ms-swift)."
         ),
-    ] = FormName.TRL,
+    ] = "trl",
     seed: Annotated[int, typer.Option(help="Seed for shuffling the quotes.")] = 0,
     prompts: PromptsOption = None,
     as_json: JsonOption = False,
@@ -79,15 +64,15 @@ def export(
     if len(dataset) != len(references):
         raise UsageError("name --references as often as --dataset, each file in the order of its dataset")
     settings = RunSettings(preset=None if preset is None else load_preset(preset, "answers").name)
-    mode = mode or (ModeName.MULTIMODAL if settings.images else ModeName.PURE_TEXT)
-    if (mode is ModeName.MULTIMODAL) != (image_folder is not None):
+    mode = mode or ("multimodal" if settings.images else "pure-text")
+    if (mode == "multimodal") != (image_folder is not None):
         raise UsageError("--mode multimodal and --image-folder DIR go together: name both, or neither")
     pictures = None if image_folder is None else files_in(image_folder)
     lines = TrainingLines(
         seed=seed,
         prompts_folder=prompts or settings.prompts,
         pictures=pictures,
-        form=form.value,
+        form=form,
         sources=settings.quote_sources,
         view=settings.view,
     )
@@ -101,7 +86,7 @@ def export(
             raise DatasetError(f"{' and '.join(map(str, references))} holds nothing to train with: {reasons}")
     count, places = len(examples) - left_out.total(), lines.places
     if as_json:
-        summary = {"file": str(out), "preset": preset, "mode": mode.value, "seed": seed, "examples": count}
+        summary = {"file": str(out), "preset": preset, "mode": mode, "seed": seed, "examples": count}
         print_json({**summary, "left_out": dict(left_out), "gold_at": places})
         return
     typer.echo(f"{out}: {pluralize(count, 'example')}{_spread(places)}")

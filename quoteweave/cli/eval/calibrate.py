@@ -1,9 +1,8 @@
 """`quoteweave eval calibrate`: fits when answers are to be withheld, on questions whose right answers are known."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -54,13 +53,6 @@ groups: answerable, unanswerable: questions, answered, asked, given; empty as ab
 calibration: the file that was written, or null."""
 
 
-class CorrectnessSource(StrEnum):
-    """How it is decided whether an answer is right."""
-
-    CITED = "cited"
-    JUDGED = "judged"
-
-
 def calibrate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, made by quoteweave run.")],
     dataset: DatasetOption,
@@ -69,9 +61,9 @@ def calibrate(
         float, typer.Option(min=0, max=1, help="Keep the share of wrong answers among those given to this.")
     ] = 0.1,
     right: Annotated[
-        CorrectnessSource,
+        Literal["cited", "judged"],
         typer.Option(help="Right answers: those that cite gold, or those that eval citations judged right."),
-    ] = CorrectnessSource.CITED,
+    ] = "cited",
     out: Annotated[Path | None, typer.Option(help="Write the calibration here.", metavar="FILE")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the curve here.", metavar="FILE")] = None,
     as_json: JsonOption = False,
@@ -129,8 +121,8 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
     return GIVEN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, scorer)
 
 
-def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
-    if how is CorrectnessSource.CITED:
+def _correctness_check(how: str, run: Path) -> Right:
+    if how == "cited":
         return cites_gold
     path = run / CITATIONS
     if not path.is_file():

@@ -1,9 +1,8 @@
 """`quoteweave eval citations` and `judges`: check sentences against what they cite, and compare who checked them."""
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,7 +21,6 @@ from quoteweave.cli.eval.paid import (
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
     ConcurrencyOption,
-    ConventionName,
     ConventionOption,
     DatasetOption,
     LimitOption,
@@ -89,13 +87,6 @@ figures: name to value, such as citation.recall.cited, citation.precision, accur
 answers."""
 
 
-class SplitName(StrEnum):
-    """How answers are split into sentences with their citations."""
-
-    MODEL = "model"
-    RULE = "rule"
-
-
 @takes_settings(*JUDGING)
 def citations(
     run: RunArgument,
@@ -103,16 +94,16 @@ def citations(
     option_values: OptionValues,
     references: ReferencesOption = None,
     split: Annotated[
-        SplitName,
+        Literal["model", "rule"],
         typer.Option(help="Who cuts answers into sentences and their citations: the judge, or rules at no cost."),
-    ] = SplitName.MODEL,
+    ] = "model",
     image_folder: ImageFolderOption = None,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
     convention: Annotated[
-        ConventionName,
+        Convention,
         typer.Option(help="published: as MCiteBench's scripts, which show the judge why a Locating answer is right."),
-    ] = ConventionName.STRICT,
+    ] = "strict",
     usd_per_million: PriceOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
@@ -138,7 +129,7 @@ def citations(
     splitter, cut = _splitter(split, settings, calls), sentence_texts
     pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     stored = load_evidence_verdicts(path) if path.exists() else {}
-    if convention is ConventionName.PUBLISHED:
+    if convention == "published":
         pairs = [(prediction, with_explanation(example)) for prediction, example in pairs]
     work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
     require_answers(work, run)
@@ -155,11 +146,11 @@ def citations(
     spent = count_spent([grade.usage for name in now if name in stored for grade in stored[name].grades()], price)
     value = {**head, **counts, "tokens": spent.tokens, "price_usd": spent.price_usd}
     judged = [(pair, stored[pair[1].id]) for pair in pairs if pair[1].id in stored]
-    _show(value, judged, convention.value, as_json=as_json)
+    _show(value, judged, convention, as_json=as_json)
 
 
-def _splitter(split: SplitName, settings: ChatSettings, calls: Path | None) -> Splitter:
-    if split is SplitName.RULE:
+def _splitter(split: str, settings: ChatSettings, calls: Path | None) -> Splitter:
+    if split == "rule":
         return RuleSplitter(sentence_texts)
     return ChatSplitter(make_judge_model(settings, calls), prompts_folder=settings.prompts)
 
@@ -277,7 +268,7 @@ def judges(
     figure: Annotated[str, typer.Option(help="The figure by which runs are ranked, such as citation.f1.cited.")] = (
         "accuracy"
     ),
-    convention: ConventionOption = ConventionName.STRICT,
+    convention: ConventionOption = "strict",
     form: Annotated[
         Path | None,
         typer.Option(help="Write a form for people instead, a line for each judged answer.", metavar="FILE"),
@@ -320,7 +311,7 @@ def judges(
             for name, pairs, one, other in zip(run_names(runs), items, loaded, others, strict=True)
         ],
         figure=figure,
-        convention=convention.value,
+        convention=convention,
     )
     _show_judges(compared, as_json=as_json)
 

@@ -13,7 +13,6 @@ from quoteweave.cli.console import console, plain, print_json
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
     CitationsOption,
-    ConventionName,
     ConventionOption,
     DatasetOption,
     JudgementsOption,
@@ -78,7 +77,7 @@ def compare(
     by: Annotated[
         str | None, typer.Option(help="Figure to rank by; the default is overall.f1, or the table's first.")
     ] = None,
-    convention: ConventionOption = ConventionName.STRICT,
+    convention: ConventionOption = "strict",
     marks: MarksOption = None,
     partial: PartialOption = False,
     as_json: JsonOption = False,

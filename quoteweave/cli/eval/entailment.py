@@ -11,7 +11,6 @@ from quoteweave.cli.eval.paid import judgements_path
 from quoteweave.cli.eval.score_tables import show
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
-    ConventionName,
     DatasetOption,
     PartialOption,
     ReferencesOption,
@@ -74,9 +73,9 @@ def entailment(
         typer.Option(min=1, help="ALCE: keep the first N citations of a sentence; 3 by the published convention."),
     ] = None,
     convention: Annotated[
-        ConventionName,
+        Convention,
         typer.Option(help="published: read and count as the authors' codes do, quirks included (docs/metrics.md)."),
-    ] = ConventionName.STRICT,
+    ] = "strict",
     passages: Annotated[
         int,
         typer.Option(min=1, help="ALiiCE, published: passages allowed per question; the authors' code uses 5."),
@@ -110,8 +109,8 @@ def entailment(
     hardware = Hardware.model_validate({"device": device, "batch_size": batch_size, "dtype": dtype})
     path = judgements_path(run, kept, KEPT, option="--kept")
     pairs = _answered_pairs(loaded.examples, loaded.predictions)
-    kept_citations = ALCE_FIRST if first is None and convention is ConventionName.PUBLISHED else first
-    choice = _Choice(parser, kept_citations, convention.value, passages)
+    kept_citations = ALCE_FIRST if first is None and convention == "published" else first
+    choice = _Choice(parser, kept_citations, convention, passages)
     model = _NamedEntailment(checkpoint, hardware, window, path)
     metrics, notes = _metrics(pairs, model, choice)
     scores = _scored(loaded, metrics, choice.convention, sources, cluster_intervals)

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from pydantic import JsonValue
@@ -27,6 +26,7 @@ from quoteweave.evaluation.datasets.citevqa import citevqa_answers
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.formats.ranking_json import ranking_json
 from quoteweave.evaluation.formats.trec import (
+    Items,
     TrecPair,
     all_rankings,
     column_name,
@@ -57,21 +57,6 @@ With --citevqa: file; answers: items in it; failed: left out, as errors."""
 RUN, QRELS = "run.trec", "qrels.trec"
 
 
-class TrackYear(StrEnum):
-    """Years of TREC's RAG track."""
-
-    FIRST = "2024"
-    LATER = "2025"
-
-
-class ItemsName(StrEnum):
-    """What is ranked."""
-
-    QUOTES = "quotes"
-    PAGES = "pages"
-    DOCUMENTS = "documents"
-
-
 def export(
     run: RunArgument,
     dataset: DatasetOption,
@@ -82,13 +67,13 @@ def export(
     ] = None,
     references: ReferencesOption = None,
     items: Annotated[
-        ItemsName, typer.Option(help="What is ranked; documents go by their names without the suffix.")
-    ] = ItemsName.QUOTES,
+        Items, typer.Option(help="What is ranked; documents go by their names without the suffix.")
+    ] = "quotes",
     scope: ScopeOption = None,
     trec_rag: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the answers in the form of TREC's RAG track.")
     ] = None,
-    year: Annotated[TrackYear, typer.Option(help="The year of the track, whose forms differ.")] = TrackYear.LATER,
+    year: Annotated[Literal["2024", "2025"], typer.Option(help="The year of the track, whose forms differ.")] = "2025",
     team: Annotated[str | None, typer.Option(metavar="NAME", help="Your tag, which the form of 2025 asks for.")] = None,
     citevqa: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write answers with boxes, as CiteVQA's script reads them.")
@@ -120,7 +105,7 @@ def export(
             "answers"
         )
     examples = load_dataset(dataset, references)
-    ranked = select_scope(load_predictions(run), None if scope is None else scope.value)
+    ranked = select_scope(load_predictions(run), scope)
     predictions = match_predictions(examples, ranked, partial=partial)
     if trec is not None:
         _export_ranking(trec, examples, predictions, run=run, items=items, dataset=dataset, as_json=as_json)
@@ -134,10 +119,10 @@ def export(
         _export_boxes(citevqa, citevqa_answers(references, examples, predictions), len(predictions), as_json=as_json)
 
 
-def _tag(run: Path, year: "TrackYear", team: str | None) -> TrecRagTag:
-    if year is TrackYear.LATER and team is None:
+def _tag(run: Path, year: str, team: str | None) -> TrecRagTag:
+    if year == "2025" and team is None:
         raise UsageError("the form of 2025 names who answered: give --team NAME, or --year 2024")
-    return TrecRagTag(run=column_name(run.name), team=team or "", year=2024 if year is TrackYear.FIRST else 2025)
+    return TrecRagTag(run=column_name(run.name), team=team or "", year=2024 if year == "2024" else 2025)
 
 
 def _export_answers(
@@ -185,14 +170,14 @@ def _export_ranking(
     predictions: Sequence[Prediction],
     *,
     run: Path,
-    items: ItemsName,
+    items: Items,
     dataset: str,
     as_json: bool,
 ) -> None:
-    pair = trec_pair(examples, predictions, items=items.value)
+    pair = trec_pair(examples, predictions, items=items)
     if not pair.run:
         why = _no_ranking(predictions)
-        raise DatasetError(f"{run} ranks no {items.value} for which {dataset} tells gold; see --items and --scope{why}")
+        raise DatasetError(f"{run} ranks no {items} for which {dataset} tells gold; see --items and --scope{why}")
     with writing_output(trec):
         trec.mkdir(parents=True, exist_ok=True)
         (trec / RUN).write_text("".join(run_lines(pair.run, tag=column_name(run.name))), "utf-8")
@@ -213,10 +198,10 @@ def _no_ranking(predictions: Sequence[Prediction]) -> str:
     return ". It keeps answers and their contexts; rankings are kept by 'quoteweave eval retrieval --run'"
 
 
-def _export_all(path: Path, predictions: Sequence[Prediction], *, run: Path, items: ItemsName, as_json: bool) -> None:
-    ranked = all_rankings(predictions, items=items.value)
+def _export_all(path: Path, predictions: Sequence[Prediction], *, run: Path, items: Items, as_json: bool) -> None:
+    ranked = all_rankings(predictions, items=items)
     if not any(ranked.values()):
-        raise DatasetError(f"{run} ranks no {items.value}; see --items and --scope{_no_ranking(predictions)}")
+        raise DatasetError(f"{run} ranks no {items}; see --items and --scope{_no_ranking(predictions)}")
     if path.suffix == ".json":
         lines = [ranking_json(ranked)]
     else:

@@ -1,7 +1,6 @@
 """`quoteweave eval report`, `pairs` and `statistics`: reports on runs, pairs of runs, datasets and collections."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,6 @@ from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOpti
 from quoteweave.cli.options.evaluation import (
     ByOption,
     CitationsOption,
-    ConventionName,
     ConventionOption,
     DatasetOption,
     JudgementsOption,
@@ -41,7 +39,15 @@ from quoteweave.evaluation.report.corpus import (
     dataset_statistics,
 )
 from quoteweave.evaluation.report.drawing import require_matplotlib
-from quoteweave.evaluation.report.pairs import PAIR_LAYOUTS, PairLayout, RunPair, make_pairs, pairs_table, printed_row
+from quoteweave.evaluation.report.pairs import (
+    PAIR_LAYOUTS,
+    PairLayout,
+    PairName,
+    RunPair,
+    make_pairs,
+    pairs_table,
+    printed_row,
+)
 from quoteweave.evaluation.report.questions import PictureFolder
 from quoteweave.evaluation.report.runs import make_report
 from quoteweave.evaluation.report.tables import Cell, Table
@@ -87,7 +93,7 @@ def report(
     citations: CitationsOption = None,
     image_folder: ImageFolderOption = None,
     scope: ScopeOption = None,
-    convention: ConventionOption = ConventionName.STRICT,
+    convention: ConventionOption = "strict",
     marks: MarksOption = None,
     by: ByOption = None,
     partial: PartialOption = False,
@@ -191,21 +197,10 @@ pairs: a list of first, second (name, run, figures, notes, printed: the figures 
 files: what --out wrote."""
 
 
-class LayoutName(StrEnum):
-    """What the runs of a pair differ in, and which columns are shown."""
-
-    MULTIMODAL = "multimodal"
-    IMAGE_TEXT = "image-text"
-    IMAGE_TEXT_FULL = "image-text-full"
-    THINKING = "thinking"
-    THINKING_FULL = "thinking-full"
-    FINE_TUNING = "fine-tuning"
-
-
 def pairs(
     runs: RunsArgument,
     dataset: DatasetOption,
-    layout: Annotated[LayoutName, typer.Option(help="What the runs of a pair differ in.")],
+    layout: Annotated[PairName, typer.Option(help="What the runs of a pair differ in.")],
     references: ReferencesOption = None,
     judgements: JudgementsOption = None,
     scope: ScopeOption = None,
@@ -219,7 +214,7 @@ def pairs(
             metavar="SYSTEM[, SETTING]",
         ),
     ] = None,
-    convention: ConventionOption = ConventionName.STRICT,
+    convention: ConventionOption = "strict",
     marks: MarksOption = None,
     partial: PartialOption = False,
     out: PlotFolderOption = None,
@@ -238,7 +233,7 @@ def pairs(
 
     if out is not None:
         require_matplotlib()
-    chosen, rows = PAIR_LAYOUTS[layout.value], _printed(published, printed, runs)
+    chosen, rows = PAIR_LAYOUTS[layout], _printed(published, printed, runs)
     requests = scoring_requests(
         runs,
         dataset,
@@ -254,7 +249,7 @@ def pairs(
         found = make_pairs(requests, chosen, printed=rows, prices=chat_price)
         files = [] if out is None else write_pairs(found, chosen, out)
     if as_json:
-        print_json(_as_dict(found, layout.value, runs, files))
+        print_json(_as_dict(found, layout, runs, files))
         return
     show_report_table(console(), pairs_table(found, chosen))
     for run in (run for pair in found for run in pair.runs):

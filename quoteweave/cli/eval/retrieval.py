@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -75,20 +74,12 @@ EVIDENCE = "evidence"
 DOMAIN = "domain"
 UNDEFINED = "-"
 Figures = Mapping[str, Estimate]
-
-
-class DatasetName(StrEnum):
-    """The datasets that can be measured on."""
-
-    MMDOCIR = "mmdocir"
-    MMDOCRAG_15 = "mmdocrag-15"
-    MMDOCRAG_20 = "mmdocrag-20"
-    MMLONGBENCH = "mmlongbench"
+MeasuredDataset = Literal["mmdocir", "mmdocrag-15", "mmdocrag-20", "mmlongbench"]
 
 
 @takes_settings("preset", *RANKING, *RESOURCES)
 def retrieval(
-    dataset: Annotated[DatasetName, typer.Option(help="Which dataset the folder holds.")],
+    dataset: Annotated[MeasuredDataset, typer.Option(help="Which dataset the folder holds.")],
     references: Annotated[
         Path,
         typer.Option(
@@ -131,11 +122,11 @@ def retrieval(
     --rerank, a ranking consists of the 40 candidates that are reranked.
     """
     settings = name_chat_model(make_settings(RetrievalSettings, option_values))
-    examples = load_dataset(dataset.value, references)
+    examples = load_dataset(dataset, references)
     file, documents = _files(dataset, references)
-    questions = Questions(dataset.value, examples, file, documents=documents)
+    questions = Questions(dataset, examples, file, documents=documents)
     searched = search_dataset(questions, collection, settings, run=run, progress=TerminalProgress(quiet=as_json))
-    scores = score_retrieval(examples, searched.predictions, dataset=dataset.value, quote_boxes=searched.quote_boxes)
+    scores = score_retrieval(examples, searched.predictions, dataset=dataset, quote_boxes=searched.quote_boxes)
     errors = search_errors(scores)
     print_frequent_notes(searched.notes)
     if only_whole_pages(searched.predictions):
@@ -149,7 +140,7 @@ def retrieval(
         )
     steps = {"expand": settings.expand, "rerank": settings.rerank}
     head = {
-        "dataset": dataset.value,
+        "dataset": dataset,
         "retriever": retriever_shown(settings),
         "terms": [str(path) for path in settings.terms],
         **{step: how and without_credentials(how) for step, how in steps.items()},
@@ -161,12 +152,12 @@ def retrieval(
         raise typer.Exit(1)
 
 
-def _files(dataset: DatasetName, references: Path) -> tuple[Path, Path | None]:
+def _files(dataset: MeasuredDataset, references: Path) -> tuple[Path, Path | None]:
     """The file of the questions, and the folder of the documents if there is one."""
-    if dataset in (DatasetName.MMDOCRAG_15, DatasetName.MMDOCRAG_20):
+    if dataset in ("mmdocrag-15", "mmdocrag-20"):
         return references, None
     documents = references / DOCUMENTS
-    file = annotations_file(references) if dataset == DatasetName.MMDOCIR else references / SAMPLES
+    file = annotations_file(references) if dataset == "mmdocir" else references / SAMPLES
     return file, documents if documents.is_dir() else None
 
 

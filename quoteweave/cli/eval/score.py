@@ -11,7 +11,6 @@ from quoteweave.cli.eval.score_tables import show
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import (
     ByOption,
-    ConventionName,
     ConventionOption,
     DatasetOption,
     MarksOption,
@@ -24,6 +23,7 @@ from quoteweave.cli.options.evaluation import (
 from quoteweave.core.messages import pluralize
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.metrics.answers.mauve import CHECKPOINT, mauve_score
+from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, load_run
 from quoteweave.evaluation.scoring.saved_runs import score as score_saved
 from quoteweave.evaluation.scoring.scores import Scores
@@ -60,7 +60,7 @@ def score(
         Path | None, typer.Option(help="Output of eval citations for these answers.", metavar="FILE")
     ] = None,
     scope: ScopeOption = None,
-    convention: ConventionOption = ConventionName.STRICT,
+    convention: ConventionOption = "strict",
     marks: MarksOption = None,
     by: ByOption = None,
     partial: PartialOption = False,
@@ -111,8 +111,8 @@ def mauve(
     ] = CHECKPOINT,
     gpu: Annotated[int, typer.Option(min=-1, help="The number of the GPU; -1 is the processor.", metavar="N")] = -1,
     convention: Annotated[
-        ConventionName, typer.Option(help="published: the first line of answers, marks taken out as ALCE's code does.")
-    ] = ConventionName.STRICT,
+        Convention, typer.Option(help="published: the first line of answers, marks taken out as ALCE's code does.")
+    ] = "strict",
     partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -124,7 +124,7 @@ def mauve(
     loaded = load_run(ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial))
     named = {example.id: example for example in loaded.examples}
     pairs = [(one, named[one.example]) for one in loaded.predictions]
-    found = mauve_score(pairs, convention=convention.value, checkpoint=checkpoint, device=gpu)
+    found = mauve_score(pairs, convention=convention, checkpoint=checkpoint, device=gpu)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

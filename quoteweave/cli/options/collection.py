@@ -1,7 +1,6 @@
 """Options that commands share for the collection, its filters, and the output format."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -63,13 +62,6 @@ AttachOption = Annotated[
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait while another process writes to the collection.")]
 HtmlOption = Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")]
 OpenOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
-
-
-class KindName(StrEnum):
-    """The kinds of quotes."""
-
-    TEXT = "text"
-    IMAGE = "image"
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]

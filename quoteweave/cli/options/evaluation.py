@@ -1,15 +1,17 @@
 """Options that the commands of `eval` share for saved runs, scoring and judging."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Scope
 from quoteweave.core.messages import pluralize
+from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
+from quoteweave.evaluation.text.responses import MarkGrammar
 
 RunArgument = Annotated[
     Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses or predictions.")
@@ -51,38 +53,16 @@ ByOption = Annotated[
 ]
 
 
-class ConventionName(StrEnum):
-    """How failed answers count."""
-
-    STRICT = "strict"
-    PUBLISHED = "published"
-
-
-class MarksName(StrEnum):
-    """Which marks count as citations."""
-
-    OWN = "own"
-    PUBLISHED = "published"
-
-
-class ScopeName(StrEnum):
-    """The scope that was searched."""
-
-    DOCUMENT = "document"
-    COLLECTION = "collection"
-    CONTEXT = "context"
-
-
-ScopeOption = Annotated[ScopeName | None, typer.Option(help="Which scope to score, for runs that searched several.")]
+ScopeOption = Annotated[Scope | None, typer.Option(help="Which scope to score, for runs that searched several.")]
 ConventionOption = Annotated[
-    ConventionName,
+    Convention,
     typer.Option(
         help="strict: leave out what failed or is undefined. published: count as each benchmark's authors do, quirks "
         "included (docs/metrics.md)."
     ),
 ]
 MarksOption = Annotated[
-    MarksName | None,
+    MarkGrammar | None,
     typer.Option(help="published: [N] and (imageN) only. own: [1, 2] and [1-3] too. The default follows --convention."),
 ]
 
@@ -104,9 +84,9 @@ def scoring_requests(
     *,
     judgements: Sequence[Path] | None,
     citations: Sequence[Path] | None,
-    scope: ScopeName | None,
-    convention: ConventionName,
-    marks: MarksName | None,
+    scope: Scope | None,
+    convention: Convention,
+    marks: MarkGrammar | None,
     partial: bool,
     by: Sequence[str] | None = None,
 ) -> list[ScoringRequest]:
@@ -119,9 +99,9 @@ def scoring_requests(
             references=references,
             judgements=of_judge,
             citations=of_citations,
-            scope=None if scope is None else scope.value,
-            convention=convention.value,
-            marks=None if marks is None else marks.value,
+            scope=scope,
+            convention=convention,
+            marks=marks,
             partial=partial,
             by=None if by is None else tuple(by),
         )

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 
-Convention = Literal["published", "strict"]
+Convention = Literal["strict", "published"]
 """The rules by which figures are computed.
 
 `published`: as the code of each benchmark's authors computes them, including quirks. `strict`: by our own rules;

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.errors import UsageError
@@ -55,6 +55,7 @@ class PairLayout(Record):
     """Whether a change is given in per cent of the first run's figure, or else in the figure's own unit."""
 
 
+PairName = Literal["multimodal", "image-text", "image-text-full", "thinking", "thinking-full", "fine-tuning"]
 PAIR_LAYOUTS: Mapping[str, PairLayout] = {
     "multimodal": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Tables 4 and 9",

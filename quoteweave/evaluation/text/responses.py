@@ -24,7 +24,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.marks import Mark, parse_marks
 
-MarkGrammar = Literal["published", "own"]
+MarkGrammar = Literal["own", "published"]
 
 THINKING_ENDS = "</think>"
 THINKING_BEGINS = "<think>"
