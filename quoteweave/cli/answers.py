@@ -22,7 +22,7 @@ from quoteweave.cli.console import (
 )
 from quoteweave.cli.hits import PAGES_COUNTED, indented_behind, reasons_below
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Answer, AnswerEvent, Citation, TextEvent, ThoughtEvent
+from quoteweave.core.answers import Answer, AnswerEvent, TextEvent, ThoughtEvent
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Reason
@@ -217,7 +217,7 @@ def print_sources(
     out = console()
     if answer.citations:
         out.print()
-    for mark, citation in _by_mark(answer.citations).items():
+    for mark, citation in {citation.name: citation for citation in answer.citations}.items():
         source = plain(f"{citation.document}, {citation.place}").append(f"  {citation.quote_id}", style="dim")
         source.append_text(reasons_below(reasons.get(citation.quote_id, ())))
         out.print(indented_behind(f"{mark:<9} ", source, out.width))
@@ -235,8 +235,3 @@ def print_sources(
         typer.echo(f"note: {of} could not be checked by rule; with the setting check, a model checks them", err=True)
     for warning in answer.warnings:
         typer.echo(printable(f"note: {warning}"), err=True)
-
-
-def _by_mark(citations: tuple[Citation, ...]) -> dict[str, Citation]:
-    """One citation for each quote, by the name that the answer uses for the quote."""
-    return {citation.name: citation for citation in citations}

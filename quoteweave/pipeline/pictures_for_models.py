@@ -120,7 +120,7 @@ class CollectionPictures:
             text = self._collection.ocr_texts.get(quote.image, language)
             if text is None and read:
                 self._announce()
-                text = self._read(quote, language)
+                text = self._of_crop(quote, lambda path: read_crop(path, RapidOcr(language)))
                 with suppress(StorageError):  # in a read-only collection the crop is read again each time
                     self._keep(quote, quote.image, language, text)
         return text
@@ -148,9 +148,6 @@ class CollectionPictures:
         if not self._announced:
             self._announced = True
             self._note("reading pictures by OCR, each once: their words in the text layer are not what is asked for")
-
-    def _read(self, quote: Quote, language: str) -> str:
-        return self._of_crop(quote, lambda path: read_crop(path, RapidOcr(language)))
 
     def _page(self, document: str, page: int) -> Raster:
         key = self.page_key(document, page)

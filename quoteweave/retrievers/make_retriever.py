@@ -53,7 +53,7 @@ def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str]
     if not chosen:
         return text
     if len(chosen) > 1:
-        raise UsageError(f"{text!r} may mean one of several indexes; name one of them: {_listed(chosen)}")
+        raise UsageError(f"{text!r} may mean one of several indexes; name one of them: {', '.join(map(str, chosen))}")
     notify(f"{text}: the index {chosen[0]} is used, which was built under that name")
     return str(chosen[0])
 
@@ -64,10 +64,6 @@ def _fits(built: RetrieverSpec, asked: RetrieverSpec) -> bool:
         return False
     settings = asked.model_dump(exclude_none=True, exclude_defaults=True)
     return all(getattr(built, field) == value for field, value in settings.items())
-
-
-def _listed(specs: Sequence[RetrieverSpec]) -> str:
-    return ", ".join(map(str, specs))
 
 
 DEFAULT_RETRIEVER = "lexical"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from quoteweave.attribution.excerpts import Excerpt, read_excerpts, without_marks
+from quoteweave.attribution.excerpts import read_excerpts, without_marks
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PublicationDate
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
@@ -71,12 +71,10 @@ class LiteratureRanking:
 
     async def rank(self, text: str, rule: HidingRule, k: int) -> Sequence[Paper]:
         """Return the papers of the candidates for the mark [CITATION], else for the first."""
-        found = await self.literature.hiding(rule).attribute_excerpt(_masked(read_excerpts(text)), k)
+        excerpts = read_excerpts(text)
+        masked = next((one for one in excerpts if one.mark == _MARK), excerpts[0])
+        found = await self.literature.hiding(rule).attribute_excerpt(masked, k)
         return [one.paper for one in found.candidates if one.paper is not None]
-
-
-def _masked(excerpts: Sequence[Excerpt]) -> Excerpt:
-    return next((one for one in excerpts if one.mark == _MARK), excerpts[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,7 +226,7 @@ def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
 def _legend(comparisons: Sequence[Comparison]) -> list[str]:
     """Lines on the units of figures, and on why cells are empty, if any are."""
     figures = list(dict.fromkeys(one.figure for one in comparisons))
-    by_unit = {name: [one for one in figures if unit(one).name == name] for name in map(_unit_name, figures)}
+    by_unit = {name: [one for one in figures if unit(one).name == name] for name in (unit(one).name for one in figures)}
     only = next(iter(by_unit), "") if len(by_unit) == 1 else None
     units = only if only is not None else "; ".join(f"{', '.join(of)} ({name})" for name, of in by_unit.items())
     empty: dict[str, tuple[str, Callable[[Comparison], bool]]] = {
@@ -239,10 +239,6 @@ def _legend(comparisons: Sequence[Comparison]) -> list[str]:
     }
     why_empty = [f"{UNDEFINED} as {column}: {why}" for column, (why, of) in empty.items() if any(map(of, comparisons))]
     return [*([f"units: {units}"] if units else []), *why_empty]
-
-
-def _unit_name(figure: str) -> str:
-    return unit(figure).name
 
 
 def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Table:

@@ -49,7 +49,6 @@ from quoteweave.evaluation.judges.batch import plan_judging
 from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
 from quoteweave.evaluation.scoring.matching import check_judged
 from quoteweave.evaluation.statistics.aggregates import half_up
-from quoteweave.evaluation.statistics.intervals import Estimate
 from quoteweave.pipeline.runs.dataset_pictures import pictures_in
 from quoteweave.pipeline.settings import JudgeSettings
 
@@ -218,28 +217,25 @@ def _as_dict(judging: JudgementSummary, compared: Agreement | None, head: Mappin
         "judge": judging.means or dict.fromkeys((*ASPECTS, "average")),
     }
     if compared is not None:
-        figures = {name: _dump(estimate) for name, estimate in compared.figures.items()}
+        figures = {
+            name: {"value": one.value, "ci95": one.bounds, "n": one.n, "undefined": one.undefined}
+            for name, one in compared.figures.items()
+        }
         value["agreement"] = {"n": compared.n, "left_out": compared.left_out, "figures": figures}
     return value
-
-
-def _dump(found: Estimate) -> dict[str, object]:
-    return {"value": found.value, "ci95": found.bounds, "n": found.n, "undefined": found.undefined}
 
 
 def _agreement(compared: Agreement) -> Table:
     table = _table(("criterion", "agreement", "value", "95 % interval"))
     for name, estimate in compared.figures.items():
         aspect, _, figure = name.partition(".")
-        value, low, high = (_number(number) for number in (estimate.value, estimate.low, estimate.high))
+        value, low, high = (
+            "-" if number is None else f"{number:.2f}" for number in (estimate.value, estimate.low, estimate.high)
+        )
         first = aspect if figure == next(iter(FORMULAS)) else ""
         bounds = "-" if estimate.bounds is None else f"{low} to {high}"
         table.add_row(_spaced(first), _spaced(figure), value, bounds)
     return table
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
 
 
 def _spaced(name: str) -> str:

@@ -77,7 +77,7 @@ def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
     runs: list[list[T]] = []
     columns: list[Span] = []  # those of the last run
     for band in bands:
-        own = _columns(_span(item) for item in band)
+        own = _columns((item.box[0], item.box[2]) for item in band)
         united = _columns([*columns, *own])
         # At least one of the two must show the gutter by itself; a title above a paragraph shows none.
         if runs and len(united) > 1 and max(len(columns), len(own)) > 1:
@@ -87,10 +87,6 @@ def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
             runs.append(list(band))
             columns = own
     return runs
-
-
-def _span(item: Boxed) -> Span:
-    return (item.box[0], item.box[2])
 
 
 def _columns(spans: Iterable[Span]) -> list[Span]:

@@ -8,7 +8,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
@@ -26,9 +25,6 @@ from quoteweave.core.files.pictures import (
 )
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 # A picture that is converted is in memory twice, so that fewer pixels are allowed than elsewhere.
 MAX_MEGAPIXELS = 64
@@ -56,7 +52,10 @@ def store_image(data: bytes, images: ImageStore) -> StoredImage:
         with open_picture(data, formats=(*_STORED_AS_THEY_ARE, *_CONVERTED), megapixels=MAX_MEGAPIXELS) as picture:
             unpack(picture)
             suffix = _STORED_AS_THEY_ARE.get(picture.format or "")
-            key = images.put(data, suffix=suffix) if suffix else images.put(_png(picture), suffix=".png")
+            if suffix is None:
+                converted = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+                data, suffix = encode_picture(converted, "PNG"), ".png"
+            key = images.put(data, suffix=suffix)
             return StoredImage(key=key, width=picture.width, height=picture.height)
     except TooManyPixels:
         raise DocumentError(f"it has more than {MAX_MEGAPIXELS} megapixels") from None
@@ -173,7 +172,3 @@ def _inline(address: str) -> bytes:
         return from_data_url(address, megabytes=MAX_MEGABYTES)
     except UnfitPicture as error:
         raise DocumentError(f"it {error}") from None
-
-
-def _png(picture: "Image.Image") -> bytes:
-    return encode_picture(picture.convert("RGBA" if picture.has_transparency_data else "RGB"), "PNG")

@@ -178,7 +178,8 @@ async def ask_judge(model: ChatModel, messages: Sequence[Message], read: Callabl
         except EndpointError as failure:
             return _parsed_reply(completions, attempt, error=str(failure))
         except UnreadableReply as problem:
-            error = f"{problem}{_cut_short(completions[-1])}"
+            cut_short = completions[-1].finish_reason == "length"
+            error = f"{problem}{' (it was cut short at the limit of tokens)' if cut_short else ''}"
             sent = [*messages, *_complaint(completions[-1].text, error)]
     return _parsed_reply(completions, MAX_ATTEMPTS, error=f"the judge's reply cannot be read: {error}")
 
@@ -205,10 +206,6 @@ def _parsed_reply(
         ),
         attempts=attempts,
     )
-
-
-def _cut_short(completion: Completion) -> str:
-    return " (it was cut short at the limit of tokens)" if completion.finish_reason == "length" else ""
 
 
 def _complaint(reply: str, problem: str) -> list[Message]:

@@ -20,7 +20,7 @@ from quoteweave.evaluation.scoring.saved_runs import (
     load_run,
     score_run,
 )
-from quoteweave.evaluation.statistics.aggregates import Aggregate, exact, half_up
+from quoteweave.evaluation.statistics.aggregates import exact, half_up
 
 MATRIX = "matrix.yaml"
 DATA = "$DATA"
@@ -138,7 +138,8 @@ def verdict(printed: str, value: Fraction | None, known: Known | None = None) ->
 
 def _check(condition: Condition, name: str, scored: ScoredRun) -> Check:
     known = condition.known.get(name)
-    value = _value(scored.aggregates.get(name), scored)
+    figure = scored.aggregates.get(name)
+    value = None if figure is None else exact(figure, scored.rows)
     if value is not None and not name.startswith(AS_PRINTED):
         value *= 100
     computed, status = verdict(condition.expected[name], value, known)
@@ -152,10 +153,6 @@ def _check(condition: Condition, name: str, scored: ScoredRun) -> Check:
         status=status,
         reason=known.reason if known is not None and status == "known" else None,
     )
-
-
-def _value(figure: Aggregate | None, scored: ScoredRun) -> Fraction | None:
-    return None if figure is None else exact(figure, scored.rows)
 
 
 class _Parser(argparse.ArgumentParser):

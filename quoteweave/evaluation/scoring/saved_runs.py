@@ -312,7 +312,7 @@ def scoring_notes(scores: Scores, other: Scores | None, loaded: LoadedRun, reque
     if scores.failed:
         how = "counted as empty answers" if published else "left out"
         notes.append(f"{pluralize(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
-    notes += _notes_on_judgements(loaded, scores.convention)
+    notes += _failed_verdicts(loaded, scores.convention) + _malformed_judgements(loaded, scores.convention)
     if loaded.stale:
         notes.append(f"{pluralize(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
     notes += dataset_notes(request.run, request.dataset, request.references, loaded.examples, loaded.predictions)
@@ -345,11 +345,6 @@ def _missing_verdicts(loaded: LoadedRun, request: ScoringRequest) -> list[str]:
             answers = f"{missing} of {pluralize(len(answered), 'answer')}"
             notes.append(f"{path} has no judgement of {answers}, left out of its figures")
     return notes
-
-
-def _notes_on_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
-    """Notes on how many judgements failed or are malformed, and how these count."""
-    return [*_failed_verdicts(loaded, convention), *_malformed_judgements(loaded, convention)]
 
 
 def _failed_verdicts(loaded: LoadedRun, convention: Convention) -> list[str]:

@@ -22,7 +22,7 @@ from quoteweave.core.boxes import PAGE_SIDE, Box, area
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
-from quoteweave.core.text.marks import Mark, parse_marks
+from quoteweave.core.text.marks import parse_marks
 
 MarkGrammar = Literal["own", "published"]
 
@@ -194,13 +194,9 @@ def boxed_response(prediction: Prediction, example: Example) -> str | None:
     for mark in parse_marks(answer):
         cited = (context.quote(mark.kind, number) for number in mark.numbers)
         tags = [tag for quote in cited if quote is not None for tag in _tags(quote, boxes.get(quote.id, ()), example)]
-        parts += [answer[end : mark.start], _summary(mark), "".join(tags)]
+        parts += [answer[end : mark.start], f"{mark.summary} " if mark.summary else "", "".join(tags)]
         end = mark.end
     return "".join([*parts, answer[end:]])
-
-
-def _summary(mark: Mark) -> str:
-    return f"{mark.summary} " if mark.summary else ""
 
 
 def _tags(quote: Quote, boxes: tuple[Box, ...], example: Example) -> Iterator[str]:

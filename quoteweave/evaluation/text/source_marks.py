@@ -141,7 +141,8 @@ def split_by_rule(sentences: Sequence[str]) -> list[CitedSentence]:
         opening = _opening(sentence)
         moved = bool(found) and opening > 0 and (not found[-1].cited or not unmarked(sentence))
         if moved:
-            found[-1] = _citing_also(found[-1], cited_items(sentence[:opening]))
+            cited = dict.fromkeys([*found[-1].cited, *cited_items(sentence[:opening])])
+            found[-1] = found[-1].model_copy(update={"cited": tuple(cited)})
         rest = sentence[opening:] if moved else sentence
         if text := unmarked(rest):
             found.append(CitedSentence(text=text, cited=cited_items(rest)))
@@ -170,7 +171,3 @@ def _opening(sentence: str) -> int:
 
 def _bracketed(sentence: str) -> list[SourceMark]:
     return [mark for mark in source_marks(sentence) if mark.bracketed]
-
-
-def _citing_also(sentence: CitedSentence, items: Sequence[str]) -> CitedSentence:
-    return sentence.model_copy(update={"cited": tuple(dict.fromkeys([*sentence.cited, *items]))})

@@ -159,7 +159,7 @@ class Terminology:
             yield expansion.name, asked
         lacking = self._index.in_documents_of(asked) == 0
         for name in expansion.other_names:
-            if expansion.asked == (_initials(name),):
+            if expansion.asked == ("".join(word[0] for word in name.casefold().split()),):
                 pages = pages_with(tuple(words(name)))
                 yield name, pages[lacking[pages]]
 
@@ -246,10 +246,6 @@ class Terminology:
             times[name] = len(pages) if within is None else int(np.count_nonzero(within[pages]))
         found = [name for name in times if times[name]]
         return sorted(found, key=lambda name: (-times[name], name))[:MAX_EXPANSIONS]
-
-
-def _initials(name: str) -> str:
-    return "".join(word[0] for word in name.casefold().split())
 
 
 def _contains(text: Sequence[str], phrase: Phrase) -> bool:

@@ -1,6 +1,6 @@
 """A collection of one's own as a source of papers: its documents are the papers, with what their metadata say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ from quoteweave.attribution.literature.sources.papers import (
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
-from quoteweave.core.records import Document, Filter, Hit, Query, Quote
+from quoteweave.core.records import Document, Filter, Query, Quote
 from quoteweave.pipeline.search import Search
 
 CITED_POOL = 50
@@ -112,7 +112,7 @@ class OwnCollection:
         count = _QUOTES_PER_DOCUMENT * k
         while True:
             found = await self._search.find(Query(text=query), count, where=where)
-            names = _names(found.hits)
+            names = list(dict.fromkeys(hit.quote.document for hit in found.hits))
             if len(names) >= k or len(found.hits) < count or count >= MAX_QUOTES:
                 known = self._current().documents
                 return [name for name in names if name in known][:k], found.trace.notes
@@ -124,11 +124,9 @@ class OwnCollection:
             if document.quotes <= _MAX_QUOTES_AT_ONCE:
                 quotes = self._collection.document_quotes(document.name)
             else:
-                quotes = [quote for page in range(ABSTRACT_PAGES) for quote in self._quotes_of(document, page)]
+                pages = range(min(ABSTRACT_PAGES, document.pages))
+                quotes = [quote for page in pages for quote in self._collection.page_quotes(document.name, page)]
         return paper_of(document, abstract_in(document, quotes))
-
-    def _quotes_of(self, document: Document, page: int) -> list[Quote]:
-        return self._collection.page_quotes(document.name, page) if page < document.pages else []
 
     def _current(self) -> "_State":
         """The documents as they are now, read again only when the collection has changed."""
@@ -172,7 +170,3 @@ def read_document(document: Document, text: str) -> PaperText:
             note="Its full text is not in the collection; this is its abstract.",
         )
     return PaperText(outcome="full_text", text=text, document=document.name, pages=max(1, document.pages))
-
-
-def _names(hits: Sequence[Hit]) -> list[str]:
-    return list(dict.fromkeys(hit.quote.document for hit in hits))

@@ -97,17 +97,14 @@ def _starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int
             has_data = True
         elif has_data and len(row) > 1:
             if known is None:
-                known = {cell.text for head in (*above(), *_before_numbers(rows)) for cell in head}
+                before_numbers = rows[: next(at for at, row in enumerate(rows) if is_data(row))]
+                known = {cell.text for head in (*above(), *before_numbers) for cell in head}
             # Words that name the rows may be repeated in each head: "In thousands".
             if has_but_years(row[row[0].text in known :]) or _names_again(rows, at, known):
                 starts.append(_first_of_head(rows, at))
                 known.update(cell.text for cell in row)
                 has_data = False
     return starts
-
-
-def _before_numbers(rows: Sequence[Row]) -> Sequence[Row]:
-    return rows[: next(at for at, row in enumerate(rows) if is_data(row))]
 
 
 def _names_again(rows: Sequence[Row], at: int, known: set[str]) -> bool:
