@@ -25,6 +25,7 @@ from quoteweave.core.examples import (
     failed_prediction,
 )
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
+from quoteweave.pipeline.runs.answerer import Predictor
 
 WITHOUT_YEAR = 2024
 """The year that is assumed for excerpts without one, as in the authors' code: no later paper is shown."""
@@ -78,8 +79,8 @@ class LiteratureRanking:
 
 
 @dataclass(frozen=True, slots=True)
-class PaperRanker:
-    """Names the first paper of a ranking as the one that an example cites; implements `Predictor`."""
+class PaperRanker(Predictor):
+    """Names the first paper of a ranking as the one that an example cites."""
 
     ranking: PaperRanking
     results: int
@@ -91,10 +92,6 @@ class PaperRanker:
     def scope(self) -> Scope:
         """Papers are looked for in the whole source."""
         return "collection"
-
-    def asks(self, example: Example) -> bool:  # noqa: ARG002
-        """Always true: nothing is saved besides predictions, so that each example is ranked anew."""
-        return True
 
     async def predict(self, example: Example) -> Prediction:
         """Rank the papers for an example. Raises SourceError, and what `Search.find` raises for all examples."""

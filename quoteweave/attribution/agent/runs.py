@@ -238,8 +238,8 @@ class _BrokenOff(EndpointUnreachable):
 
 
 @dataclass(frozen=True, slots=True)
-class PaperFinder:
-    """Finds the papers that examples cite with an agent; implements `Predictor`."""
+class PaperFinder(Predictor):
+    """Finds the papers that examples cite with an agent."""
 
     agent: CiteAgent
     folder: Path

@@ -24,7 +24,7 @@ from quoteweave.attribution.records import Attribution, Candidate, Outcome, Reje
 from quoteweave.core.answers import Context, Usage
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.examples import Example, Prediction, Scope, Task, failed_prediction
+from quoteweave.core.examples import Example, Prediction, Scope, Task
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Hit
@@ -195,8 +195,8 @@ class _Written(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PostHocCiter:
-    """Cites answers by the passages of their questions; implements `Predictor`."""
+class PostHocCiter(Predictor):
+    """Cites answers by the passages of their questions."""
 
     checked: bool
     passages: int | None = None
@@ -209,10 +209,6 @@ class PostHocCiter:
     def scope(self) -> Scope:
         """The question's own passages."""
         return "context"
-
-    def asks(self, example: Example) -> bool:  # noqa: ARG002
-        """Always true: each answer is cited anew."""
-        return True
 
     async def predict(self, example: Example) -> Prediction:
         """Write or take the answer to an example, and cite it.
@@ -238,10 +234,6 @@ class PostHocCiter:
             usage=response.usage,
             seconds=time.perf_counter() - started,
         )
-
-    def failed(self, example: Example, error: Exception) -> Prediction:
-        """Return the prediction that records the error."""
-        return failed_prediction(example, self.scope, error)
 
     def _context(self, example: Example) -> tuple[Context, bool]:
         """The passages that are searched, and whether these are all that the question has."""

@@ -56,6 +56,24 @@ class PairLayout(Record):
 
 
 PairName = Literal["multimodal", "image-text", "image-text-full", "thinking", "thinking-full", "fine-tuning"]
+_IMAGE_TEXT = PairLayout(
+    source="MMDocRAG, arXiv 2505.16470, Table 5",
+    first="VLM text",
+    second="OCR text",
+    figures=("image.f1.pooled", "judge.average"),
+    key="view",
+    values=_VIEWS,
+    relative=False,
+)
+_THINKING = PairLayout(
+    source="MMDocRAG, arXiv 2505.16470, Table 11",
+    first="thinking",
+    second="not thinking",
+    figures=("tokens.output", "overall.f1", "judge.average"),
+    key="thinking",
+    values=(True, False),
+    file_marks=("", "-no-think_"),
+)
 PAIR_LAYOUTS: Mapping[str, PairLayout] = {
     "multimodal": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Tables 4 and 9",
@@ -66,42 +84,13 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         values=(True, False),
         file_marks=("_multimodal_", "_pure-text_"),
     ),
-    "image-text": PairLayout(
-        source="MMDocRAG, arXiv 2505.16470, Table 5",
-        first="VLM text",
-        second="OCR text",
-        figures=("image.f1.pooled", "judge.average"),
-        key="view",
-        values=_VIEWS,
-        relative=False,
+    "image-text": _IMAGE_TEXT,
+    "image-text-full": _IMAGE_TEXT.model_copy(
+        update={"source": "MMDocRAG, arXiv 2505.16470, Table 12", "figures": _ALL}
     ),
-    "image-text-full": PairLayout(
-        source="MMDocRAG, arXiv 2505.16470, Table 12",
-        first="VLM text",
-        second="OCR text",
-        figures=_ALL,
-        key="view",
-        values=_VIEWS,
-        relative=False,
-    ),
-    "thinking": PairLayout(
-        source="MMDocRAG, arXiv 2505.16470, Table 11",
-        first="thinking",
-        second="not thinking",
-        figures=("tokens.output", "overall.f1", "judge.average"),
-        key="thinking",
-        values=(True, False),
-        file_marks=("", "-no-think_"),
-    ),
-    "thinking-full": PairLayout(
-        source="MMDocRAG, arXiv 2505.16470, Table 10",
-        first="thinking",
-        second="not thinking",
-        figures=_ALL,
-        key="thinking",
-        values=(True, False),
-        file_marks=("", "-no-think_"),
-        relative=False,
+    "thinking": _THINKING,
+    "thinking-full": _THINKING.model_copy(
+        update={"source": "MMDocRAG, arXiv 2505.16470, Table 10", "figures": _ALL, "relative": False}
     ),
     "fine-tuning": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Figure 6",

@@ -108,9 +108,9 @@ class Predictor(Protocol):
         """What is searched."""
         ...
 
-    def asks(self, example: Example) -> bool:
-        """Whether a prediction needs requests; False if it follows from what is saved."""
-        ...
+    def asks(self, example: Example) -> bool:  # noqa: ARG002
+        """Whether a prediction needs requests; False if it follows from what is saved. By default, nothing is saved."""
+        return True
 
     async def predict(self, example: Example) -> Prediction:
         """Answer one example.
@@ -122,11 +122,11 @@ class Predictor(Protocol):
 
     def failed(self, example: Example, error: Exception) -> Prediction:
         """Return the prediction that records the error."""
-        ...
+        return failed_prediction(example, self.scope, error)
 
 
 @dataclass(frozen=True, slots=True)
-class Answerer:
+class Answerer(Predictor):
     """Answers an example over its own quotes, over what a `search` finds, or over `all_quotes` of its documents."""
 
     generator: Generator
@@ -153,10 +153,6 @@ class Answerer:
     """Gives all quotes of the question's documents, if these are not searched."""
     boxes: EvidenceBoxes | None = None
     """Gives the boxes of quotes, for questions that are answered with boxes."""
-
-    def asks(self, example: Example) -> bool:  # noqa: ARG002
-        """Always true: nothing is saved but predictions."""
-        return True
 
     async def predict(self, example: Example) -> Prediction:
         """Answer one example; a failure that concerns it alone becomes a prediction with that error.
@@ -206,10 +202,6 @@ class Answerer:
         if self.make_source_generator is None:
             return self.generator
         return self.make_source_generator(example, self.arrangement.order_sources(example))
-
-    def failed(self, example: Example, error: Exception) -> Prediction:
-        """Return the prediction that records the error."""
-        return failed_prediction(example, self.scope, error)
 
     async def _context(self, example: Example) -> tuple[Context, int, tuple[str, ...]]:
         """Return the context for the generator, how many of its quotes were cut or left out, and notes.

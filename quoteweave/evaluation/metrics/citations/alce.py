@@ -30,6 +30,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.citations.cited_claims import (
     CitedClaim,
     CitedResponse,
+    EntailmentMetric,
     PremiseClaim,
     cited_figures,
     cited_row,
@@ -72,7 +73,7 @@ def _premises(sentence: MarkedSentence, context: Context) -> tuple[str, ...]:
     return () if None in quotes else tuple(quote.all_text() for quote in quotes if quote is not None)
 
 
-class Alce:
+class Alce(EntailmentMetric):
     """The columns of `CitedResponse.columns`; each sentence is a claim.
 
     `responses` come from `alce_responses`, or by `published` from `published_alce_responses`; `verdicts` are what a
@@ -87,7 +88,7 @@ class Alce:
         verdicts: Mapping[PremiseClaim, bool],
         convention: Convention = "strict",
     ) -> None:
-        self._responses, self._verdicts = responses, verdicts
+        super().__init__(responses, verdicts)
         self._empty = 0.0 if convention == "published" else None
         kept = next((response.kept for response in responses.values()), None)
         self._prefix = prefix = "alce" if kept is None else f"alce.first{kept}"
@@ -95,11 +96,10 @@ class Alce:
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """Counts and fractions; nothing for a response with pairs that were not all asked."""
-        response = self._responses.get(example.id)
-        if prediction.response is None or response is None or not response.known(self._verdicts):
+        columns = self._columns(prediction, example)
+        if not columns:
             return {}
-        columns = response.columns(self._verdicts)
-        if columns["precision"] is None and response.claims:
+        if columns["precision"] is None and columns["claims"]:
             columns["precision"] = self._empty
         return cited_row(self._prefix, columns)
 
@@ -116,18 +116,13 @@ def claim_responses(
     }
 
 
-class ClaimRecall:
+class ClaimRecall(EntailmentMetric):
     """`claim_recall`, the mean over questions; `responses` come from `claim_responses`."""
 
     name = "claim_recall"
     aggregates: tuple[Aggregate, ...] = (mean_of("claim_recall"),)
 
-    def __init__(self, responses: Mapping[str, CitedResponse], verdicts: Mapping[PremiseClaim, bool]) -> None:
-        self._responses, self._verdicts = responses, verdicts
-
     def row(self, prediction: Prediction, example: Example) -> Row:
         """The share, 0 to 1; nothing for a response with pairs that were not all asked."""
-        response = self._responses.get(example.id)
-        if prediction.response is None or response is None or not response.known(self._verdicts):
-            return {}
-        return {"claim_recall": response.columns(self._verdicts)["recall"]}
+        columns = self._columns(prediction, example)
+        return {"claim_recall": columns["recall"]} if columns else {}

@@ -44,7 +44,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.citations.cited_claims import (
     CitedClaim,
     CitedResponse,
-    PremiseClaim,
+    EntailmentMetric,
     cited_figures,
     cited_row,
     context_of,
@@ -111,7 +111,7 @@ def _response(sentences: Sequence[MarkedSentence], context: Context, taken_apart
     return CitedResponse(tuple(claims), out_of_range, whole_sentences=failed)
 
 
-class Aliice:
+class Aliice(EntailmentMetric):
     """The columns of `CitedResponse.columns`, and `whole_sentences`.
 
     `responses` come from `aliice_responses`, or by `published` from `published_aliice_responses`; `verdicts` are what a
@@ -121,16 +121,13 @@ class Aliice:
     name = "aliice"
     aggregates: tuple[Aggregate, ...] = cited_figures("aliice", COUNTS)
 
-    def __init__(self, responses: Mapping[str, CitedResponse], verdicts: Mapping[PremiseClaim, bool]) -> None:
-        self._responses, self._verdicts = responses, verdicts
-
     def row(self, prediction: Prediction, example: Example) -> Row:
         """Counts and fractions; nothing for a response with pairs that were not all asked."""
-        response = self._responses.get(example.id)
-        if prediction.response is None or response is None or not response.known(self._verdicts):
+        columns = self._columns(prediction, example)
+        if not columns:
             return {}
-        columns = {**response.columns(self._verdicts), "whole_sentences": float(response.whole_sentences)}
-        return cited_row("aliice", columns)
+        whole_sentences = float(self._responses[example.id].whole_sentences)
+        return cited_row("aliice", {**columns, "whole_sentences": whole_sentences})
 
 
 SUMS = ("cvcp.citations", "cvcp.places", "cvcp.squares")

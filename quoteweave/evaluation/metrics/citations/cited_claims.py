@@ -153,6 +153,20 @@ def cited_row(prefix: str, columns: Row) -> Row:
     return with_squares(named, f"{prefix}.recall", f"{prefix}.precision")
 
 
+class EntailmentMetric:
+    """Base of metrics over responses, by example; `verdicts` are what a model said about their pairs."""
+
+    def __init__(self, responses: Mapping[str, CitedResponse], verdicts: Mapping[PremiseClaim, bool]) -> None:
+        self._responses, self._verdicts = responses, verdicts
+
+    def _columns(self, prediction: Prediction, example: Example) -> dict[str, float | None]:
+        """The columns of the response; empty without one, and for one with pairs that were not all asked."""
+        response = self._responses.get(example.id)
+        if prediction.response is None or response is None or not response.known(self._verdicts):
+            return {}
+        return response.columns(self._verdicts)
+
+
 def entailments(responses: Iterable[CitedResponse], model: Entailment) -> dict[PremiseClaim, bool]:
     """The verdicts of an entailment model on all pairs of these responses, each asked once. Raises ModelError."""
     claims = (claim for response in responses for claim in response.claims)
