@@ -46,11 +46,6 @@ def test_a_script_at_its_end_says_so() -> None:
         )
 
 
-def test_a_function_can_be_the_script() -> None:
-    with ModelServer(lambda request: Reply(text=request["say"])) as server:
-        assert post(server, {"say": "so"})[1]["choices"][0]["message"]["content"] == "so"
-
-
 def test_another_path_is_not_found_and_not_recorded() -> None:
     with ModelServer([Reply()]) as server:
         assert post(server, {}, path="/chat/completions")[0] == 404
@@ -92,11 +87,6 @@ def test_vectors_and_scores_can_be_scripted() -> None:
     assert [result["relevance_score"] for result in reranking["results"]] == [0.75, 0.5]
 
 
-def test_it_closes_the_connection_without_a_word() -> None:
-    with ModelServer([Reply(close=True)]) as server, pytest.raises(http.client.RemoteDisconnected):
-        post(server, {})
-
-
 def read(server: ModelServer, body: Any) -> tuple[http.client.HTTPResponse, bytes]:
     connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=20)
     try:
@@ -132,66 +122,6 @@ def test_a_stream_has_chunks_of_the_sizes_scripted() -> None:
         {},
     ]
     assert [event["choices"][0]["finish_reason"] for event in events(raw)] == [None] * 7 + ["stop"]
-
-
-def test_usage_of_a_stream_is_told_when_asked_for() -> None:
-    with ModelServer() as server:
-        raw = read(server, {"stream": True, "stream_options": {"include_usage": True}})[1]
-    assert (events(raw)[-1]["choices"], events(raw)[-1]["usage"]) == ([], {"prompt_tokens": 1, "completion_tokens": 1})
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_refusal_stands_in_place_of_the_answer(stream: bool) -> None:
-    with ModelServer([Reply(refusal="no")]) as server:
-        raw = read(server, {"stream": stream})[1]
-    if stream:
-        assert deltas(raw)[1:] == [{"refusal": "no"}, {}]
-    else:
-        assert json.loads(raw)["choices"][0]["message"] == {"role": "assistant", "content": None, "refusal": "no"}
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_an_empty_completion_has_no_choices(stream: bool) -> None:
-    with ModelServer([Reply(empty=True)]) as server:
-        raw = read(server, {"stream": stream})[1]
-    assert (deltas(raw) if stream else json.loads(raw)["choices"]) == []
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_malformed_json_ends_in_the_middle(stream: bool) -> None:
-    with ModelServer([Reply(malformed=True)]) as server:
-        raw = read(server, {"stream": stream})[1]
-    with pytest.raises(json.JSONDecodeError):
-        events(raw) if stream else json.loads(raw)
-
-
-def test_a_stream_is_cut_after_the_chunks_scripted() -> None:
-    with ModelServer([Reply(text="Sales grew", sizes=(5,), cut_after=2)]) as server:
-        with pytest.raises(http.client.IncompleteRead) as caught:
-            read(server, {"stream": True})
-        assert [
-            json.loads(line[6:])["choices"][0]["delta"]["content"] for line in caught.value.partial.splitlines() if line
-        ] == ["", "Sales"]
-
-
-def test_a_whole_answer_is_cut_after_the_bytes_scripted() -> None:
-    with ModelServer([Reply(cut_after=7)]) as server, pytest.raises(http.client.IncompleteRead) as caught:
-        read(server, {})
-    assert len(caught.value.partial) == 7
-
-
-def test_an_error_is_no_stream() -> None:
-    with ModelServer([Reply(status=429, headers={"retry-after": "1"}, text="busy")]) as server:
-        response, raw = read(server, {"stream": True})
-    assert (response.status, response.headers["retry-after"]) == (429, "1")
-    assert json.loads(raw)["error"]["message"] == "busy"
-
-
-def test_an_enormous_answer_with_marks_of_no_quote_is_sent_whole() -> None:
-    text = "grew [99] " * 100_000
-    with ModelServer([Reply(text=text, sizes=(5000,))]) as server:
-        raw = read(server, {"stream": True})[1]
-    assert "".join(delta.get("content", "") for delta in deltas(raw)) == text
 
 
 @pytest.mark.parametrize("reply", [Reply(delay_s=600), Reply(delays_s=(600, 600))])
