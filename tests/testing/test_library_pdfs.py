@@ -1,6 +1,5 @@
-"""The PDFs of the made library, and what links to them may lead to instead."""
+"""The PDFs of the made library; test_literature_unseen.py reads what broken links to them lead to."""
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +9,7 @@ import pytest
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.parser import DocumentParser, ParserSettings
-from quoteweave.testing import LibraryServer, MadePaper, PdfFault, make_library
-from quoteweave.testing.literature_server.pdfs import ELSEWHERE, MANY_PAGES, PDF_FAULTS
+from quoteweave.testing import LibraryServer, MadePaper, make_library
 
 LIBRARY = make_library()
 PAPER = next(LIBRARY.paper(each.source) for each in LIBRARY.excerpts if each.kind == "full_text")
@@ -56,14 +54,6 @@ def test_a_file_has_the_whole_paper_on_some_pages(server: LibraryServer) -> None
         assert LIBRARY.paper(id).title in references
 
 
-def test_every_file_has_two_to_four_pages(server: LibraryServer) -> None:
-    longest = max((paper for paper in LIBRARY.papers if paper.open_access), key=lambda paper: len(paper.full_text))
-    shortest = min((paper for paper in LIBRARY.papers if paper.open_access), key=lambda paper: len(paper.full_text))
-    for paper in (longest, shortest):
-        assert 2 <= text_of(read(server, paper).content)[0] <= 4
-    assert read(server, longest).content == read(server, longest).content
-
-
 def test_our_parser_reads_the_paragraphs_of_a_file(server: LibraryServer, tmp_path: Path) -> None:
     path = tmp_path / "paper.pdf"
     path.write_bytes(read(server).content)
@@ -80,64 +70,6 @@ def test_papers_that_are_not_open_access_have_no_file(server: LibraryServer) -> 
     assert read(server, closed).status_code == 404
 
 
-def test_a_page_of_html_and_another_type_are_no_pdf(server: LibraryServer) -> None:
-    kinds: dict[PdfFault, str] = {"html": "text/html; charset=utf-8", "wrong_type": "image/png"}
-    for fault, kind in kinds.items():
-        server.break_pdf(PAPER, fault)
-        response = read(server)
-        assert response.headers["content-type"] == kind
-        assert not response.content.startswith(b"%PDF")
-
-
-def test_nobody_listens_at_a_dead_link(server: LibraryServer) -> None:
-    server.break_pdf(PAPER, "dead")
-    before = len(server.requests)
-    with pytest.raises(httpx2.ConnectError):
-        read(server)
-    assert len(server.requests) == before
-    address = httpx2.URL(server.pdf_url(PAPER))
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((address.host, address.port or 0), timeout=5)
-
-
-def test_missing_and_truncated_files(server: LibraryServer) -> None:
-    whole = read(server).content
-    server.break_pdf(PAPER, "missing")
-    assert read(server).status_code == 404
-    server.break_pdf(PAPER, "truncated")
-    assert read(server).content == whole[: len(whole) // 2]
-    server.break_pdf(PAPER, None)
-    assert read(server).content == whole
-
-
-def test_a_file_of_many_pages(server: LibraryServer) -> None:
-    server.break_pdf(PAPER, "many_pages")
-    document = pypdfium2.PdfDocument(read(server).content)
-    assert len(document) == MANY_PAGES
-    assert "Page 2000 of 2000" in document[MANY_PAGES - 1].get_textpage().get_text_bounded()
-    document.close()
-
-
-def test_another_papers_file(server: LibraryServer) -> None:
-    server.break_pdf(PAPER, "other_paper")
-    text = text_of(read(server).content)[1]
-    assert PAPER.title not in text
-    assert any(paper.title in text and paper.topic != PAPER.topic for paper in LIBRARY.papers)
-
-
-@pytest.mark.parametrize(("fault", "length"), [("too_large", str(2**30)), ("endless", None)])
-def test_files_that_are_too_large_say_so_or_not(server: LibraryServer, fault: PdfFault, length: str | None) -> None:
-    server.break_pdf(PAPER, fault)
-    with CLIENT.stream("GET", server.pdf_url(PAPER)) as response:
-        assert response.headers.get("content-length") == length
-        received = 0
-        for piece in response.iter_bytes():
-            received += len(piece)
-            if received > 2**20:
-                break
-    assert received > 2**20
-
-
 def test_a_slow_file_comes_byte_by_byte_and_ends_when_the_server_closes() -> None:
     with LibraryServer(LIBRARY) as server:
         server.break_pdf(PAPER, "slow")
@@ -145,35 +77,3 @@ def test_a_slow_file_comes_byte_by_byte_and_ends_when_the_server_closes() -> Non
             pieces = response.iter_bytes()
             assert next(pieces) == b"%"
             assert int(response.headers["content-length"]) > 2000
-
-
-@pytest.mark.parametrize(
-    ("fault", "start"),
-    [
-        ("redirect", "{base}/pdf/moved-"),
-        ("redirect_loop", "{base}/pdf/"),
-        ("redirect_private", "http://127.0.0.2:"),
-        ("redirect_link_local", "http://169.254.169.254/"),
-        ("redirect_localhost", "http://localhost:"),
-        ("redirect_elsewhere", f"http://{ELSEWHERE}/"),
-    ],
-)
-def test_redirects(server: LibraryServer, fault: PdfFault, start: str) -> None:
-    server.break_pdf(PAPER, fault)
-    response = read(server)
-    assert response.status_code == 302
-    assert response.headers["location"].startswith(start.format(base=server.base_url))
-
-
-def test_a_redirect_within_the_server_leads_to_the_file(server: LibraryServer) -> None:
-    whole = read(server).content
-    server.break_pdf(PAPER, "redirect")
-    assert CLIENT.get(server.pdf_url(PAPER), follow_redirects=True).content == whole
-
-
-def test_each_fault_leads_elsewhere_than_the_file(server: LibraryServer) -> None:
-    whole = read(server).content
-    for fault in set(PDF_FAULTS) - {"dead", "slow", "endless", "too_large"}:
-        server.break_pdf(PAPER, fault)
-        response = read(server)
-        assert (response.status_code, response.content) != (200, whole), fault
