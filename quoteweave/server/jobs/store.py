@@ -5,10 +5,9 @@ Whoever watches a job gets its events: its progress each time that changes, and 
 
 import json
 import sqlite3
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +18,7 @@ from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
 from quoteweave.core.records import Record
 from quoteweave.interchange.responses import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
-from quoteweave.server.state.state_folder import make_state, open_sqlite
+from quoteweave.server.state.state_folder import StateDatabase, make_state, open_sqlite
 
 DATABASE = "jobs.sqlite"
 KEPT = 1000
@@ -69,10 +68,11 @@ class JobStore:
 
     def __init__(self, state: Path) -> None:
         self.path = state / DATABASE
-        self._lock = threading.Lock()
-        with _guarded(self.path):
-            make_state(state)
-            self._db = open_sqlite(self.path, self._prepare, busy_s=_BUSY_S)
+        make_state(state)
+        try:
+            self._db = StateDatabase(open_sqlite(self.path, self._prepare, busy_s=_BUSY_S), self._error)
+        except (sqlite3.Error, OSError) as error:
+            raise self._error(error) from error
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         db.execute("PRAGMA journal_mode = WAL")
@@ -88,28 +88,24 @@ class JobStore:
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._db.close()
+        self._db.close()
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, _guarded(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                with suppress(sqlite3.Error):  # a full disk may have ended the transaction already
-                    self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+    def _error(self, error: sqlite3.Error | OSError) -> StorageError:
+        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE or "malformed JSON" in str(error)
+        why = (
+            "the file is damaged: move it away, and the server begins without the jobs that it held"
+            if damaged
+            else "make room on that disk, and allow writing there"
+        )
+        return StorageError(f"the server's jobs in {self.path} cannot be read or written ({error}); {why}")
 
     def _rows(self, query: str, values: Iterable[str | int] = ()) -> list[tuple[str, str, int]]:
-        with self._lock, _guarded(self.path):
-            return self._db.execute(f"SELECT job, work, cancelling FROM jobs {query}", tuple(values)).fetchall()  # noqa: S608 - all queries stand in this file
+        with self._db.reading() as db:
+            return db.execute(f"SELECT job, work, cancelling FROM jobs {query}", tuple(values)).fetchall()  # noqa: S608 - all queries stand in this file
 
     def add(self, job: Job, work: Work) -> Job:
         """Add a job, which is queued after the others of its collection."""
-        with self._writing() as db:
+        with self._db.writing() as db:
             insert = "INSERT INTO jobs (id, root, status, job, work) VALUES (?, ?, ?, ?, ?)"
             values = (job.id, str(work.root), job.status, _sealed(job), _sealed(work))
             db.execute(insert, values)
@@ -130,8 +126,8 @@ class JobStore:
 
     def active_roots(self) -> list[Path]:
         """The folders of collections that have jobs which have not ended."""
-        with self._lock, _guarded(self.path):
-            found = self._db.execute(f"SELECT DISTINCT root FROM jobs WHERE {_ACTIVE}").fetchall()  # noqa: S608 - a constant
+        with self._db.reading() as db:
+            found = db.execute(f"SELECT DISTINCT root FROM jobs WHERE {_ACTIVE}").fetchall()  # noqa: S608 - a constant
         return [Path(root) for (root,) in found]
 
     def active(self, root: Path) -> list[StoredJob]:
@@ -175,7 +171,7 @@ class JobStore:
 
         A job that has ended stays as it is. Raises JobNotFound.
         """
-        with self._writing() as db:
+        with self._db.writing() as db:
             # A queued job is marked, too, as it may begin before it is changed below.
             db.execute(f"UPDATE jobs SET cancelling = 1 WHERE id = ? AND {_ACTIVE}", (id,))  # noqa: S608 - a constant
         queued = {"status": "cancelled", "ended": _now()}
@@ -187,9 +183,9 @@ class JobStore:
 
     def forget(self, root: Path) -> None:
         """Delete all jobs of a collection that was deleted."""
-        with self._writing() as db:
+        with self._db.writing() as db:
             db.execute("DELETE FROM jobs WHERE root = ?", (str(root),))
-        self._cut_log()
+        self._db.cut_log()
 
     def reads(self, uploads: Path) -> bool:
         """Whether a job that has not ended reads the uploaded files in that folder."""
@@ -198,19 +194,15 @@ class JobStore:
 
     def _end(self, id: str, found: Mapping[str, object]) -> Job:
         job = self._change(id, lambda job: job.model_copy(update={**found, "ended": _now()}))
-        with self._writing() as db:
+        with self._db.writing() as db:
             old = f"SELECT number FROM jobs WHERE NOT {_ACTIVE} ORDER BY number DESC LIMIT -1 OFFSET {KEPT}"  # noqa: S608 - constants
             db.execute(f"DELETE FROM jobs WHERE number IN ({old})")  # noqa: S608 - constants
-        self._cut_log()
+        self._db.cut_log()
         return job
-
-    def _cut_log(self) -> None:
-        with self._lock, _guarded(self.path):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still holds what was deleted
 
     def _change(self, id: str, change: Callable[[Job], Job]) -> Job:
         """Change a job that has not ended; a job that has is returned unchanged. Raises JobNotFound."""
-        with self._writing() as db:
+        with self._db.writing() as db:
             found = db.execute("SELECT job, work FROM jobs WHERE id = ?", (id,)).fetchone()
             if found is None:
                 raise no_job(id)
@@ -252,21 +244,6 @@ class JobStore:
 def _sealed(record: Record) -> str:
     """A record as JSON with a checksum: SQLite does not notice a flipped bit, which could change what a job removes."""
     return sealed_json(record.model_dump_json().encode()).decode()
-
-
-@contextmanager
-def _guarded(path: Path) -> Iterator[None]:
-    """Raise StorageError where the block cannot read or write the file at `path`."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE or "malformed JSON" in str(error)
-        why = (
-            "the file is damaged: move it away, and the server begins without the jobs that it held"
-            if damaged
-            else "make room on that disk, and allow writing there"
-        )
-        raise StorageError(f"the server's jobs in {path} cannot be read or written ({error}); {why}") from error
 
 
 def _now() -> float:

@@ -2,9 +2,7 @@
 
 import logging
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +19,7 @@ from quoteweave.core.records import Quote, Record
 from quoteweave.interchange.responses import Conversation, ConversationSummary, Turn
 from quoteweave.pipeline.rag import Answered
 from quoteweave.server.state.conversation_file import open_conversations
+from quoteweave.server.state.state_folder import StateDatabase
 
 MAX_TITLE = 200
 """Characters of a title; longer ones are cut."""
@@ -90,16 +89,15 @@ class ConversationStore:
 
     def __init__(self, state: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
         opened = open_conversations(state)
-        self.path, self._db, self.warning = opened.path, opened.connection, opened.warning
+        self.path, self.warning = opened.path, opened.warning
+        self._db = StateDatabase(opened.connection, self._error)
         if self.warning is not None:
             _log.warning("%s", self.warning)
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._db.close()
+        self._db.close()
 
     def create(
         self, collection: str, owner: str | None, title: str = "", *, conversation_id: str | None = None
@@ -109,7 +107,7 @@ class ConversationStore:
         If an id is given, it must come from `new_id`.
         """
         made, now = conversation_id or new_id(), self._clock()
-        with self._writing() as db:
+        with self._db.writing() as db:
             db.execute(
                 "INSERT INTO conversations (id, collection, owner, title, folded, created, updated) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -130,7 +128,7 @@ class ConversationStore:
             settings=new.settings,
             created=self._clock(),
         )
-        with self._writing() as db:
+        with self._db.writing() as db:
             found = self._summary(db, conversation, viewer)
             if found.collection != collection:
                 raise UsageError(
@@ -155,7 +153,7 @@ class ConversationStore:
             condition, values = f"{condition} AND collection = ?", [*values, collection]
         for word in words.casefold().split():
             condition, values = f"{condition} AND instr(folded, ?)", [*values, word]
-        with self._reading() as db:
+        with self._db.reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM conversations WHERE {condition} "  # noqa: S608 - built from constants
                 "ORDER BY updated DESC, rowid DESC LIMIT ? OFFSET ?",
@@ -165,7 +163,7 @@ class ConversationStore:
 
     def get(self, conversation: str, viewer: Viewer = EVERYONE) -> Conversation:
         """Return a conversation with its turns. Raises ConversationNotFound where the viewer sees none of that id."""
-        with self._reading() as db:
+        with self._db.reading() as db:
             found = self._summary(db, conversation, viewer)
             rows = db.execute(
                 "SELECT id, record, checksum FROM turns WHERE conversation = ? ORDER BY number", (conversation,)
@@ -176,7 +174,7 @@ class ConversationStore:
         """Give a conversation another title. Raises as `get`, and UsageError for an empty one."""
         if not title.strip():
             raise UsageError("the title is empty; write what the conversation is about")
-        with self._writing() as db:
+        with self._db.writing() as db:
             self._summary(db, conversation, viewer)
             db.execute(
                 "UPDATE conversations SET title = ?, folded = ? || char(10) || questions_folded WHERE id = ?",
@@ -186,22 +184,22 @@ class ConversationStore:
 
     def delete(self, conversation: str, viewer: Viewer = EVERYONE) -> None:
         """Remove a conversation; its text is overwritten in the file. Raises as `get`."""
-        with self._writing() as db:
+        with self._db.writing() as db:
             self._summary(db, conversation, viewer)
             db.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
-        self._cut_log()
+        self._db.cut_log()
 
     def delete_about(self, collection: str) -> int:
         """Remove all owners' conversations about a collection, as `delete` does; return how many there were."""
-        with self._writing() as db:
+        with self._db.writing() as db:
             deleted = db.execute("DELETE FROM conversations WHERE collection = ?", (collection,)).rowcount
-        self._cut_log()
+        self._db.cut_log()
         return deleted
 
     def count_showing(self, collection: str, document: str) -> int:
         """Return how many conversations about a collection hold quotes of that document."""
         named = f'"document":{to_json(document).decode()}'
-        with self._reading() as db:
+        with self._db.reading() as db:
             (count,) = db.execute(
                 "SELECT count(DISTINCT conversation) FROM turns WHERE instr(record, ?) AND conversation IN "
                 "(SELECT id FROM conversations WHERE collection = ?)",
@@ -209,16 +207,10 @@ class ConversationStore:
             ).fetchone()
         return int(count)
 
-    def _cut_log(self) -> None:
-        with self._reading() as db:
-            # Deleted text stays in the write-ahead log until that is truncated, which readers of other processes may
-            # delay.
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
     def find_quote(self, collection: str, quote_id: str, viewer: Viewer = EVERYONE) -> StoredQuote | None:
         """Return a quote as it was in the last stored answer that used it; None if the viewer sees no such answer."""
         condition, values = viewer.condition()
-        with self._reading() as db:
+        with self._db.reading() as db:
             row = db.execute(
                 "SELECT turns.conversation, turns.id, turns.record, turns.checksum FROM quotes "  # noqa: S608
                 "JOIN turns ON turns.id = quotes.turn WHERE quotes.collection = ? AND quotes.quote = ? "
@@ -275,23 +267,10 @@ class ConversationStore:
                 "delete the conversation and ask its questions again"
             ) from error
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, _guard(self.path):
-            yield self._db
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, which is on the disk when the block has ended, and is rolled back if it fails."""
-        with self._lock, _guard(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+    def _error(self, error: sqlite3.Error | OSError) -> StateError:
+        return StateError(
+            f"{self.path} cannot be used ({error}); where it is damaged, it is set aside when the server starts again"
+        )
 
 
 _COLUMNS = "id, collection, owner, title, created, updated, questions"
@@ -308,13 +287,3 @@ def _title(text: str) -> str:
 def _time(when: datetime) -> str:
     """The time in UTC with a fixed number of digits, so that texts sort like times."""
     return when.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-@contextmanager
-def _guard(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StateError(
-            f"{path} cannot be used ({error}); where it is damaged, it is set aside when the server starts again"
-        ) from error

@@ -2,11 +2,13 @@
 
 import os
 import sqlite3
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from quoteweave.collection.catalog.shared_memory import allocate, require_room
-from quoteweave.core.errors import StateError
+from quoteweave.core.errors import QuoteweaveError, StateError
 
 STATE_VARIABLE = "QUOTEWEAVE_STATE"
 
@@ -48,3 +50,45 @@ def open_sqlite(path: Path, prepare: Callable[[sqlite3.Connection], object], *, 
         db.close()
         raise
     return db
+
+
+class StateDatabase:
+    """An open SQLite file, which threads use one at a time; `as_error` makes the errors that it raises."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, as_error: Callable[[sqlite3.Error | OSError], QuoteweaveError]
+    ) -> None:
+        self._connection, self._as_error = connection, as_error
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Use the file without a transaction."""
+        try:
+            with self._lock:
+                yield self._connection
+        except (sqlite3.Error, OSError) as error:
+            raise self._as_error(error) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, which has ended when the block has, and is rolled back if it fails."""
+        with self.reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk may have ended the transaction already
+                    db.execute("ROLLBACK")
+                raise
+
+    def cut_log(self) -> None:
+        """Truncate the write-ahead log, which still holds what was deleted; readers of other processes may delay it."""
+        with self.reading() as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
