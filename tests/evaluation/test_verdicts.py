@@ -7,7 +7,8 @@ import pytest
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.files.jsonl import open_for_append
-from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, load_judgements, malformed, read_verdicts
+from quoteweave.evaluation.judges.batch import read_verdicts
+from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, load_judgements, malformed
 
 
 def verdict(example: str, score: int | None = 4, *, model: str = "judge", prompt: str = "abc") -> AnswerVerdict:
@@ -31,7 +32,7 @@ def write(path: Path, *verdicts: AnswerVerdict) -> None:
 
 
 def read(path: Path) -> dict[str, AnswerVerdict]:
-    return read_verdicts(path, model="judge", prompt="abc")
+    return read_verdicts(path, AnswerVerdict, model="judge", prompt="abc")
 
 
 def test_what_is_written_is_read_and_the_later_line_counts(tmp_path: Path) -> None:

@@ -44,14 +44,14 @@ from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.judges.batch import JudgingItem, plan_judging
+from quoteweave.evaluation.judges.batch import JudgingItem, plan_judging, read_verdicts
 from quoteweave.evaluation.judges.error_judge import (
     ERRORS,
     ErrorJudge,
+    ErrorVerdict,
     error_kinds,
     load_error_kinds,
     read_error_labels,
-    read_error_verdicts,
 )
 from quoteweave.evaluation.report.errors import (
     ErrorAgreement,
@@ -188,13 +188,13 @@ def _judge(
     """Ask for verdicts that are not stored yet, with a progress bar on a terminal; return all for these answers."""
     price = judge_price(settings, usd_per_million)
     judge_fields = {"model": judge.model.name, "prompt": judge.prompt}
-    plan = plan_judging(judge, work.pairs, read_error_verdicts(work.kept, **judge_fields))
+    plan = plan_judging(judge, work.pairs, read_verdicts(work.kept, ErrorVerdict, **judge_fields))
     require_answers(plan, work.run)
     if plan.left:
         print_judging_plan(plan, "look at", settings.model)
         confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
         judge_and_keep(judge, plan.left, work.kept, "looking", concurrency=work.concurrency)
-    verdicts = read_error_verdicts(work.kept, **judge_fields)
+    verdicts = read_verdicts(work.kept, ErrorVerdict, **judge_fields)
     here = [verdicts[example.id] for _, example in work.pairs if example.id in verdicts]
     asked_ids = {example.id for _, example in plan.left}
     spent = count_spent([verdict.usage for verdict in here if verdict.example in asked_ids], price)

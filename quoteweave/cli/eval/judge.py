@@ -45,8 +45,8 @@ from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.answer_judges import AnswerJudge, AttributionJudge
-from quoteweave.evaluation.judges.batch import plan_judging
-from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
+from quoteweave.evaluation.judges.batch import plan_judging, read_verdicts
+from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements
 from quoteweave.evaluation.scoring.matching import check_judged
 from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.pipeline.runs.dataset_pictures import pictures_in
@@ -99,7 +99,6 @@ def judge(
     was: short and gold answer, and no quotes. Answers with boxes (citevqa) are
     graded by two: the answer, and the relevance of what it cites.
     """
-
     settings, path = make_settings(JudgeSettings, option_values), judgements_path(run, out, JUDGEMENTS)
     if human is not None:
         check_judged(run, human)
@@ -111,7 +110,7 @@ def judge(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )
     judge_fields = {"model": asks.model.name, "prompt": asks.prompt.sha256}
-    stored = read_verdicts(path, **judge_fields)
+    stored = read_verdicts(path, AnswerVerdict, **judge_fields)
     work = plan_judging(asks, pairs, stored)
     require_answers(work, run)
     if out is not None and not work.done:
@@ -120,7 +119,7 @@ def judge(
         print_judging_plan(work, "judge", settings.model)
         confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
         judge_and_keep(asks, work.left, path, "judging", concurrency=concurrency)
-    verdicts = read_verdicts(path, **judge_fields)
+    verdicts = read_verdicts(path, AnswerVerdict, **judge_fields)
     here = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
     judging = summarise(here, [example.id for _, example in work.left], price)
     compared = None if human is None else agreement_with(human, here)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from pydantic import Field
@@ -11,8 +12,9 @@ from pydantic import Field
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.usage import estimate_message_tokens
 from quoteweave.core.concurrency.pools import for_each
-from quoteweave.core.errors import DatasetError, EndpointUnreachable
+from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.chat import Message
@@ -87,6 +89,28 @@ class JudgesAnswers(Protocol[V_co]):
     async def judge(self, request: JudgeRequest) -> V_co:
         """The verdict. Raises UsageError if there is no endpoint."""
         ...
+
+
+def read_verdicts(path: Path, kind: type[V], *, model: str, prompt: str) -> dict[str, V]:
+    """Example id to the last verdict on it; empty if there is no file. A line cut short by a crash is ignored.
+
+    Raises DatasetError, naming line and field, for a file of another kind, and UsageError for verdicts by a model or
+    prompt other than the given ones: they must not be mixed.
+    """
+    found: dict[str, V] = {}
+    for _, verdict in iter_records(path, kind, drop_cut=True) if path.exists() else ():
+        if (verdict.model, verdict.prompt) != (model, prompt):
+            other = (
+                f"by {verdict.model}, not by {model}"
+                if verdict.model != model
+                else f"by another prompt (its SHA-256 begins with {verdict.prompt[:12]}, that of this one with "
+                f"{prompt[:12]})"
+            )
+            raise UsageError(
+                f"{path} holds judgements {other}, and the two are not to be mixed; name another with --out"
+            )
+        found[verdict.example] = verdict
+    return found
 
 
 def plan_judging(judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], stored: Mapping[str, V]) -> JudgingPlan:

@@ -236,20 +236,6 @@ class ErrorJudge:
         )
 
 
-def read_error_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, ErrorVerdict]:
-    """Example id to the last verdict on it; empty if there is no file. A line cut short by a crash is ignored.
-
-    Raises DatasetError for a file of another kind, and UsageError for verdicts by another model, prompt or kinds.
-    """
-    found: dict[str, ErrorVerdict] = {}
-    for _, verdict in iter_records(path, ErrorVerdict, drop_cut=True) if path.exists() else ():
-        if (verdict.model, verdict.prompt) != (model, prompt):
-            other = f"by {verdict.model}, not by {model}" if verdict.model != model else "by another prompt or kinds"
-            raise UsageError(f"{path} holds verdicts {other}, and the two are not to be mixed; name another with --out")
-        found[verdict.example] = verdict
-    return found
-
-
 def answer_hash(prediction: Prediction) -> str:
     """SHA-256 of a response and of the search that led to it, which says to which answer labels belong."""
     if prediction.paper_search is not None:

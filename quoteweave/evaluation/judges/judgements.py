@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
 
-from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.errors import DatasetError
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.batch import Verdict
@@ -91,28 +91,3 @@ class AnswerVerdict(Verdict):
     def failed(self) -> bool:
         """Whether there are no scores."""
         return self.scores is None
-
-
-def read_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, AnswerVerdict]:
-    """Example id to the last verdict on it; empty if there is no file. A line cut short by a crash is ignored.
-
-    Raises DatasetError, naming line and field, for a file of another kind, and UsageError for judgements by a model or
-    prompt other than the given ones: they must not be mixed.
-    """
-    found: dict[str, AnswerVerdict] = {}
-    for _, verdict in iter_records(path, AnswerVerdict, drop_cut=True) if path.exists() else ():
-        _check_same(path, verdict, model, prompt)
-        found[verdict.example] = verdict
-    return found
-
-
-def _check_same(path: Path, verdict: AnswerVerdict, model: str, prompt: str) -> None:
-    if verdict.model != model:
-        reason = f"by {verdict.model}, not by {model}"
-    elif verdict.prompt != prompt:
-        reason = (
-            f"by another prompt (its SHA-256 begins with {verdict.prompt[:12]}, that of this one with {prompt[:12]})"
-        )
-    else:
-        return
-    raise UsageError(f"{path} holds judgements {reason}, and the two are not to be mixed; name another file with --out")
