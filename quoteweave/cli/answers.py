@@ -147,7 +147,6 @@ class _StreamPrinter:
 
     def __call__(self, event: StreamEvent) -> None:
         """Show the next event."""
-
         if isinstance(event, TextEvent):
             self._status.stop()
             self._begun = True
@@ -170,7 +169,6 @@ def _print_event(event: StreamEvent) -> None:
 
 async def _consume_events(events: AsyncGenerator[StreamEvent, None], show: Callable[[StreamEvent], None]) -> Answered:
     """Show each event as it comes, and return the complete answer. Raises what the events raise."""
-
     found = answer = None
     async with aclosing(events) as coming:
         async for event in coming:
@@ -196,7 +194,6 @@ def print_answer(
 
 def without_pictures(text: str) -> str:
     """Return the text with `[image1: summary]` in place of each picture."""
-
     for mark in reversed(parse_marks(text)):
         if mark.kind == "image":
             summary = f": {mark.summary}" if mark.summary else ""
@@ -213,7 +210,6 @@ def print_sources(
 
     `pictures` shows an image quote, given its id, below its line. `reasons` say why quotes were found, by their ids.
     """
-
     out = console()
     if answer.citations:
         out.print()

@@ -16,7 +16,6 @@ def make_table(
     columns: Sequence[str], *, words: Collection[str] = (), title: str = "", padding: int = 1, ruled: bool = True
 ) -> Table:
     """A table whose columns of `words` are left-aligned and may fold; all others are right-aligned and never fold."""
-
     table = Table(
         title=plain(title) if title else None,
         title_justify="left",
@@ -81,7 +80,6 @@ def _on_one_line(heading: str, cell: Text) -> Text:
 
 def _longest(out: Console, column: Column, between: str) -> int:
     """The width of the longest part of a column's cells, if they are split at these characters."""
-
     cells = (_text(out, cell).plain for cell in (column.header, *column.cells))
     return max(cell_len(part) for cell in cells for part in re.split(f"[{between}]", cell))
 

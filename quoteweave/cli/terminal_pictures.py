@@ -195,7 +195,6 @@ class _Shown:
 
     def __call__(self, quote_id: str) -> None:
         """Write the crop; write nothing if there is none or it cannot be read, which is reported elsewhere."""
-
         try:
             crop = self._crop_of(quote_id)
         except QuoteweaveError:

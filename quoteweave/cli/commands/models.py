@@ -32,7 +32,6 @@ def models(
     Any name takes another checkpoint, as in bge=/path/to/folder. The sparse
     retrievers lexical, bm25 and tfidf need no model.
     """
-
     rows, rerankers = catalogue(), reranker_rows()
     if name is not None and name not in {**rows, **rerankers}:
         raise unknown_name_error("model", name, [*rows, *rerankers])

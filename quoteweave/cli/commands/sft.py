@@ -60,7 +60,6 @@ def export(
     training are left out and counted. Give --dataset and --references twice to
     learn from 15 and 20 quotes together, as MMDocRAG does.
     """
-
     if len(dataset) != len(references):
         raise UsageError("name --references as often as --dataset, each file in the order of its dataset")
     settings = RunSettings(preset=None if preset is None else load_preset(preset, "answers").name)
@@ -99,7 +98,6 @@ def files_in(folder: Path) -> Callable[[str], Path | None]:
 
     Raises UsageError without a folder.
     """
-
     if not folder.is_dir():
         raise UsageError(f"--image-folder {folder}: there is no such folder")
     root = folder.resolve()
@@ -114,7 +112,6 @@ def files_in(folder: Path) -> Callable[[str], Path | None]:
 
 def _lines(lines: TrainingLines, examples: Sequence[Example], left_out: Counter[str]) -> Iterator[Line]:
     """Yield the lines that can be made, with a bar on a terminal; count the other examples."""
-
     stderr = Console(stderr=True)
     for example in track(examples, "writing", console=stderr, transient=True, disable=not stderr.is_terminal):
         try:

@@ -36,7 +36,6 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a quote: its words, its crop, and its page with the box drawn."""
-
     with Collection.open(collection) as opened:
         quote = opened.quote(quote_id)
         spans = evidence_for(claim, quote, opened) if claim else ()

@@ -78,7 +78,6 @@ def calibrate(
     page; any answer to a question without gold is wrong. If no threshold
     keeps the risk, none is written, and the exit code is 1.
     """
-
     if not run.is_dir():
         raise DatasetError(f"{run} is no run folder; confidences need what quoteweave run keeps, contexts and answers")
     retriever, model = retriever_and_model(run)
@@ -103,7 +102,6 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
 
     Raises UsageError if a calibration withheld answers of the run.
     """
-
     described = read_run_record(run)
     if "abstain" in described.fingerprints:
         raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
@@ -133,7 +131,6 @@ def _correctness_check(how: str, run: Path) -> Right:
 
 def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[CalibrationExample]:
     """All questions except those that failed, and those whose answers cannot be known to be right or wrong."""
-
     found = []
     for prediction, example in pairs:
         answer, is_right = prediction.answer, right(prediction, example)

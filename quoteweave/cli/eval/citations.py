@@ -121,7 +121,6 @@ def citations(
     --citations gives their figures with intervals and groups. Judgements that
     failed give exit code 1.
     """
-
     settings, path = make_settings(ChatSettings, option_values), judgements_path(run, out, CITATIONS)
     judge = ChatEvidenceJudge(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
@@ -179,7 +178,6 @@ def _judge_answers(
     pairs: Sequence[JudgingItem], path: Path, judge: ChatEvidenceJudge, splitter: Splitter, concurrency: int
 ) -> dict[str, EvidenceVerdict]:
     """Judge the answers, with a progress bar on a terminal."""
-
     with TerminalProgress().task("checking", len(pairs)) as bar:
         return run_sync(
             judge_evidence(
@@ -225,7 +223,6 @@ def _figures(
     pairs: Sequence[JudgingItem], verdicts: dict[str, EvidenceVerdict], convention: Convention
 ) -> dict[str, Estimate]:
     """The figures as means over the judged answers, without intervals."""
-
     found: dict[str, Estimate] = {}
     for metric in evidence_metrics(verdicts, MetricOptions(convention=convention)):
         rows = [metric.row(*pair) for pair in pairs]

@@ -90,7 +90,6 @@ def compare(
     p is below 0.05 where the interval excludes 0; shown are p values corrected
     by Holm's method over all comparisons.
     """
-
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
     sources = scoring_requests(
@@ -126,7 +125,6 @@ class LeaderboardPlacement:
 
 def _scored(sources: Sequence[ScoringRequest]) -> list[ScoredRun]:
     """Score each run and print its notes; the dataset is read once."""
-
     examples = load_dataset(sources[0].dataset, sources[0].references)
     names, found = run_names([one.run for one in sources]), []
     for one, name in zip(sources, names, strict=True):

@@ -102,7 +102,6 @@ def entailment(
     are spread over sentences; the model is not asked for it. What the model
     says is kept: the same command again asks nothing twice.
     """
-
     on_download(lambda line: typer.echo(line, err=True))
     sources = ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
     loaded = load_run(sources)

@@ -98,7 +98,6 @@ def export(
     --citevqa: marks are written as the boxes of the quotes that they cite; failed
     questions are left out, as the authors' code does.
     """
-
     if sum(wanted is not None for wanted in (trec, ranking, trec_rag, citevqa)) != 1:
         raise UsageError(
             "say what to write: --trec DIR or --ranking FILE for rankings, --trec-rag FILE or --citevqa FILE for "

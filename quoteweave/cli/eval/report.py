@@ -107,7 +107,6 @@ def report(
     and images. Images are in the folder of --references, or in that of
     --image-folder. It needs the extra: report.
     """
-
     require_matplotlib()
     with writing_output(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -158,7 +157,6 @@ def statistics(
     quotes by kind and layout, and words and tokens per quote. These are
     MMDocRAG's Table 2 and Figures 4 and 5.
     """
-
     if dataset is None and collection is None:
         raise UsageError("name what is to be counted: --dataset, with --references, or -c for a collection")
     if out is not None:
@@ -230,7 +228,6 @@ def pairs(
     95 % intervals. The layouts are those of MMDocRAG's Tables 4, 5 and 9 to 12
     and of its Figure 6; those that end in -full have every column.
     """
-
     if out is not None:
         require_matplotlib()
     chosen, rows = PAIR_LAYOUTS[layout], _printed(published, printed, runs)

@@ -43,7 +43,6 @@ def reproduce(
     digit but one. known: a declared difference. FAIL: anything else, and exit
     code 1.
     """
-
     if data is None:
         raise UsageError("name the folder of the research data with --data, or in QUOTEWEAVE_DATA")
     checks = _checks(data)

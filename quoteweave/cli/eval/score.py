@@ -72,7 +72,6 @@ def score(
     the gold quotes that are cited. F1: their harmonic mean. Intervals are
     over documents, or questions if documents are not known. Undefined figures are counted, and left out of means.
     """
-
     (request,) = scoring_requests(
         [run],
         dataset,
@@ -90,7 +89,6 @@ def score(
 
 def _scores(sources: ScoringRequest) -> Scores:
     """Score the run, with a status line on a terminal."""
-
     with Console(stderr=True).status("scoring"):
         return score_saved(sources, prices=chat_price).scores
 

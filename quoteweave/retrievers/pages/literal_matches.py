@@ -127,7 +127,6 @@ class LiteralMatches:
 
     def captions(self, label: PlaceName, scores: "Scores", within: "Mask | None") -> "Positions":
         """The pages on which a quote begins with a label, such as 'Abbildung 3', that the index does not know."""
-
         candidates = self._with_any(spellings_of(label), scores, within)
         begins = [leading_label(each) == label for each in self._texts(candidates)]
         return distinct(self._index.page_of[candidates[begins]])
