@@ -179,15 +179,16 @@ class TrajectoryReview(Record):
     """What became of one excerpt."""
 
     id: str = Field(description="of the excerpt, else the name of its file")
-    outcome: EndingKind | None = Field(description="None where it was broken off, and can be resumed")
-    actions: int = Field(ge=0)
-    selected: str | None = Field(description="title of the paper selected")
+    outcome: EndingKind | None = Field(default=None, description="None where it was broken off, and can be resumed")
+    actions: int = Field(default=0, ge=0)
+    selected: str | None = Field(default=None, description="title of the paper selected")
     correct: bool | None = Field(
+        default=None,
         description="whether that is the paper cited, by its title; None where it is not known, and where a technical "
-        "error or nothing yet has ended the search: that is no wrong answer"
+        "error or nothing yet has ended the search: that is no wrong answer",
     )
-    findings: tuple[str, ...] = Field(description="where it went wrong, in sentences")
-    leaks: tuple[Leak, ...] = Field(description="what it was shown against its rule")
+    findings: tuple[str, ...] = Field(default=(), description="where it went wrong, in sentences")
+    leaks: tuple[Leak, ...] = Field(default=(), description="what it was shown against its rule")
     page: str | None = Field(default=None, description="its page, where pages were written")
     unreadable: str | None = Field(
         default=None, description="why its file cannot be read, so that nothing else is known of it"
@@ -229,16 +230,7 @@ def _review(file: Path, gold: dict[str, list[str]], pages: Path | None) -> Traje
     try:
         trajectory = read_trajectory(file)
     except DatasetError as error:
-        return TrajectoryReview(
-            id=file.stem,
-            outcome=None,
-            actions=0,
-            selected=None,
-            correct=None,
-            findings=(),
-            leaks=(),
-            unreadable=str(error),
-        )
+        return TrajectoryReview(id=file.stem, unreadable=str(error))
     titles = gold.get(trajectory.setup.id or "", [])
     page = None if pages is None else pages / f"{file.stem}.html"
     if page is not None:

@@ -198,9 +198,11 @@ def porter_stem(word: str) -> str:
         return _IRREGULAR[word]
     if len(word) <= 2:
         return word
-    for step in (_plurals, _past_and_progressive, _final_y, _double_suffixes, _endings, _long_endings, _final_e):
+    for step in (_plurals, _past_and_progressive, _final_y, _double_suffixes):
         word = step(word)
-    return word
+    for rules in (_ENDINGS, _LONG):
+        word = _replaced(word, rules)
+    return _final_e(word)
 
 
 def _consonants(word: str) -> list[bool]:
@@ -332,14 +334,6 @@ def _double_suffixes(word: str) -> str:
     if word.endswith("logi"):
         return word[:-1] if _positive(word[:-3]) else word  # the l of the suffix counts among the stem's letters
     return _replaced(word, _DOUBLE)
-
-
-def _endings(word: str) -> str:
-    return _replaced(word, _ENDINGS)
-
-
-def _long_endings(word: str) -> str:
-    return _replaced(word, _LONG)
 
 
 def _final_e(word: str) -> str:

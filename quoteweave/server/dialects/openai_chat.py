@@ -25,6 +25,7 @@ from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collecti
 from quoteweave.server.dialects.openai_errors import RESPONSES, openai_error_body, refuse
 from quoteweave.server.dialects.openai_requests import (
     NO_OPTIONS,
+    ROLES,
     AnswerFields,
     Content,
     InputMessage,
@@ -88,12 +89,9 @@ class ChatRequest(OpenRequest):
 
     def input_messages(self) -> list[InputMessage]:
         """The messages in words. Raises ProblemError for what cannot be read."""
-        roles: Mapping[str, Literal["system", "user", "assistant"]] = {
-            "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
-        }  # fmt: skip
         return [
             InputMessage(
-                role=roles.get(message.role, "other"),
+                role=ROLES.get(message.role, "other"),
                 text=read_content(message.content, f"messages.{number}.content"),
                 field=f"messages.{number}",
             )

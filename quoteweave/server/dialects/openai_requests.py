@@ -47,12 +47,8 @@ class OpenRequest(BaseModel):
 
     def ignored(self) -> list[str]:
         """The fields that are given and have no effect."""
-        extra = self.model_extra or {}
-        return sorted(name for name, value in extra.items() if value not in (None, [], {}, "") and _means(name))
-
-
-def _means(name: str) -> bool:
-    return name not in _WITHOUT_MEANING
+        given = {name for name, value in (self.model_extra or {}).items() if value not in (None, [], {}, "")}
+        return sorted(given - _WITHOUT_MEANING)
 
 
 class ContentPart(OpenRequest):
@@ -63,6 +59,10 @@ class ContentPart(OpenRequest):
 
 
 Content = str | list[ContentPart] | None
+ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
+    "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
+}  # fmt: skip
+"""What the roles of messages count as; others have no effect."""
 
 
 class InputMessage(Record):

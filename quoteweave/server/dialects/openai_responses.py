@@ -1,7 +1,6 @@
 """`POST /v1/responses`: OpenAI's Responses, whose model is a collection and whose search is a file search call."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import uuid4
 
 from fastapi import APIRouter, Body, Request
@@ -21,6 +20,7 @@ from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collecti
 from quoteweave.server.dialects.openai_errors import RESPONSES, refuse
 from quoteweave.server.dialects.openai_requests import (
     NO_OPTIONS,
+    ROLES,
     Content,
     InputMessage,
     OpenRequest,
@@ -38,9 +38,6 @@ RESULTS = "file_search_call.results"
 _KEPT = lazy_regex(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
 # Items of earlier responses that clients send back along with the messages; they are ignored.
 _EARLIER_OUTPUT = frozenset({"file_search_call", "reasoning"})
-_ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
-    "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
-}  # fmt: skip
 
 
 class InputItem(OpenRequest):
@@ -99,7 +96,7 @@ class ResponseRequest(OpenRequest):
                 raise refuse(field, "items are not kept by their ids; send the message itself")
             if item.type in _EARLIER_OUTPUT:
                 continue
-            role = _ROLES.get(item.role or "", "other") if item.type == "message" else "other"
+            role = ROLES.get(item.role or "", "other") if item.type == "message" else "other"
             text = "" if role == "other" else read_content(item.content, f"{field}.content")
             found.append(InputMessage(role=role, text=text, field=field))
         return found

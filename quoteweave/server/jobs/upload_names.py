@@ -79,9 +79,5 @@ def known_name(path: str, known: Iterable[str]) -> str:
     names = list(known)
     if path in names:
         return path
-    like = [name for name in names if _as_path(name) == path]
+    like = [name for name in names if "/".join(map(_fit, name.split("/"))) == path]
     return like[0] if len(like) == 1 else path
-
-
-def _as_path(name: str) -> str:
-    return "/".join(_fit(part) for part in name.split("/"))
