@@ -30,8 +30,6 @@ class LazyCommand:
     module: str = ""
     """The module of the command's function, whose name is `function`."""
     function: str = ""
-    epilog: str = "JSON"
-    """The name of the module's text that is shown below the command's help, which describes its JSON."""
     commands: Mapping[str, "LazyCommand"] = field(default_factory=dict)
     """The commands of a group; empty for a command."""
 
@@ -39,7 +37,7 @@ class LazyCommand:
         """Import the command and return it; for a group, none of its commands are imported."""
         if self.commands:
             return typer.main.get_command(group(self.commands, self.help, name))
-        return _made(name, self.module, self.function, self.epilog)
+        return _made(name, self.module, self.function)
 
     def summary(self, name: str) -> Any:
         """A stand-in for the command in lists of commands."""
@@ -47,11 +45,15 @@ class LazyCommand:
 
 
 @cache
-def _made(name: str, module_name: str, function: str, epilog: str) -> Any:
-    """The command of a function; cached, as the converters of its options are made when it is first called."""
+def _made(name: str, module_name: str, function: str) -> Any:
+    """The command of a function; cached, as the converters of its options are made when it is first called.
+
+    Below its help stands the module's text on its JSON: `LIST_JSON` of the command `list`, else `JSON`.
+    """
     module = _import_quickly(module_name)
+    epilog = getattr(module, f"{name.upper()}_JSON", None) or module.JSON
     app = typer.Typer(add_completion=False, **OPTIONS)
-    app.command(name, cls=Command, epilog=getattr(module, epilog))(getattr(module, function))
+    app.command(name, cls=Command, epilog=epilog)(getattr(module, function))
     return typer.main.get_command(app)
 
 
@@ -176,32 +178,27 @@ HELP = "Ask your documents, and check every claim of the answer on its page."
 INTERRUPTED = 130
 
 
-def _command(help: str, name: str, function: str | None = None, epilog: str = "JSON") -> LazyCommand:
-    return LazyCommand(help, f"quoteweave.cli.{name}", function or name.rpartition(".")[2], epilog)
+def _command(help: str, name: str, function: str | None = None) -> LazyCommand:
+    return LazyCommand(help, f"quoteweave.cli.{name}", function or name.rpartition(".")[2])
 
 
 INDEX = {
     "build": _command("Encode a collection's quotes with a model, for searching with it.", "commands.index", "build"),
-    "list": _command("List the indexes of models that a collection has.", "commands.index", "list_all", "LIST_JSON"),
-    "remove": _command("Remove an index, and its vectors.", "commands.index", "remove", "REMOVE_JSON"),
+    "list": _command("List the indexes of models that a collection has.", "commands.index", "list_all"),
+    "remove": _command("Remove an index, and its vectors.", "commands.index", "remove"),
 }
 EVAL = {
     "retrieval": _command("Ask every question of a dataset and score what a retriever finds.", "eval.retrieval"),
     "score": _command("Score saved answers: which gold quotes they cite, and what a judge said of them.", "eval.score"),
     "compare": _command("Compare runs over the same questions, or rank them among published results.", "eval.compare"),
     "entailment": _command("Score citations by whether they entail what is said.", "eval.entailment"),
-    "mauve": _command(
-        "Measure how similar answers are to gold answers, as texts (MAUVE).", "eval.score", "mauve", "MAUVE_JSON"
-    ),
+    "mauve": _command("Measure how similar answers are to gold answers, as texts (MAUVE).", "eval.score", "mauve"),
     "report": _command("Write a report of runs: a page, Markdown, plots/ (SVG, PDF) and tables/ (CSV).", "eval.report"),
     "pairs": _command(
-        "Compare pairs of runs that differ in one thing, as MMDocRAG's tables do.", "eval.report", "pairs", "PAIRS_JSON"
+        "Compare pairs of runs that differ in one thing, as MMDocRAG's tables do.", "eval.report", "pairs"
     ),
     "statistics": _command(
-        "Count what a dataset or a collection holds, in numbers and plots.",
-        "eval.report",
-        "statistics",
-        "STATISTICS_JSON",
+        "Count what a dataset or a collection holds, in numbers and plots.", "eval.report", "statistics"
     ),
     "export": _command("Export rankings, with gold (TREC) or alone, or answers.", "eval.export"),
     "reproduce": _command(
@@ -211,26 +208,17 @@ EVAL = {
     "citations": _command(
         "Have a chat model check each sentence of saved answers against what it cites.", "eval.citations"
     ),
-    "judges": _command(
-        "Compare two judges of cited answers, or a judge with people.", "eval.citations", "judges", "JUDGES_JSON"
-    ),
+    "judges": _command("Compare two judges of cited answers, or a judge with people.", "eval.citations", "judges"),
     "errors": _command("Count the kinds of error in saved answers, by a chat model or by people.", "eval.errors"),
     "trajectories": _command(
-        "Review searches for papers: where each went wrong, and what leaked.",
-        "eval.errors",
-        "trajectories",
-        "TRAJECTORIES_JSON",
+        "Review searches for papers: where each went wrong, and what leaked.", "eval.errors", "trajectories"
     ),
     "calibrate": _command("Fit when to abstain.", "eval.calibrate"),
 }
 KEYS = {
-    "add": _command(
-        "Make a key with which a program or a person may use the server.", "commands.server", "add_key", "ADD_JSON"
-    ),
-    "list": _command("List the keys, what each may do, and until when.", "commands.server", "list_keys", "LIST_JSON"),
-    "revoke": _command(
-        "Revoke a key: from the next request on it is refused.", "commands.server", "revoke_key", "LIST_JSON"
-    ),
+    "add": _command("Make a key with which a program or a person may use the server.", "commands.server", "add_key"),
+    "list": _command("List the keys, what each may do, and until when.", "commands.server", "list_keys"),
+    "revoke": _command("Revoke a key: from the next request on it is refused.", "commands.server", "revoke_key"),
 }
 SFT = {
     "export": _command(
@@ -256,41 +244,25 @@ COMMANDS = {
         "Cite your own text from your documents or the literature: a mark for each sentence that is supported.",
         "attribution.cite",
     ),
-    "serve": _command(
-        "Serve cited answers over HTTP, with a page on which people ask.", "commands.server", "serve", "SERVE_JSON"
-    ),
+    "serve": _command("Serve cited answers over HTTP, with a page on which people ask.", "commands.server", "serve"),
     "keys": LazyCommand("Make, list and revoke the keys of a server.", commands=KEYS),
     "mcp": _command(
         "Let language models search and ask collections, over the Model Context Protocol (stdio).",
         "commands.server",
         "mcp",
-        "MCP_JSON",
     ),
     "index": LazyCommand("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
-    "plan": _command(
-        "Estimate an index's time, disk, memory and price.",
-        "commands.index",
-        "plan",
-        "PLAN_JSON",
-    ),
+    "plan": _command("Estimate an index's time, disk, memory and price.", "commands.index", "plan"),
     "models": _command("List the models that retrieve and rerank by name, and what each takes.", "commands.models"),
     "run": _command("Answer every question of a dataset, and keep the answers to be scored.", "commands.run"),
     "show": _command("Show a quote: its words, its crop, and its page with the box drawn.", "commands.show"),
-    "list": _command("List the documents of a collection.", "commands.documents", "list_documents", "LIST_JSON"),
+    "list": _command("List the documents of a collection.", "commands.documents", "list_documents"),
     "status": _command(
-        "Show what a collection holds, and which files could not be read.",
-        "commands.documents",
-        "status",
-        "STATUS_JSON",
+        "Show what a collection holds, and which files could not be read.", "commands.documents", "status"
     ),
-    "remove": _command(
-        "Remove documents, and every trace of them, from a collection.", "commands.documents", "remove", "REMOVE_JSON"
-    ),
+    "remove": _command("Remove documents, and every trace of them, from a collection.", "commands.documents", "remove"),
     "check": _command(
-        "Read every file of a collection, and say what is damaged or missing.",
-        "commands.documents",
-        "check",
-        "CHECK_JSON",
+        "Read every file of a collection, and say what is damaged or missing.", "commands.documents", "check"
     ),
     "demo": _command(
         "Build a collection from the sample documents, ask five questions, and write a page with the answers.",

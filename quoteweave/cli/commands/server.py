@@ -120,6 +120,7 @@ ADD_JSON = """--json prints one object: token, which cannot be had again, and ke
 LIST_JSON = """--json prints, of each key: id, name, scopes, collections (null for all), created, expires and revoked
 (null for never), requests_per_minute, concurrency, max_body, max_question, max_upload and max_upload_request
 (null for the server's), status (active, expired or revoked)."""
+REVOKE_JSON = LIST_JSON
 
 _AGE = lazy_regex(r"([1-9]\d{0,4})([dh])")
 
