@@ -21,7 +21,7 @@ from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
-from quoteweave.documents.reflow.linked_images import store_image
+from quoteweave.documents.reflow.linked_images import StoredImage, store_image
 from quoteweave.documents.reflow.paginate import FlowBlock, with_sections
 from quoteweave.documents.reflow.text_files import without_unstorable
 
@@ -221,15 +221,19 @@ def _document_of_layouts(name: str, group: Iterator[_LayoutRow], images: ImageSt
 
 
 def _block(row: _LayoutRow, images: ImageStore, warnings: list[str]) -> FlowBlock:
-    picture = None
-    # Removed from the row, so that not all pictures of a document are in memory at once.
-    if data := row.values.pop("image_binary", None):
-        try:
-            picture = store_image(data, images)
-        except DocumentError as error:
-            warnings.append(f"The picture of layout {row.layout_id} was left out: {error}.")
+    picture = _stored_picture(row.values, f"layout {row.layout_id}", images, warnings)
     layout = _LAYOUTS.get(row.values["type"], "paragraph")
     return FlowBlock(layout=layout, text=words_in(row.values, "text"), image=picture.key if picture else None)
+
+
+def _stored_picture(values: dict[str, Any], of: str, images: ImageStore, warnings: list[str]) -> StoredImage | None:
+    """The picture of a row, which is removed from it, so that not all of a document are in memory at once."""
+    data = values.pop("image_binary", None)
+    try:
+        return store_image(data, images) if data else None
+    except DocumentError as error:
+        warnings.append(f"The picture of {of} was left out: {error}.")
+        return None
 
 
 def _quote_of_layout(row: _LayoutRow, block: FlowBlock, section: str | None, identity: str) -> Quote:
@@ -321,9 +325,10 @@ def _document_of_pages(name: str, group: Iterator[_PageRow], images: ImageStore)
             )
         before = None if row.number is None else row.number + 1
         domain = domain or words_in(row.values, "domain")
-        image, size = _stored_screenshot(row, number, images, warnings)
-        pages.append(Page(number=number, label=str(number + 1), width=size[0], height=size[1], text_source="file"))
-        quotes.append(_quote_of_page(row, pages[-1], image))
+        picture = _stored_picture(row.values, f"page {number + 1}", images, warnings)
+        width, height = _UNKNOWN_SIZE if picture is None else (picture.width, picture.height)
+        pages.append(Page(number=number, label=str(number + 1), width=width, height=height, text_source="file"))
+        quotes.append(_quote_of_page(row, pages[-1], picture.key if picture else None))
     mute = sum(not (quote.ocr_text or quote.vlm_text or quote.image) for quote in quotes)
     if mute:
         warnings.append(f"{pluralize(mute, 'page')} without text and picture, which nothing can find.")
@@ -336,21 +341,6 @@ def _document_of_pages(name: str, group: Iterator[_PageRow], images: ImageStore)
     return ImportedDocument(
         name, domain, ParsedDocument(pages=tuple(pages), quotes=tuple(quotes), warnings=tuple(warnings))
     )
-
-
-def _stored_screenshot(
-    row: _PageRow, number: int, images: ImageStore, warnings: list[str]
-) -> tuple[str | None, tuple[int, int]]:
-    """Key and size of the page's screenshot, which is removed from the row, so that only one is in memory."""
-    data = row.values.pop("image_binary", None)
-    if not data:
-        return None, _UNKNOWN_SIZE
-    try:
-        picture = store_image(data, images)
-    except DocumentError as error:
-        warnings.append(f"The picture of page {number + 1} was left out: {error}.")
-        return None, _UNKNOWN_SIZE
-    return picture.key, (picture.width, picture.height)
 
 
 def _quote_of_page(row: _PageRow, page: Page, image: str | None) -> Quote:

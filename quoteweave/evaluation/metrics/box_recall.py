@@ -140,9 +140,7 @@ def boxes_met(gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Bo
 
     A box may meet several gold boxes. A box without area meets none and is met by none.
     """
-    places: defaultdict[Place, list[Box]] = defaultdict(list)
-    for place, box in boxes:
-        places[place].append(box)
+    places = _by_place(boxes)
     return [any(iou(gold_box, box) >= MIN_IOU for box in places.get(place, ())) for place, gold_box in gold]
 
 

@@ -132,28 +132,17 @@ class Terms:
         names = dict.fromkeys((name, *self._terms[name].also))
         other_names = tuple(each for each in names if tuple(words(each)) != asked)
         asked_name = next(each for each in names if each not in other_names)
-        if name in self.places:
-            return TermExpansion(
-                name=name,
-                asked=asked,
-                asked_name=asked_name,
-                other_names=other_names,
-                parts=(),
-                places=(name,),
-                is_listed=True,
-            )
-        parts = dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
+        is_place = name in self.places
+        parts = {} if is_place else dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
         places = dict.fromkeys(place for part in parts for place in self._places_of(part))
-        others = tuple(part for part in parts if tuple(words(part)) != asked)
-        is_listed = bool(self._terms[name].stands_in)
         return TermExpansion(
             name=name,
             asked=asked,
             asked_name=asked_name,
             other_names=other_names,
-            parts=others,
-            places=tuple(places),
-            is_listed=is_listed,
+            parts=tuple(part for part in parts if tuple(words(part)) != asked),
+            places=(name,) if is_place else tuple(places),
+            is_listed=is_place or bool(self._terms[name].stands_in),
         )
 
     def _made_of(self, name: str) -> list[str]:
