@@ -38,7 +38,7 @@ from quoteweave.attribution.literature.followed_citations import (
 from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, PaperLibrary
 from quoteweave.attribution.literature.ranked_candidates import ranked_attribution
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS, is_only_described
-from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.attribution.settings import CANDIDATES, make_confirming_checker
@@ -94,9 +94,7 @@ class LiteratureAttributor:
         self._attributor = Attributor(library.collection, self._search)
         self._has_checked = False
 
-    async def attribute(
-        self, text: str, k: int = CANDIDATES, *, before: PublicationDate | None = None
-    ) -> tuple[Attribution, ...]:
+    async def attribute(self, text: str, k: int = CANDIDATES) -> tuple[Attribution, ...]:
         """Find the source of each citation mark of a text, or of each sentence of one without marks.
 
         Raises what `read_excerpts` raises, UsageError for a `k` below 1 and for more than `MAX_EXCERPTS` excerpts, and
@@ -109,13 +107,11 @@ class LiteratureAttributor:
                 f"the text has {pluralize(len(excerpts), 'citation mark or sentence', 'citation marks or sentences')}, "
                 f"and in the literature at most {MAX_EXCERPTS} are looked for at once: give fewer"
             )
-        return tuple(await asyncio.gather(*(self.attribute_excerpt(each, k, before=before) for each in excerpts)))
+        return tuple(await asyncio.gather(*(self.attribute_excerpt(each, k) for each in excerpts)))
 
-    async def attribute_excerpt(
-        self, excerpt: Excerpt, k: int = CANDIDATES, *, before: PublicationDate | None = None
-    ) -> Attribution:
+    async def attribute_excerpt(self, excerpt: Excerpt, k: int = CANDIDATES) -> Attribution:
         """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked."""
-        candidates_found = await self._found(excerpt, before)
+        candidates_found = await self._found(excerpt)
         if not candidates_found.papers:
             nothing = attribution_of(excerpt, (), Trace(clauses=candidates_found.queries, notes=candidates_found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
@@ -190,7 +186,7 @@ class LiteratureAttributor:
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
 
-    async def _found(self, excerpt: Excerpt, before: PublicationDate | None) -> CandidatePapers:
+    async def _found(self, excerpt: Excerpt) -> CandidatePapers:
         """What the sources find. Meanwhile readers are imported, and papers are read as soon as passages name them."""
         reading: list[asyncio.Task[object]] = [asyncio.create_task(asyncio.to_thread(self._library.import_readers))]
 
@@ -198,7 +194,7 @@ class LiteratureAttributor:
             reading.append(asyncio.create_task(self._read_early(excerpt, papers, snippets)))
 
         try:
-            found = await find_candidate_papers(self._sources, excerpt, before=before, on_passages=read_early)
+            found = await find_candidate_papers(self._sources, excerpt, on_passages=read_early)
         except BaseException:
             for task in reading:
                 task.cancel()

@@ -17,7 +17,6 @@ from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PaperSource,
-    PublicationDate,
     Snippet,
     stated_identifiers,
 )
@@ -140,11 +139,7 @@ class CandidatePapers(Record):
 
 
 async def find_candidate_papers(
-    sources: Sequence[PaperSource],
-    excerpt: Excerpt,
-    *,
-    before: PublicationDate | None = None,
-    on_passages: OnPassages = lambda _papers, _snippets: None,
+    sources: Sequence[PaperSource], excerpt: Excerpt, *, on_passages: OnPassages = lambda _papers, _snippets: None
 ) -> CandidatePapers:
     """Ask each source for papers and passages by the claim, and fuse the rankings of what they find.
 
@@ -156,7 +151,7 @@ async def find_candidate_papers(
     queries = claim_queries(excerpt)
     if not queries:
         return CandidatePapers(papers=(), queries=())
-    answers = await ask_sources(sources, queries, before=before, on_passages=on_passages)
+    answers = await ask_sources(sources, queries, on_passages=on_passages)
     if not any(answer.rankings for answer in answers):
         raise _all_refused({source.name: answer.errors[0] for source, answer in zip(sources, answers, strict=True)})
     notes = dict.fromkeys(note for answer in answers for note in answer.notes)
@@ -173,14 +168,10 @@ async def find_candidate_papers(
 
 
 async def ask_sources(
-    sources: Sequence[PaperSource],
-    queries: Sequence[str],
-    *,
-    before: PublicationDate | None = None,
-    on_passages: OnPassages = lambda _papers, _snippets: None,
+    sources: Sequence[PaperSource], queries: Sequence[str], *, on_passages: OnPassages = lambda _papers, _snippets: None
 ) -> "Sequence[SourceAnswers]":
     """Ask each source all that `find_candidate_papers` asks; its answers hold its errors, too."""
-    asked = [_ask_within(source, queries, before, on_passages) for source in sources if queries]
+    asked = [_ask_within(source, queries, on_passages) for source in sources if queries]
     return await asyncio.gather(*asked)
 
 
@@ -217,28 +208,18 @@ class SourceAnswers:
         return found
 
 
-async def _ask_within(
-    source: PaperSource,
-    queries: Sequence[str],
-    before: PublicationDate | None,
-    on_passages: OnPassages,
-) -> SourceAnswers:
+async def _ask_within(source: PaperSource, queries: Sequence[str], on_passages: OnPassages) -> SourceAnswers:
     """Ask a source, but no longer than one claim may take."""
     with count_waiting():
-        return await _ask(source, queries, before, on_passages)
+        return await _ask(source, queries, on_passages)
 
 
-async def _ask(
-    source: PaperSource,
-    queries: Sequence[str],
-    before: PublicationDate | None,
-    on_passages: OnPassages,
-) -> SourceAnswers:
+async def _ask(source: PaperSource, queries: Sequence[str], on_passages: OnPassages) -> SourceAnswers:
     answers = SourceAnswers()
 
     async def papers(query: str) -> int:
         try:
-            found = await source.search(query, PAPERS_PER_QUERY, before=before)
+            found = await source.search(query, PAPERS_PER_QUERY)
         except SourceError as error:
             answers.errors.append(error)
             return 0
@@ -248,7 +229,7 @@ async def _ask(
 
     async def passages() -> None:
         try:
-            found = await source.search_snippets(queries[0], SNIPPETS, before=before)
+            found = await source.search_snippets(queries[0], SNIPPETS)
         except SourceError as error:
             answers.errors.append(error)
             return
