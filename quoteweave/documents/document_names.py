@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
+from quoteweave.collection.prepared import escape_invalid_unicode
 from quoteweave.collection.records import UPLOADED, Failure, Origin
 from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.core.lazy_regex import lazy_regex
@@ -170,13 +171,13 @@ class _Naming:
         levels = _Levels([*others, *((file.root, file.name) for file in files)])
         for file in files:
             for level, name in enumerate(_names(file.root, file.name)):
-                named = _valid(f"{self.prefix}/{name}" if self.prefix else name)
+                named = escape_invalid_unicode(f"{self.prefix}/{name}" if self.prefix else name)
                 if named not in taken and levels.is_free(name, level):
                     yield replace(file, name=named, below=None if named == file.name else file.name)
                     break
             else:
                 reason = "every name that it could have is that of another document; add it with another prefix"
-                whole = _valid(str(file.root / file.name))
+                whole = escape_invalid_unicode(str(file.root / file.name))
                 yield replace(file, name=whole, below=file.name, refused=file.refused or reason)
 
     def _place(self, one: _Known) -> tuple[Path, str]:
@@ -243,7 +244,3 @@ class _Levels:
 
 def _last_part(name: str) -> str:
     return name.rpartition("/")[2]
-
-
-def _valid(name: str) -> str:
-    return name.encode("utf-8", "backslashreplace").decode()

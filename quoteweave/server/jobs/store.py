@@ -146,7 +146,7 @@ class JobStore:
     def begin(self, id: str) -> Job:
         """Record that a job runs."""
         return self._change(
-            id, lambda job: job.model_copy(update={"status": "running", "started": job.started or _now()})
+            id, lambda job: job.model_copy(update={"status": "running", "started": job.started or time.time()})
         )
 
     def died(self, id: str) -> Job:
@@ -174,7 +174,7 @@ class JobStore:
         with self._db.writing() as db:
             # A queued job is marked, too, as it may begin before it is changed below.
             db.execute(f"UPDATE jobs SET cancelling = 1 WHERE id = ? AND {_ACTIVE}", (id,))  # noqa: S608 - a constant
-        queued = {"status": "cancelled", "ended": _now()}
+        queued = {"status": "cancelled", "ended": time.time()}
         return self._change(id, lambda job: job if job.status == "running" else job.model_copy(update=queued))
 
     def cancelled(self, id: str) -> Job:
@@ -193,7 +193,7 @@ class JobStore:
         return any(work.uploads == uploads.resolve() for work in works if isinstance(work, AddWork))
 
     def _end(self, id: str, found: Mapping[str, object]) -> Job:
-        job = self._change(id, lambda job: job.model_copy(update={**found, "ended": _now()}))
+        job = self._change(id, lambda job: job.model_copy(update={**found, "ended": time.time()}))
         with self._db.writing() as db:
             old = f"SELECT number FROM jobs WHERE NOT {_ACTIVE} ORDER BY number DESC LIMIT -1 OFFSET {KEPT}"  # noqa: S608 - constants
             db.execute(f"DELETE FROM jobs WHERE number IN ({old})")  # noqa: S608 - constants
@@ -244,10 +244,6 @@ class JobStore:
 def _sealed(record: Record) -> str:
     """A record as JSON with a checksum: SQLite does not notice a flipped bit, which could change what a job removes."""
     return sealed_json(record.model_dump_json().encode()).decode()
-
-
-def _now() -> float:
-    return time.time()
 
 
 # Seconds between two looks at the store, which also shows the progress of jobs that other servers run.

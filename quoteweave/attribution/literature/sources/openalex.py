@@ -192,7 +192,7 @@ class OpenAlex:
         """
         require_order(by)
         words, note = searchable(query, k)
-        selection = PaperSelection(_read_work, before)
+        selection = PaperSelection(lambda sent: _Work.model_validate(sent).paper(), before)
         if words:
             asked = {"search": words, "select": _FIELDS}
             filters = [] if before is None else [f"to_publication_date:{_last_day(before)}"]
@@ -231,10 +231,6 @@ class OpenAlex:
                 break
             cursor, size = works.meta.next_cursor, MAX_PER_PAGE
         return any_found
-
-
-def _read_work(sent: object) -> Paper:
-    return _Work.model_validate(sent).paper()
 
 
 def _abstract(index: Mapping[str, Sequence[int]]) -> str:
