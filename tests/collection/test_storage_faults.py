@@ -1,34 +1,21 @@
 """What disks, other programs and other threads do to a collection."""
 
-import resource
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 from made_documents import made, origin_of, put, stored_files
+from operating_system import no_file_above
 from other_user import printed_by_nobody
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
-
-
-@contextmanager
-def no_file_above(size: int) -> Iterator[None]:
-    """The operating system refuses to let any file of this process grow beyond `size` bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
 
 BIG = 1 << 20
 

@@ -2,13 +2,12 @@
 
 import gzip
 import json
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from builders import make_quote
+from operating_system import no_file_above
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
@@ -193,21 +192,11 @@ def test_predictions_of_unknown_origin_are_not_appended_to(tmp_path: Path) -> No
     assert (tmp_path / "predictions.jsonl").read_text() == "mine\n"
 
 
-@contextmanager
-def files_no_longer_than(size: int) -> Iterator[None]:
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def test_a_disk_that_refuses_leaves_whole_lines(tmp_path: Path) -> None:
     path = write(tmp_path, prediction("q1"))
     whole = path.read_bytes()
     with open_run(tmp_path, RUN) as run:
-        with files_no_longer_than(len(whole) + 50), pytest.raises(StorageError, match="cannot write"):
+        with no_file_above(len(whole) + 50), pytest.raises(StorageError, match="cannot write"):
             run.append(prediction("q2"))
         assert path.read_bytes() == whole
         assert not run.has("q2", "collection")

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import select
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import killed_processes
 import psutil
 import pytest
 from made_files import PROSE, jpeg_bytes, pdf, write
+from operating_system import ends
 
 from quoteweave.cli.app import main
 from quoteweave.collection.collection import Collection
@@ -123,17 +123,6 @@ def assert_whole(root: Path) -> int:
         return len(collection.documents())
 
 
-def ended(pid: int) -> bool:
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], 60)[0])
-    finally:
-        os.close(handle)
-
-
 def descendants(pid: int) -> set[int]:
     return {one.pid for one in psutil.Process(pid).children(recursive=True)}
 
@@ -223,7 +212,7 @@ def test_no_process_outlives_a_killed_parent(tmp_path: Path, folder: Path, meddl
         workers = descendants(process.pid)
         assert worker in workers
         process.kill()
-    assert all(ended(pid) for pid in workers)
+    assert all(ends(pid) for pid in workers)
     assert_whole(tmp_path / "c")
 
 
@@ -239,7 +228,7 @@ def test_interrupted_it_leaves_a_collection_that_can_be_completed(
         _, said = process.communicate()
     assert process.returncode == 130
     assert said == "interrupted; what was done is kept, and the same command goes on from there\n"
-    assert all(ended(pid) for pid in workers)
+    assert all(ends(pid) for pid in workers)
     before = assert_whole(root)
     assert before < 13
     resumed = run("add", folder, "-c", root, "--no-ocr", "--json")

@@ -1,7 +1,6 @@
 """Processes that read: they leave Ctrl-C alone, keep to their limits, crash alone, and end with their parent."""
 
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from operating_system import ends
 
 from quoteweave.core.errors import ProcessError
 from quoteweave.documents.retried_tasks import RetriedTask
@@ -25,18 +25,6 @@ from quoteweave.documents.worker_pool import (
 )
 
 ROOMY = ProcessLimits(memory=300 * MEGABYTE, seconds=60)
-
-
-def ends(pid: int) -> bool:
-    """Whether a process that is no child of this one ends, waited for without taking time."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], 60)[0])
-    finally:
-        os.close(handle)
 
 
 def one(call: Callable[..., Any], *args: Any) -> Iterator[Any]:

@@ -1,11 +1,9 @@
 """FAISS behind the interface of all indexes: every kind, and what is FAISS's own."""
 
-import resource
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Barrier
@@ -17,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from operating_system import no_file_above
 
 from quoteweave.core.errors import CollectionError, MissingExtra
 from quoteweave.index.base import SearchScope, TopItems, VectorIndex
@@ -304,16 +303,6 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "one" / "vectors.faiss", tmp_path / "other")
     with pytest.raises(CollectionError, match="damaged"):
         FaissIndex("flat", 16, tmp_path / "other")
-
-
-@contextmanager
-def no_file_above(size: int) -> Iterator[None]:
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_is_told_as_the_system_tells_it(tmp_path: Path) -> None:
