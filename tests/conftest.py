@@ -41,6 +41,7 @@ SETTINGS = tuple(
         "KEY",
     )
 )
+PROXIES = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 LOOPBACK = ("127.", "::1", "localhost")
 # colpali-engine and the torchvision that it asks for, apart from all else: torchvision's wheel does not fit a torch for
 # the CPU, and where it can be seen, transformers takes it for usable.
@@ -205,13 +206,29 @@ def sample_collection(samples: Path, tmp_path_factory: pytest.TempPathFactory) -
     return folder
 
 
+@pytest.fixture(scope="module")
+def library_server() -> Iterator[Any]:
+    """The made library of papers behind a server, for the tests of a file, which end the faults that they begin."""
+    from quoteweave.testing import LibraryServer
+
+    with LibraryServer() as server:
+        yield server
+
+
 @pytest.fixture
-def quoteweave(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Quoteweave:
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without settings, endpoints, keys and proxies."""
+    for name in (*SETTINGS, "OPENAI_BASE_URL", "OPENAI_API_KEY", *PROXIES):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def quoteweave(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, bare_environment: None
+) -> Quoteweave:
     """The command line, run in this process on a wide terminal, without settings from the environment."""
     from quoteweave.cli.app import main
 
-    for name in (*SETTINGS, "OPENAI_BASE_URL", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*arguments: object) -> Outcome:
@@ -224,6 +241,14 @@ def quoteweave(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
         return Outcome(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Any:
+    """A store of pictures without any."""
+    from quoteweave.collection.stores.content import ImageStore
+
+    return ImageStore(tmp_path / "images")
 
 
 @pytest.fixture

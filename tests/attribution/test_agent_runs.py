@@ -31,12 +31,6 @@ from quoteweave.testing.literature_server import LibraryServer
 EXCERPTS = 12
 
 
-@pytest.fixture(scope="module")
-def library_server() -> Any:
-    with LibraryServer() as server:
-        yield server
-
-
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "DATASET.csv"

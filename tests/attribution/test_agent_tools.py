@@ -24,12 +24,7 @@ from quoteweave.testing.fakes import FakeChat
 
 ARGUMENTS = '{"rationale": "It says so.", "query": "grain"}'
 CHOICE = '{"rationale": "This is it.", "paper_id": "t1"}'
-
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 class FakeTools(FakeChat):

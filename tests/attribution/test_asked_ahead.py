@@ -18,17 +18,11 @@ from quoteweave.testing import LibraryServer
 SEARCHES = ("snippet/search", "paper/batch", "paper/search", "works")
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[LibraryServer]:
-    with LibraryServer() as server:
-        yield server
-
-
 @pytest.fixture
-def server(running: LibraryServer) -> Iterator[LibraryServer]:
-    running.requests.clear()
-    yield running
-    running.clear_faults()
+def server(library_server: LibraryServer) -> Iterator[LibraryServer]:
+    library_server.requests.clear()
+    yield library_server
+    library_server.clear_faults()
 
 
 def options(server: LibraryServer, per_second: float = 1000) -> dict[SourceName, SourceOptions]:

@@ -46,16 +46,10 @@ from quoteweave.testing.literature.records import MadeExcerpt, MadePaper
 SOURCES: tuple[SourceName, ...] = ("semantic-scholar", "openalex")
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[LibraryServer]:
-    with LibraryServer() as server:
-        yield server
-
-
 @pytest.fixture
-def server(running: LibraryServer) -> Iterator[LibraryServer]:
-    yield running
-    running.clear_faults()
+def server(library_server: LibraryServer) -> Iterator[LibraryServer]:
+    yield library_server
+    library_server.clear_faults()
 
 
 @pytest.fixture(scope="module")

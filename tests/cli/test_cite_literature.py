@@ -19,19 +19,13 @@ OWN = "In 2023 the port shipped 4,210 tonnes of grain."
 NOWHERE = "In 2021 the port of Skarn employed 9,411 people."
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[LibraryServer]:
-    with LibraryServer() as server:
-        yield server
-
-
 @pytest.fixture
-def server(running: LibraryServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LibraryServer]:
-    monkeypatch.setenv("OPENALEX_BASE_URL", running.openalex_url)
+def server(library_server: LibraryServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LibraryServer]:
+    monkeypatch.setenv("OPENALEX_BASE_URL", library_server.openalex_url)
     monkeypatch.delenv("OPENALEX_API_KEY", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    yield running
-    running.clear_faults()
+    yield library_server
+    library_server.clear_faults()
 
 
 @pytest.fixture

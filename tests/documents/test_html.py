@@ -27,11 +27,6 @@ def page(tmp_path: Path) -> Path:
     return folder / "page.html"
 
 
-@pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
 def test_titles_paragraphs_and_breaks() -> None:
     html = "<h1>The <em>moon</em></h1><p>It  is\n<b>bright</b>.</p>loose text<div>line<br>break &amp; &lt;b&gt;</div>"
     assert said(html) == [

@@ -8,11 +8,6 @@ from quoteweave.documents.reflow.markdown import parse_markdown
 
 
 @pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
-@pytest.fixture
 def file(tmp_path: Path) -> Path:
     (tmp_path / "notes").mkdir()
     Image.new("RGB", (200, 100)).save(tmp_path / "notes" / "my plot.png")

@@ -21,11 +21,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "paper"
 
 
-@pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "store")
-
-
 def write_pdf(path: Path, pages: int) -> None:
     canvas = Canvas(str(path), pagesize=LETTER)
     for _ in range(pages):

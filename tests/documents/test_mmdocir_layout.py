@@ -43,11 +43,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "MMDocIR_layouts.parquet"
 
 
-@pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
 def imported(path: Path, images: ImageStore, rows: Sequence[dict[str, Any]]) -> list[ImportedDocument]:
     pq.write_table(pa.Table.from_pylist(list(rows)), path, row_group_size=2)
     return list(iter_mmdocir_layout(path, images))

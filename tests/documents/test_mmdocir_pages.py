@@ -38,11 +38,6 @@ def row(page: object, document: str = "a.pdf", **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
-@pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / FILE
 

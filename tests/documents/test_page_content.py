@@ -45,11 +45,6 @@ class ScriptedOcr:
         return [line("crop", 0, 0)]
 
 
-@pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
 def with_chart(lines: list[Line]) -> Pixels:
     pixels = canvas()
     scatter(pixels, (50, 300, 250, 400))

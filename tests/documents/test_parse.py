@@ -30,11 +30,6 @@ PLAIN = ParserSettings(ocr=False)
 
 
 @pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
-@pytest.fixture
 def parser(images: ImageStore) -> DocumentParser:
     return DocumentParser(images, PLAIN)
 

@@ -27,11 +27,6 @@ def png_header(width: int, height: int) -> bytes:
 
 
 @pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     path = tmp_path / "documents"
     (path / "figures").mkdir(parents=True)

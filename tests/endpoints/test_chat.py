@@ -17,12 +17,7 @@ from quoteweave.testing import ModelServer, Reply
 MESSAGES = [{"role": "user", "content": "Did sales grow?"}]
 KEY = "sk-secret-0123456789"
 AT_ONCE = {"retry-after-ms": "1"}
-
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 def ask(*replies: Reply, max_retries: int = 0, timeout_s: float = 20) -> tuple[Completion, ModelServer]:

@@ -17,12 +17,7 @@ from quoteweave.testing.model_server import hashed_words
 KEY = "sk-secret-0123456789"
 AT_ONCE = {"retry-after-ms": "1"}
 TEXTS = ["grain by ship", "timber by rail", "coal"]
-
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 def embed(

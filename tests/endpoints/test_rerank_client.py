@@ -14,14 +14,7 @@ OTHER_KEY = "sk-another-0123456789"
 AT_ONCE = {"retry-after-ms": "1"}
 NULLS = {"results": [{"index": i, "relevance_score": None} for i in range(3)]}
 DOCUMENTS = ["timber by rail", "grain by ship", "coal"]
-
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for service in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "QUOTEWEAVE_RERANK_KEY", "QUOTEWEAVE_RERANK_URL"):
-        monkeypatch.delenv(service, raising=False)
-    for proxy in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(proxy, raising=False)
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 def score(*replies: Reply, documents: list[str] = DOCUMENTS, query: str = "grain") -> tuple[list[float], ModelServer]:

@@ -12,11 +12,7 @@ from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
 from quoteweave.testing import ModelServer, Reply
 from quoteweave.testing.model_server import hashed_words
 
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 def test_it_is_an_encoder_of_one_vector_a_text_scaled_to_length_one() -> None:

@@ -14,17 +14,12 @@ from quoteweave.retrievers.make_retriever import Resources
 from quoteweave.testing import FakeChat
 
 CHAT = FakeChat([])
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 @pytest.fixture
 def port(tmp_path: Path) -> Collection:
     return make_collection(tmp_path, {"a.txt": ["grain ships"]})
-
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "QUOTEWEAVE_RERANK_KEY", "QUOTEWEAVE_RERANK_URL"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize(

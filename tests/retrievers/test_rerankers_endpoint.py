@@ -11,12 +11,7 @@ from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
 from quoteweave.testing import ModelServer, Reply, check_reranker
 
 GRAIN = Query(text="Which harbour shipped grain?")
-
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "QUOTEWEAVE_RERANK_KEY", "QUOTEWEAVE_RERANK_URL"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 def client(server: ModelServer) -> RerankClient:
