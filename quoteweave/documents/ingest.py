@@ -28,6 +28,7 @@ from quoteweave.core.records import Record
 from quoteweave.documents.discovery import FoundFile, find_files
 from quoteweave.documents.document_names import has_extended_name, name_files
 from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, Stop, read_files
+from quoteweave.documents.formats import sniff
 from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
 from quoteweave.documents.retried_tasks import failure_reason
@@ -395,6 +396,5 @@ def _below(folders: Iterable[Path]) -> Callable[[Path], bool]:
 
 
 def _hash(path: Path) -> str:
-    if path.exists() and not path.is_file():
-        raise DocumentError(f"{path.name!r} is not a file")  # opening a pipe would block for ever
+    sniff(path)  # a file that is no document is not read whole, however large it is
     return file_sha256(path)

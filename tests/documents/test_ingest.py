@@ -266,6 +266,17 @@ def test_a_failure_is_told_and_forgotten_when_the_file_is_mended_or_vanishes(
     assert failures(collection) == {}
 
 
+def test_what_is_no_document_is_not_read_whole(
+    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_whole(path: Path) -> str:
+        raise AssertionError(path)
+
+    monkeypatch.setattr(ingest, "file_sha256", read_whole)
+    (tmp_path / "disk.img").write_bytes(b"\x00" * 9000)
+    assert update(collection, tmp_path / "disk.img").failed[0].reason.startswith("'disk.img': .img files are not read")
+
+
 def test_an_older_version_stays_when_the_new_one_cannot_be_read(collection: Collection, folder: Path) -> None:
     pdf(folder / "x.pdf", [PROSE])
     update(collection, folder)
