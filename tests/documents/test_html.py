@@ -453,6 +453,13 @@ def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
         "Put back 0",
         "2 1/2 of (1/2)^3 8^1/3, 1 0",
     ]
+    html = (
+        "<p>2<sup>n</sup> of x<sub><i>i</i></sub> = e<sup>n−1</sup>, a<sub>ij</sub>, T<sub>b</sub>, e<sup>2πi</sup>, "
+        "y<sup>k<sub>1</sub></sup>, Lee<sup>a,b</sup>; T<sub>max</sub>, M<sup>me</sup>, b<sup>*</sup>"
+    )
+    assert said(html) == [
+        ("paragraph", "2ⁿ of xᵢ = eⁿ⁻¹, aᵢⱼ, T_b, e^(2πi), yᵏ₁, Leeᵃ,ᵇ; Tmax, Mme, b*"),
+    ]
 
 
 def test_what_else_than_readings_of_words_is_left_out_is_told(page: Path, images: ImageStore) -> None:

@@ -3,10 +3,17 @@
 from quoteweave.core.lazy_regex import lazy_regex
 
 _RAISED = {
-    "sup": str.maketrans("0123456789-−–+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻⁺"),
-    "sub": str.maketrans("0123456789-−–+", "₀₁₂₃₄₅₆₇₈₉₋₋₋₊"),
+    "sup": str.maketrans(
+        "0123456789-−–+=abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδφχ",
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻⁺⁼ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂᵝᵞᵟᵠᵡ",
+    ),
+    "sub": str.maketrans("0123456789-−–+=aeoxhklmnpstijruvβγρφχ", "₀₁₂₃₄₅₆₇₈₉₋₋₋₊₌ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥᵦᵧᵨᵩᵪ"),
 }
-_WITHOUT_WORDS = lazy_regex(r"[\s\d.,/()+−–-]+")
+# Digits, signs and short names of variables; what is only a word ("1st", "Tmax") is none.
+_FORMULA = {
+    tag: lazy_regex(rf"(?!\s*[^\W\d_]{{{word},}}\s*\Z)(?:[\s\d.,/()+−–=-]|[^\W\d_]{{1,3}}(?![^\W\d_]))+")
+    for tag, word in (("sup", 2), ("sub", 3))
+}
 # The signs before parts of a formula, by the elements that contain them; the first part is before all.
 _SIGNS = {
     **{"mfrac": ["/"], "msup": ["^"], "msub": ["_"], "msubsup": ["_", "^"], "mroot": ["^1/"]},
@@ -64,15 +71,15 @@ class SetApartText:
         return self._formula.pop()[2] if self._formula and self._formula[-1][0] == tag else ""
 
     def shown(self, text: str) -> str:
-        """Text with its digits and signs raised or lowered, if it has no words: "5,196¹" is not 51,961.
+        """Text with digits, signs and variables raised or lowered, if it has no words: "5,196¹" is not 51,961.
 
         Before the first of what is struck out stands its mark.
         """
         if self._heights:
             tag, has_words = self._heights[-1]
-            has_words = has_words or not _WITHOUT_WORDS.fullmatch(text)
+            has_words = has_words or not _FORMULA[tag].fullmatch(text)
             self._heights[-1] = tag, has_words
-            text = text if has_words else text.translate(_RAISED[tag])
+            text = text if has_words else _raised(text, tag)
         text = f" {text}" if self._is_apart and text[:1].isdecimal() else text
         self._is_apart, self._ends_number = False, text[-1:].isdecimal()
         if not self._struck or self._is_marked or not text.strip():
@@ -84,3 +91,12 @@ class SetApartText:
         """What ends the mark of what is struck out, at its end or that of its paragraph."""
         was_marked, self._is_marked = self._is_marked, False
         return "~~" if was_marked else ""
+
+
+def _raised(text: str, tag: str) -> str:
+    """A formula raised or lowered: "ⁿ⁺¹"; if there is no such form of one of its letters, marked: "_b", "^(2π)"."""
+    table = _RAISED[tag]
+    if all(ord(sign) in table or not sign.isalpha() for sign in text):
+        return text.translate(table)
+    formula = text.strip()
+    return ("^" if tag == "sup" else "_") + (formula if len(formula) == 1 else f"({formula})")
