@@ -96,7 +96,15 @@ def test_nothing_is_a_mark_in_a_literal_block(tmp_path: Path) -> None:
     ("text", "said", "warnings"),
     [
         (".. figure:: a.png\n   :alt: A\n\n   The *quay*.\n\n   Seen\n", "   The quay.\n\n   Seen", (LEFT_OUT,)),
-        ('.. csv-table:: Ships\n   :header: "A", "B"\n\n   May, 3\n', 'Ships\n   "A", "B"\n\n   May, 3', ()),
+        ('.. csv-table:: Ships\n   :header: "A", "B"\n\n   "May,\n   *old*", 3\n', "Ships\n\nA | B\nMay, old | 3", ()),
+        (".. csv-table::\n   :delim: ;\n\n   A;B\n   May;3,5\n\nJune\n", "A | B\nMay | 3,5\n\nJune", ()),
+        (
+            ".. list-table:: Ships\n   :header-rows: 1\n\n   * - A\n     - B\n   * - May is\n       ``old|new``\n"
+            "     -\n   * - .. image:: a.png\n     - - It\n       - floats\n",
+            "Ships\n\nA | B\nMay is old¦new | \n | - It - floats",
+            (LEFT_OUT,),
+        ),
+        (".. list-table::\n\n   No *rows*.\n", "   No rows.", ()),
         (".. csv-table:: Ships\n   :file: a.csv\n\n   May, 3\n", "Ships", (LEFT_OUT,)),
         (".. raw:: html\n\n   <b>May</b>\n\nJune\n", "June", (RAW_LEFT_OUT,)),
         ("..\n\n   All ships float.\n", "   All ships float.", ()),

@@ -4,15 +4,17 @@ docutils omits what is below directives that it does not know, and most files ha
 kept except what `LEFT_OUT` and `RAW_LEFT_OUT` report, and what is for programs.
 """
 
+import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from textwrap import dedent
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.paginate import paginate_blocks
+from quoteweave.documents.reflow.paginate import cell_text, paginate_blocks
 from quoteweave.documents.reflow.text_files import MAX_MEGABYTES, iter_lines_of, read_text, text_blocks
 
 LEFT_OUT = "Pictures and files that it takes from elsewhere were not read."
@@ -43,10 +45,12 @@ _INLINE = lazy_regex(
     r")(?![\w#$%&(*+<=@\[^`{|~])"
 )
 _ADDRESS = lazy_regex(r"(?:https?|mailto):")
+_ROW = lazy_regex(r"[*+-] +(?P<cell>[*+-])(?:\s|\Z)")
+_NAMED_DELIMITERS = {"tab": "\t", "space": " "}
 
 
 def parse_restructured_text(path: Path) -> ParsedDocument:
-    """Parse a file of reStructuredText: its paragraphs, lists, simple tables and headings become quotes.
+    """Parse a file of reStructuredText: its paragraphs, lists, tables and headings become quotes.
 
     Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds more than 200,000 quotes.
     """
@@ -63,12 +67,15 @@ def parse_restructured_text(path: Path) -> ParsedDocument:
 class _Reader:
     """Reads lines without markup of directives, their options, comments and what is not for readers."""
 
-    def __init__(self) -> None:
-        self.left_out = dict[str, None]()  # what is reported as left out, in the order of the file
+    def __init__(self, left_out: dict[str, None] | None = None) -> None:
+        self._is_within = left_out is not None  # whether it reads the inside of a table, which contains no others
+        self.left_out = dict[str, None]() if left_out is None else left_out
+        """What is reported as left out, in the order of the file."""
         self._skipped: int | None = None  # indentation of the directive or comment whose body is left out
         self._is_empty_comment = False
         self._literal: int | None = None  # indentation of the text that is followed by a literal block
         self._directive, self._indent = "", 0  # the directive whose options may follow, and its indentation
+        self._table: tuple[str, dict[str, str], list[str]] | None = None  # an open one, its options, and its lines
 
     def lines(self, text: str) -> Iterator[tuple[bool, str]]:
         """Each line, and whether it belongs to a literal block, in which nothing is markup."""
@@ -78,14 +85,36 @@ class _Reader:
                 continue
             field = _FIELD.fullmatch(line)
             if self._directive and field is not None and indent > self._indent:
-                yield False, self._read_option(field)
+                self._read_option(field)
                 continue
             self._directive = ""
+            if self._table is not None:
+                if not line.strip() or indent > self._indent:
+                    self._table[2].append(line)
+                    continue
+                yield from self._end_table()
             if self._literal is not None and (not line.strip() or indent > self._literal):
                 yield True, line
                 continue
             self._literal = None
             yield False, self._read_line(line, indent, field)
+        yield from self._end_table()
+
+    def _end_table(self) -> Iterator[tuple[bool, str]]:
+        """The open table as rows of cells between bars, or, if it has only one or cannot be read, as its lines."""
+        if self._table is None:
+            return
+        (name, options, lines), self._table = self._table, None
+        rows = [
+            [cell_text(" ".join(line for _, line in _Reader(self.left_out).lines(cell))) for cell in row]
+            for row in (_list_rows(lines) if name == "list-table" else _csv_rows(lines, options))
+        ]
+        columns = max(map(len, rows), default=0)
+        if len(rows) < 2 or columns < 2:
+            yield from _Reader(self.left_out).lines("\n".join((options.get("header", ""), *lines)))
+            return
+        head, *below = ("| " + " | ".join(row + [""] * (columns - len(row))) + " |" for row in rows)
+        yield from ((False, line) for line in ("", head, "|---" * columns + "|", *below, ""))
 
     def _is_skipped(self, line: str, indent: int) -> bool:
         if self._skipped is None:
@@ -98,13 +127,13 @@ class _Reader:
             self._skipped = None
         return not ends
 
-    def _read_option(self, field: "re.Match[str]") -> str:
-        if self._directive != "csv-table":
-            return ""
+    def _read_option(self, field: "re.Match[str]") -> None:
+        if self._table is None:
+            return
         if field["name"] in ("file", "url"):
             self.left_out[LEFT_OUT] = None
             self._skipped = self._indent
-        return f"{field['indent']}{field['said'] or ''}" if field["name"] == "header" else ""
+        self._table[1][field["name"]] = field["said"] or ""
 
     def _read_line(self, line: str, indent: int, field: "re.Match[str] | None") -> str:
         if (directive := _DIRECTIVE.fullmatch(line)) is not None:
@@ -131,7 +160,42 @@ class _Reader:
             self._skipped = indent
         if name in _CODE:
             self._literal = indent
+        if name in ("list-table", "csv-table") and not self._is_within:
+            self._table = name, {}, []
         return "" if name in _ARGUMENT_SKIPPED else said
+
+
+def _list_rows(lines: Sequence[str]) -> list[list[str]]:
+    """The rows of a list of lists of cells; none if the lines are something else."""
+    rows, column = list[list[list[str]]](), 0
+    for line in dedent("\n".join(lines)).strip("\n").split("\n"):
+        if (row := _ROW.match(line)) is not None:
+            column = row.start("cell")
+            rows.append([[line[column + 2 :]]])
+        elif not rows or line[:column].strip():
+            return []
+        elif line[column : column + 2].rstrip() in ("*", "+", "-"):
+            rows[-1].append([line[column + 2 :]])
+        else:
+            rows[-1][-1].append(line[column + 2 :])
+    return [["\n".join(cell) for cell in row] for row in rows]
+
+
+def _csv_rows(lines: Sequence[str], options: Mapping[str, str]) -> list[list[str]]:
+    """The rows of comma-separated values, below those of the header; none if they cannot be read."""
+    delimiter = options.get("delim", ",")
+    body = dedent("\n".join(lines)).split("\n")
+    try:
+        reader = csv.reader(
+            (f"{line}\n" for line in (options.get("header", ""), *body)),
+            delimiter=_NAMED_DELIMITERS.get(delimiter, delimiter),
+            quotechar=options.get("quote", '"'),
+            escapechar=options.get("escape"),
+            skipinitialspace=True,
+        )
+        return [row for row in reader if any(row)]
+    except (csv.Error, TypeError):  # an option that is no single character
+        return []
 
 
 def _said(mark: "re.Match[str]") -> str:
