@@ -462,6 +462,72 @@ def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        (
+            "<p>5,196<span style='vertical-align: super'>1</span> at <b style='text-decoration:line-through'>$40",
+            ["5,196¹ at ~~$40~~"],
+        ),
+        (
+            "<style>.a{vertical-align:sub} .b{display:block} .c{vertical-align:baseline} .d:hover{display:block}"
+            "</style><p>H<i class=a>2</i>O <i class='a c'>2</i> <i class=b>on</i>its <i class=d>own</i> line",
+            ["H₂O 2", "on", "its own line"],
+        ),
+        (
+            "<p>5 <i style='font-family:Symbol'>m</i>g <font face=Symbol>&pound;</font> 6, "
+            "<i style='font-family: \"Wingdings\"'>þ</i> yes",
+            ["5 μg ≤ 6, ☑ yes"],
+        ),
+        (
+            "<div role=table><div role=row><i role=columnheader>A</i><i role=columnheader>B</i></div>"
+            "<div role=row><i role=cell>1</i><i role=cell>2",
+            ["A | B\n1 | 2"],
+        ),
+        (
+            "<p>She said <q>never</q> on the don&shy;key, he&#8203;re; in <st1:place>Ys</st1:place> now",
+            ["She said “never” on the donkey, here; in Ys now"],
+        ),
+        ("<table><tr><td><pre>1\n2</pre><td><pre>a = 1\nb = 2</pre></table>", ["1\n2", "a = 1\nb = 2"]),
+        (
+            "<h2>Trade<b>[<a href=e>edit</a> | <a href=s>source</a>]</b></h2><h2>A [<a href=n>b</a>] c</h2>"
+            "<h2><a href=d>#[doc]</a></h2>",
+            ["Trade", "A [b] c", "#[doc]"],
+        ),
+    ],
+)
+def test_elements_are_read_as_what_they_are_shown_as(html: str, texts: list[str]) -> None:
+    assert [text for _, text in said(html)] == texts
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "<b><math><msup><mi>x</mi><mn>2</mn></msup></math></b> <span aria-hidden=true><b>x</b><b>2</b></span>",
+        "<b><nobr aria-hidden=true><i>x</i>2</nobr><b><math><msup><mi>x</mi><mn>2</mn></msup></math></b></b>",
+        "<mjx-a><mjx-b aria-hidden=true></mjx-b><math><msup><mi>x</mi><mn>2</mn></msup></math></mjx-a>",
+    ],
+)
+def test_a_formula_that_is_drawn_too_is_read_once(formula: str) -> None:
+    html = f"<p>So {formula} is, <i aria-hidden=true>not</i> was.<p><i aria-hidden=true>★</i> End"
+    assert [text for _, text in said(html)] == ["So x^2 is, not was.", "★ End"]
+
+
+def test_words_that_may_not_be_seen_are_told(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<p>A <i style='visibility:hidden'>b</i> <i style='opacity: 0; left:0'>c</i> <i style='left:-999px'>d</i> "
+        "<i style='font-size:0'>e</i><i style='opacity:0.5'>f</i>"
+        "<i style='font-family:wingdings'>Y</i> <meter value=3></meter>"
+    )
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["A b c d efY"]
+    assert parsed.warnings == (
+        "What these elements show was not read: 1 meter.",
+        "Words were read in spite of styles that hide them: 4.",
+        "Words were read in spite of a font of other signs: 1.",
+    )
+
+
 def test_what_else_than_readings_of_words_is_left_out_is_told(page: Path, images: ImageStore) -> None:
     page.write_text(
         "<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji<rt>letter</ruby> are characters.</p>"

@@ -10,17 +10,26 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.encodings import DECLARED_IN_HTML
-from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
-from quoteweave.documents.reflow.html_losses import html_losses, writes_words
-from quoteweave.documents.reflow.html_set_apart import MATH_NAMES, SetApartText
-from quoteweave.documents.reflow.html_styles import HiddenByStyles
-from quoteweave.documents.reflow.linked_images import LinkedImages
+from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell
+from quoteweave.documents.reflow.html_losses import (
+    CODE,
+    DROPPED,
+    EMPTY,
+    SVG_WORDS,
+    TOLD_WITH_WORDS,
+    html_losses,
+    is_missed,
+    writes_words,
+)
+from quoteweave.documents.reflow.html_set_apart import MATH_NAMES, SIGN_FONTS, SetApartText, display_math
+from quoteweave.documents.reflow.html_styles import PageStyles, integer, is_unseen, number_style, numbering, spans
+from quoteweave.documents.reflow.linked_images import LinkedImages, addresses_of
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
 
@@ -29,59 +38,36 @@ MIN_FIGURE_PIXELS = 32
 """Pictures with fewer pixels in width or height are icons or rules, not evidence."""
 
 _SPACE, _WORD = lazy_regex(r"\s+"), lazy_regex(r"[^\W_]")
+# Soft hyphens and the like, which only say where a word may be broken.
+_INVISIBLE = lazy_regex("[\u00ad\u200b\u2060\ufeff]+")
+# "[edit]" behind a heading.
+_BRACKETED = lazy_regex(r"(?<![^\w\s)])\s*\[([^\[\]]*)\]\Z")
 # The least share of letters inside links in a line of links: "Next: Ports, Previous: Grain, Up: Index".
 _LINKED = 0.6
 # Links to a heading itself, shown after it.
 _PERMALINKS = frozenset({"¶", "#", "§", "🔗", "\uf0c1"})
-_DISPLAY_MATH = lazy_regex(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
 
-_DROPPED_NAMES = (
-    "script style nav noscript template iframe object video audio canvas svg map select button textarea input "
-    "datalist annotation annotation-xml rp rt"
-)
 _INLINE_NAMES = (
     "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meter nobr output picture "
     "progress q ruby rb s samp small source span strike strong sub sup time tt u var wbr math"
 )
-_DROPPED = frozenset(_DROPPED_NAMES.split())
-_INLINE = MATH_NAMES.union(_INLINE_NAMES.split())
-# Left-out elements that a reader would miss; a drawing (svg) only if it contains words.
-_MISSED = frozenset({"iframe", "object", "video", "audio", "canvas", "select", "textarea"})
-# Elements that a reader would miss and that contain nothing.
-_EMPTY = frozenset({"embed", "frame"})
-_SVG_WORDS = frozenset({"text", "foreignobject"})
+_INLINE = MATH_NAMES.union(_INLINE_NAMES.split(), SIGN_FONTS)
 _OTHER_NAMES = (
     "address applet article aside base blockquote body center col colgroup details dialog dir div fieldset figure "
     "footer form frameset head header hgroup hr html keygen legend link listing main marquee meta noembed noframes "
     "optgroup option p param plaintext rtc search section slot summary tbody tfoot thead tr track xmp"
 )
 # Elements that take everything after them as their own content, which is not shown as text, until they are closed.
-SWALLOWING = frozenset({*_DROPPED - {"input", "rp", "rt"}, "title", "plaintext"})
-# Fields whose entered value can be read, and buttons, whose value is their label.
-_FIELDS = frozenset(
-    {"", "text", "search", "email", "url", "tel", "number", "date", "time", "month", "datetime-local"}
-    | {"submit", "button", "reset"}
-)
-# Left-out elements that are reported if they contain words. Some are seen without scripts, or once a script shows them.
-_TOLD_WITH_WORDS = frozenset({"button", "noscript", "template"})
-# The content of these is not text.
-_CODE = frozenset({"script", "style"})
+SWALLOWING = frozenset({*DROPPED - {"input", "rp", "rt"}, "title", "plaintext"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd": "dd"}
 # A list whose first number has to be counted.
 _REVERSED = lazy_regex(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
-_STYLED = lazy_regex(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
 _MARKED = lazy_regex(r"list-style(?:-type)?\s{0,9}:([^;]*)", re.IGNORECASE)
-_STYLES: Mapping[str, NumberStyle] = {
-    **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
-    **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
-}
-_ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS, _ROW_GROUPS = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"})
-_MAX_SPAN = 1000
-KNOWN_NAMES = frozenset({*_DROPPED, *_INLINE, *_EMPTY, *_ROLES, *_LISTS, *_ITEMS, *_CELLS, "table"}).union(
+KNOWN_NAMES = frozenset({*DROPPED, *_INLINE, *EMPTY, *_ROLES, *_LISTS, *_ITEMS, *_CELLS, "table"}).union(
     _OTHER_NAMES.split()
 )
 """The names of HTML's elements."""
@@ -117,7 +103,7 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
-    encoded, styles, lengths = without_unstorable(text).encode(), HiddenByStyles(text), list[int]()
+    encoded, styles, lengths = without_unstorable(text).encode(), PageStyles(text), list[int]()
     if _REVERSED.search(text):
         counted = BlockCollector(name)
         _read(encoded, _Reader(counted, None, styles))
@@ -158,10 +144,19 @@ def _read(encoded: bytes, reader: "_Reader") -> None:
     parser.close()
 
 
+class _Open(NamedTuple):
+    """An open element: what it is read as, why its words may be wrong, and where a formula that it draws may begin."""
+
+    tag: str
+    is_inline: bool
+    doubt: str | None = None
+    drawn_from: int | None = None
+
+
 class _Reader:
     """Receives the parser's events and passes blocks on to the outline."""
 
-    def __init__(self, outline: BlockCollector, pictures: LinkedImages | None, styles: HiddenByStyles) -> None:
+    def __init__(self, outline: BlockCollector, pictures: LinkedImages | None, styles: PageStyles) -> None:
         self.title = ""
         self._styles = styles
         self._outline = outline
@@ -179,10 +174,14 @@ class _Reader:
         self._is_code = False  # whether the text in what is left out is a script or a style sheet
         self._rubies = 0  # number of open rubies
         self._set_apart = SetApartText()
+        self._open = dict[str, list[_Open]]()  # the open elements of each name of which one is read as another
+        self._doubts: list[str] = []  # why the words of the open elements may be wrong
+        self._drawn_from: int | None = None  # where what is hidden from screen readers begins, if it was shown last
+        self._is_after_formula = False  # whether nothing was shown since a formula
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         is_hidden = "hidden" in attributes or self._styles.hide(tag, attributes)
-        if tag in _EMPTY:
+        if tag in EMPTY:
             if self._dropped is None and self._pictures is not None and not is_hidden:
                 self._pictures.leave_out(tag)
             return
@@ -190,37 +189,61 @@ class _Reader:
             self._rubies += tag == "ruby"
             if self._is_dropped(tag) or is_hidden:
                 self._dropped = tag
-                self._if_words = "hidden " + tag if is_hidden else tag if tag in _TOLD_WITH_WORDS else None
+                self._if_words = "hidden " + tag if is_hidden else tag if tag in TOLD_WITH_WORDS else None
                 is_text = tag == "rt" and not self._rubies  # which browsers show
-                is_missed = tag in _MISSED or is_text or _is_filled(tag, attributes)
-                if self._pictures is not None and is_missed and not is_hidden:
+                if self._pictures is not None and (is_text or is_missed(tag, attributes)) and not is_hidden:
                     self._pictures.leave_out(tag)
         elif self._pictures is not None and not self._told and (what := self._words_within(tag)):
             self._pictures.leave_out(what)
             self._told = True
         if self._dropped is not None:
             self._dropped_depth += tag == self._dropped
-            self._is_code = tag in _CODE
-        elif tag in _INLINE:
-            self._start_inline(tag, attributes)
+            self._is_code = tag in CODE
+        elif self._is_after_formula and tag in _INLINE and attributes.get("aria-hidden") == "true":
+            self._dropped, self._dropped_depth = tag, 1  # the formula again, drawn
+        else:
+            self._start_element(tag, attributes)
+
+    def _start_element(self, tag: str, attributes: Mapping[str, str]) -> None:
+        shown, is_inline = tag, tag in _INLINE
+        if tag in self._open or tag not in KNOWN_NAMES or (attributes and self._styles.may_change(attributes)):
+            opened = self._opened(tag, attributes)
+            shown, is_inline = opened.tag, opened.is_inline
+            if "alttext" not in attributes:  # such an element is left out but for that
+                self._open.setdefault(tag, []).append(opened)
+                self._doubts += filter(None, (opened.doubt,))
+        if is_inline:
+            self._start_inline(shown, attributes)
         else:
             self._end_paragraph()
-            self._start_block(tag, attributes)
+            self._start_block(shown, attributes)
+
+    def _opened(self, tag: str, attributes: Mapping[str, str]) -> _Open:
+        shown = self._styles.shown_as(tag, attributes)
+        own = tag.partition(":")[2]  # of an element of another program, which stands within a line
+        is_inline = shown in _INLINE or tag.startswith("mjx-") or (own != "" and own not in KNOWN_NAMES - _INLINE)
+        drawn_from = len(self._text) if is_inline and attributes.get("aria-hidden") == "true" else None
+        signs = "a font of other signs" if shown == "wingdings" else None
+        return _Open(shown, is_inline, "styles that hide them" if is_unseen(tag, attributes) else signs, drawn_from)
 
     def _is_dropped(self, tag: str) -> bool:
         """Whether an element is left out; not the button of a heading, which folds what is below and has its words."""
-        return tag in _DROPPED and not (tag == "button" and self._role in _HEADINGS)
+        return tag in DROPPED and not (tag == "button" and self._role in _HEADINGS)
 
     def _words_within(self, tag: str) -> str | None:
         """How to report what is left out, if `tag` begins in it and shows that it contains words."""
         if self._dropped == "svg":
-            return "svg" if tag in _SVG_WORDS else None
+            return "svg" if tag in SVG_WORDS else None
         is_more = tag == "ruby" or tag not in _INLINE.union(("rp", "rt"))
         return "rt" if self._dropped == "rt" and is_more else None
 
     def data(self, text: str) -> None:
         if self._dropped is None:
-            text = self._set_apart.shown(text)
+            text = self._set_apart.shown(text if text.isascii() else _INVISIBLE.sub("", text))
+            if (self._is_after_formula or self._drawn_from is not None) and not text.isspace():
+                self._is_after_formula, self._drawn_from = False, None
+            if self._doubts and self._pictures is not None and _WORD.search(text):
+                self._pictures.doubt(self._doubts[-1])
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
             self._linked += len(_WORD.findall(text)) if self._is_link else 0
         elif self._if_words and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
@@ -228,25 +251,40 @@ class _Reader:
             self._told = True
 
     def end(self, tag: str) -> None:
-        if tag in _EMPTY:
+        if tag in EMPTY:
             return
         if self._dropped is not None:
             self._dropped_depth -= tag == self._dropped
             self._dropped = self._dropped if self._dropped_depth else None
             self._told = self._told and self._dropped is not None
             self._is_code = False
-        elif tag == "ruby":
-            self._rubies = max(0, self._rubies - 1)
-        elif tag not in _INLINE:
-            self._end_paragraph()
-            self._end_block(tag)
+            shown = tag
         else:
-            self._text += filter(None, (self._set_apart.end(tag),))
-            if tag == "a":
-                self._end_link()
-        if tag == self._role:
+            shown = self._end_element(tag)
+        if shown == self._role:
             self._end_paragraph()
             self._role = None
+        self._is_after_formula = self._is_after_formula or (tag == "math" and self._dropped is None)
+
+    def _end_element(self, tag: str) -> str:
+        """End an element that is read, and return what it was read as."""
+        shown, is_inline, drawn_from = tag, tag in _INLINE, None
+        if (same := self._open.get(tag)) is not None:
+            shown, is_inline, doubt, drawn_from = same.pop()
+            del self._doubts[len(self._doubts) - (doubt is not None) :]
+            if not same:
+                del self._open[tag]
+        if tag == "ruby":
+            self._rubies = max(0, self._rubies - 1)
+        elif not is_inline:
+            self._end_paragraph()
+            self._end_block(shown)
+        else:
+            self._text += filter(None, (self._set_apart.end(shown),))
+            if tag == "a":
+                self._end_link()
+        self._drawn_from = self._drawn_from if drawn_from is None else drawn_from
+        return shown
 
     def close(self) -> None:
         self._end_paragraph()
@@ -262,7 +300,11 @@ class _Reader:
             self._is_link = "href" in attributes
             self._links += self._is_link
             self._link_start = len(self._text) if attributes.get("href", "").startswith("#") else None
+        elif tag in ("meter", "progress") and self._pictures and "value" in attributes:
+            self._pictures.leave_out(tag)
         elif tag == "math":
+            if self._drawn_from is not None:  # the same formula
+                del self._text[self._drawn_from :]
             if attributes.get("display") == "block" and self._role is None:
                 self._end_paragraph()
                 self._role = "math"
@@ -279,18 +321,16 @@ class _Reader:
             self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
         elif tag in _LISTS:
             self._tell_marks(attributes)
-            self._outline.open_list(_numbering(attributes) if tag == "ol" else None)
+            self._outline.open_list(numbering(attributes) if tag == "ol" else None)
         elif tag in _ITEMS:
             self._tell_marks(attributes)
-            self._outline.open_item(_ITEMS[tag], _integer(attributes.get("value", "")), _number_style(attributes))
+            self._outline.open_item(_ITEMS[tag], integer(attributes.get("value", "")), number_style(attributes))
         elif self._outline.innermost == "table" and tag in _ROW_GROUPS:
             self._outline.open_row_group()
         elif self._outline.innermost == "table" and tag == "tr":
             self._outline.open_row()
         elif self._outline.innermost == "table" and tag in _CELLS:
-            columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
-            rows = _MAX_SPAN if attributes.get("rowspan", "").strip() == "0" else rows  # to the group's end
-            self._outline.open_cell(Cell(columns, rows, is_header=tag == "th"))
+            self._outline.open_cell(Cell(*spans(attributes), is_header=tag == "th"))
 
     def _tell_marks(self, attributes: Mapping[str, str]) -> None:
         """Report words that the style of a list or item puts before its items."""
@@ -313,7 +353,7 @@ class _Reader:
         self._is_link, self._link_start = False, None
 
     def _picture(self, attributes: Mapping[str, str]) -> None:
-        addresses = _addresses(attributes)
+        addresses = addresses_of(attributes)
         picture = self._pictures.at_one_of(addresses) if self._pictures and addresses else None
         alt, title = (" ".join(attributes.get(name, "").split()) for name in ("alt", "title"))
         if picture and min(picture.width, picture.height) >= MIN_FIGURE_PIXELS:
@@ -325,6 +365,7 @@ class _Reader:
             self._text.append(f" {alt}" if follows_word else alt)
 
     def _end_paragraph(self) -> None:
+        self._drawn_from, self._is_after_formula = None, False
         joined = "".join((*self._text, self._set_apart.end_mark()))
         self._text = []
         if self._role == "pre":
@@ -342,59 +383,14 @@ class _Reader:
         elif self._role in ("caption", "figcaption"):
             self._outline.add_caption(text)
         elif self._role in _HEADINGS:
+            actions = _BRACKETED.search(text)
+            if actions and actions.start() and len(_WORD.findall(actions[1])) == self._linked > 0:
+                text = text[: actions.start()]
             self._outline.add(FlowBlock(layout="title", text=" ".join(text.split()), level=_HEADINGS[self._role]))
         elif self._role == "pre":
             self._outline.add(FlowBlock(layout="paragraph", text=text))
-        elif formula := text if self._role == "math" else _display_math(text):
+        elif formula := text if self._role == "math" else display_math(text):
             self._outline.add(FlowBlock(layout="equation", text=formula))
         else:
             is_links = self._links > 1 and self._linked >= _LINKED * len(_WORD.findall(text)) > 0
             self._outline.add_paragraph(text, is_links=is_links)
-
-
-def _is_filled(tag: str, attributes: Mapping[str, str]) -> bool:
-    """Whether it is a field or button of a form that shows words, or a ticked box."""
-    if tag == "input" and "checked" in attributes:
-        return True
-    is_field = tag == "input" and attributes.get("type", "").strip().lower() in _FIELDS
-    return is_field and _WORD.search(attributes.get("value", "")) is not None
-
-
-def _display_math(text: str) -> str | None:
-    """The TeX of a paragraph that consists of one displayed formula."""
-    match = _DISPLAY_MATH.fullmatch(text)
-    return (match.group(1) or match.group(2)).strip() or None if match else None
-
-
-def _addresses(attributes: Mapping[str, str]) -> list[str]:
-    """The possible addresses of an `img`: pages with lazy loading have a placeholder in `src`."""
-    addresses = [attributes.get(name, "") for name in _ADDRESSES]
-    several = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
-    return [address for address in (*addresses, *(words[0] for words in several if words)) if address]
-
-
-def _span(value: str) -> int:
-    """The number of columns or rows that a cell spans; at most 1,000, as in browsers."""
-    return min(_number(value) or 1, _MAX_SPAN)
-
-
-def _numbering(attributes: Mapping[str, str]) -> Numbering:
-    style = _number_style(attributes) or "1"
-    return Numbering(_integer(attributes.get("start", "")), "reversed" in attributes, style)
-
-
-def _number_style(attributes: Mapping[str, str]) -> NumberStyle | None:
-    """How a list or an item specifies numbers in its own attributes; style sheets are not read."""
-    named = _STYLED.search(attributes.get("style", "").lower())
-    return _STYLES.get(named.group(1) if named else attributes.get("type", "").strip())
-
-
-def _integer(value: str) -> int | None:
-    """A whole number, which may be negative; None for anything else."""
-    value = value.strip()
-    number = _number(value.removeprefix("-"))
-    return -number if number is not None and value.startswith("-") else number
-
-
-def _number(value: str) -> int | None:
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None

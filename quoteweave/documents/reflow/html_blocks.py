@@ -95,11 +95,17 @@ class OpenContainer:
 
     def result(self) -> list[FlowBlock]:
         """The resulting blocks: a data table becomes one block and its pictures; otherwise, the collected blocks."""
-        if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
+        if self.tag == "table" and not self._arranges_page() and any(len(row) > 1 for row in self.rows):
             table, own = self._table(), self.blocks[self.before_cells :]
             if table.text:  # if all cells are empty, there may be words beside them
                 return [*self.blocks[: self.before_cells], table, *(one for one in own if one.layout == "figure")]
         return self._captioned(" ".join(self.captions))
+
+    def _arranges_page(self) -> bool:
+        """Whether it sets blocks side by side: so does a row alone whose cells have several lines, as numbered code."""
+        return self.arranges_page or (
+            len(self.rows) == 1 and any("\n" in text for cell in self.rows[0] for text in cell.paragraphs)
+        )
 
     def _table(self) -> FlowBlock:
         text = "\n".join(" | ".join(row) for row in expand_spans(self.rows, self.group_starts) if any(row))

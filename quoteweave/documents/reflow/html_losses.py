@@ -1,4 +1,4 @@
-"""Detects losses in an HTML page that no element reports: what is never closed, and what CSS and scripts write."""
+"""Names the elements of HTML that are left out, and detects other losses: what is unclosed, or CSS or scripts write."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +7,27 @@ from itertools import islice
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.reflow.html_styles import MAX_RULES, is_for_print, split_styles, style_rules
 
+_DROPPED_NAMES = (
+    "script style nav noscript template iframe object video audio canvas svg map select button textarea input "
+    "datalist annotation annotation-xml rp rt"
+)
+DROPPED = frozenset(_DROPPED_NAMES.split())
+"""The elements that are left out."""
+# Those that a reader would miss; a drawing (svg) only if it contains words.
+_MISSED = frozenset({"iframe", "object", "video", "audio", "canvas", "select", "textarea"})
+EMPTY = frozenset({"embed", "frame"})
+"""Elements that a reader would miss and that contain nothing."""
+SVG_WORDS = frozenset({"text", "foreignobject"})
+"""The elements of a drawing that contain words."""
+TOLD_WITH_WORDS = frozenset({"button", "noscript", "template"})
+"""Elements that are reported if they contain words: some are seen without scripts, or once a script shows them."""
+CODE = frozenset({"script", "style"})
+"""Elements whose content is not text."""
+# Fields whose entered value can be read, and buttons, whose value is their label.
+_FIELDS = frozenset(
+    {"", "text", "search", "email", "url", "tel", "number", "date", "time", "month", "datetime-local"}
+    | {"submit", "button", "reset"}
+)
 # Left-out elements that must be closed; scripts, which may contain such tags as text, are examined separately.
 _CLOSED_NAMES = (
     "style nav noscript template iframe object video audio canvas svg map select button textarea datalist annotation"
@@ -29,6 +50,14 @@ _WRITE = lazy_regex(r"\bdocument\.write(?:ln)?\s*\(")
 _SHOWS_NONE = lazy_regex(r"<script.*?<\\?/script\s*>|<[^>]*>|\bunescape\b", re.DOTALL)
 # How many characters of it are examined.
 MAX_WRITTEN = 2000
+
+
+def is_missed(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Whether a reader would miss a left-out element, as a video, a ticked box or a filled field."""
+    if tag == "input" and "checked" not in attributes:
+        value = attributes.get("value", "") if attributes.get("type", "").strip().lower() in _FIELDS else ""
+        return _HAS_LETTERS.search(value) is not None
+    return tag == "input" or tag in _MISSED
 
 
 def html_losses(text: str, encoded: bytes, *, has_text: bool) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""Keeps apart, in the text of HTML, what a page sets apart: exponents, notes, fractions, and what is struck out."""
+"""Keeps apart, in the text of HTML, what a page sets apart: exponents, fractions, what is struck out, other signs."""
+
+import re
 
 from quoteweave.core.lazy_regex import lazy_regex
 
@@ -11,7 +13,7 @@ _RAISED = {
 }
 # Digits, signs and short names of variables; what is only a word ("1st", "Tmax") is none.
 _FORMULA = {
-    tag: lazy_regex(rf"(?!\s*[^\W\d_]{{{word},}}\s*\Z)(?:[\s\d.,/()+−–=-]|[^\W\d_]{{1,3}}(?![^\W\d_]))+")
+    tag: lazy_regex(rf"(?!\s*[^\W\d_]{{{word},}}\s*\Z)(?:[\s\d.,/()+−–=-]|[^\W\d_]{{1,2}}(?![^\W\d_]))+")
     for tag, word in (("sup", 2), ("sub", 3))
 }
 # The signs before parts of a formula, by the elements that contain them; the first part is before all.
@@ -26,6 +28,24 @@ _MATH_NAMES = (
 MATH_NAMES = frozenset(_MATH_NAMES.split())
 """The elements of formulas in MathML."""
 _STRUCK = frozenset({"del", "s", "strike"})
+_SIGNS_OF_FONTS = {
+    "symbol": str.maketrans(
+        "abgdezhqiklmnxoprstufcywABGDEZHQIKLMNXOPRSTUFCYWVJjv£³¹´¸¥®¬»ºÖåò",
+        "αβγδεζηθικλμνξοπρστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςϑϕϖ≤≥≠×÷∞→←≈≡√∑∫",
+    ),
+    "wingdings": str.maketrans("¨oqþxýüûlnuØàßJL", "☐☐☐☑☒☒✓✗●■◆➢→←☺☹"),
+}
+SIGN_FONTS = frozenset(_SIGNS_OF_FONTS)
+"""Fonts that show letters as other signs, which are read as elements of these names."""
+
+
+_DISPLAY_MATH = lazy_regex(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
+
+
+def display_math(text: str) -> str | None:
+    """The TeX of a paragraph that consists of one displayed formula."""
+    match = _DISPLAY_MATH.fullmatch(text)
+    return (match.group(1) or match.group(2)).strip() or None if match else None
 
 
 class SetApartText:
@@ -36,6 +56,7 @@ class SetApartText:
         self._formula: list[tuple[str, int, str]] = []  # open elements: their names, numbers of parts, what ends them
         self._ends_number = self._is_apart = False  # whether the text ends so, and what follows is another
         self._struck = 0  # the number of open elements that strike out text
+        self._sign_fonts = list[str]()  # the open elements in fonts of other signs
         self._is_marked = False  # whether the text is marked as struck out so far
 
     def start(self, tag: str) -> str:
@@ -43,6 +64,9 @@ class SetApartText:
         if tag in _RAISED:
             self._heights.append((tag, False))
         self._struck += tag in _STRUCK
+        self._sign_fonts += [tag] if tag in _SIGNS_OF_FONTS else []
+        if tag == "q":
+            return "“"
         if tag not in MATH_NAMES:
             return ""
         sign = ""
@@ -65,6 +89,10 @@ class SetApartText:
             self._heights.pop()
         if tag == "math":
             self._formula.clear()
+        if self._sign_fonts and tag == self._sign_fonts[-1]:
+            self._sign_fonts.pop()
+        if tag == "q":
+            return "”"
         if tag in _STRUCK:
             self._struck = max(0, self._struck - 1)
             return "" if self._struck else self.end_mark()
@@ -75,6 +103,8 @@ class SetApartText:
 
         Before the first of what is struck out stands its mark.
         """
+        if self._sign_fonts:
+            text = text.translate(_SIGNS_OF_FONTS[self._sign_fonts[-1]])
         if self._heights:
             tag, has_words = self._heights[-1]
             has_words = has_words or not _FORMULA[tag].fullmatch(text)

@@ -1,4 +1,4 @@
-"""Reads the style sheets within an HTML page: their rules, and which elements they hide from readers."""
+"""Reads the styles and roles of an HTML page's elements: which are hidden, what others are shown as, list numbers."""
 
 import re
 from collections import defaultdict
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.documents.reflow.html_blocks import Numbering, NumberStyle
 
 MAX_RULES = 1000
 """The most rules of one kind, or selectors of such, that are examined."""
@@ -25,6 +26,34 @@ _SHOWING = lazy_regex(
 )
 _SCREEN = lazy_regex(r"\b(?:screen|all|not)\b")
 _SCRIPT_WORD = lazy_regex(r"[\w-]+")
+# What a style makes of an element without a meaning of its own, by property and value.
+_EFFECT = lazy_regex(
+    r"(?:^|;)\s{0,9}(text-decoration|vertical-align|display|font-family)(?:-line)?\s{0,9}:\s{0,9}([^;!]*)"
+)
+_SHOWN_AS = {
+    **{("text-decoration", "line-through"): "s", ("vertical-align", "super"): "sup", ("vertical-align", "sub"): "sub"},
+    **{("font-family", font): font for font in ("symbol", "wingdings")},
+    **{("display", each): "div" for each in ("block", "flex", "grid", "table", "table-row", "table-cell", "list-item")},
+}
+_PLAIN_NAMES = "abbr b bdi big cite code em font i ins label mark small span strong time u"
+_PLAIN = frozenset(_PLAIN_NAMES.split())
+_BY_ROLE = {
+    **{"table": "table", "grid": "table", "rowgroup": "tbody", "row": "tr"},
+    **{"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"},
+}
+_CHANGING = frozenset({"style", "role", "face", "aria-hidden"})
+_OF_TABLES = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})
+_UNSEEN = lazy_regex(
+    r"(?:^|;)\s{0,9}(?:visibility\s{0,9}:\s{0,9}(?:hidden|collapse)|opacity\s{0,9}:\s{0,9}[0.]+\s{0,9}(?:[;!]|\Z)"
+    r"|(?:left|top|text-indent)\s{0,9}:\s{0,9}-\d{3})"
+)
+_NO_SIZE = lazy_regex(r"(?:^|;)\s{0,9}font-size\s{0,9}:\s{0,9}0(?:[a-z]+|%)?\s{0,9}(?:[;!]|\Z)")
+_MAX_SPAN = 1000
+_STYLED = lazy_regex(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
+_STYLES: Mapping[str, NumberStyle] = {
+    **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
+    **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
+}
 
 
 def split_styles(lower: str) -> tuple[str, list[str]]:
@@ -61,14 +90,22 @@ def display_of(declarations: str) -> str | None:
     return next((value.lower() for value in reversed(_DISPLAY.findall(declarations))), None)
 
 
-class HiddenByStyles:
-    """Tells which elements the style sheets of a page hide: by their names, classes and ids, where nothing shows them.
+def is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Whether an element's own style shows nothing of its words, at least until a script changes it."""
+    style = attributes.get("style", "").lower()
+    return bool(style) and (_UNSEEN.search(style) is not None or (tag in _PLAIN and _NO_SIZE.search(style) is not None))
 
-    What may show an element is any rule with a class, an id or a condition, even of an element around it, and any
-    script, action or link of the page that names its class or id. Pages with many rules hide nothing.
+
+class PageStyles:
+    """Tells what the style sheets of a page make of its elements, by their names, classes and ids.
+
+    They hide those that nothing shows. What may show an element is any rule with a class, an id or a condition, even of
+    an element around it, and any script, action or link of the page that names its class or id. Pages with many rules
+    hide nothing.
     """
 
     def __init__(self, text: str = "") -> None:
+        self._effects = defaultdict[str, list[tuple[int, frozenset[str], dict[str, str]]]](list)
         self._hiding = defaultdict[str, list[frozenset[str]]](list)
         self._showing = defaultdict[str, list[frozenset[str]]](list)
         lower = text.lower()
@@ -77,6 +114,11 @@ class HiddenByStyles:
         if len(selectors) <= MAX_RULES and all(len(selector) <= _MAX_SELECTOR for selector, *_ in selectors):
             for selector, is_hiding, is_sure in selectors:
                 self._add(selector, is_hiding=is_hiding, is_sure=is_sure)
+        effects = list(islice(_effects_of_selectors(sheets), MAX_RULES + 1))
+        if len(effects) <= MAX_RULES and any(any(each.values()) for _, each in effects):
+            for number, (selector, each) in enumerate(effects):
+                names = frozenset(_NAMES.findall(selector))
+                self._effects[min(names)].append((number, names, each))
         self._named = _named_by_scripts(lower) if self._hiding else set[str]()
         for tag in self._named & self._hiding.keys():
             del self._hiding[tag]
@@ -94,7 +136,7 @@ class HiddenByStyles:
         """Whether they, or a style of its own, hide an element other than the page, which scripts show."""
         if tag in {"html", "body"} or (tag == "dialog" and "open" not in attributes):
             return tag == "dialog"
-        if display := display_of(attributes.get("style", "")):
+        if (style := attributes.get("style")) and (display := display_of(style)):
             return display == "none"
         if not self._hiding:
             return False
@@ -103,6 +145,68 @@ class HiddenByStyles:
             return False
         names = {tag, f"#{own}", *(f".{each}" for each in classes)}
         return _match(self._hiding, names) and not _match(self._showing, names)
+
+    def may_change(self, attributes: Mapping[str, str]) -> bool:
+        """Whether an element may be shown as another, or its words not be seen."""
+        return bool(self._effects) or not _CHANGING.isdisjoint(attributes)
+
+    def shown_as(self, tag: str, attributes: Mapping[str, str]) -> str:
+        """The element of HTML that an element is shown as: by its role or, if it has no meaning of its own, its styles.
+
+        "symbol" and "wingdings" are those whose letters are shown as other signs.
+        """
+        if "role" in attributes and tag not in _OF_TABLES and (role := _BY_ROLE.get(attributes["role"])):
+            return role
+        style, face = attributes.get("style", ""), attributes.get("face", "")
+        if tag not in _PLAIN or not (style or face or self._effects):
+            return tag
+        names = {tag, f"#{attributes.get('id', '').lower()}"}
+        names.update(f".{each}" for each in attributes.get("class", "").lower().split())
+        effects = _effects_of(f"font-family:{face};")
+        for _, _, each in sorted(rule for name in names for rule in self._effects.get(name, ()) if rule[1] <= names):
+            effects |= each
+        return next(filter(None, (effects | _effects_of(style)).values()), tag)
+
+
+def _effects_of(declarations: str) -> dict[str, str]:
+    """What each property makes of an element: another element, or "" if none."""
+    effects = dict[str, str]()
+    for name, value in _EFFECT.findall(declarations.lower()):
+        word = "line-through" if "line-through" in value else value.split(",")[0].strip(" '\"")
+        effects[name] = _SHOWN_AS.get((name, word), "")
+    return effects
+
+
+def _effects_of_selectors(sheets: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The simple selectors of rules without a condition that set such properties, and what these make of elements."""
+    for sheet in sheets:
+        for (*around, selectors), declarations in style_rules(sheet):
+            if not around and (effects := _effects_of(declarations)):
+                yield from ((each, effects) for each in map(str.strip, selectors.split(",")) if _SIMPLE.fullmatch(each))
+
+
+def numbering(attributes: Mapping[str, str]) -> Numbering:
+    """How an `ol` numbers its items by its own attributes."""
+    return Numbering(integer(attributes.get("start", "")), "reversed" in attributes, number_style(attributes) or "1")
+
+
+def number_style(attributes: Mapping[str, str]) -> NumberStyle | None:
+    """How a list or an item specifies numbers in its own attributes; style sheets are not read."""
+    named = _STYLED.search(attributes.get("style", "").lower())
+    return _STYLES.get(named.group(1) if named else attributes.get("type", "").strip())
+
+
+def spans(attributes: Mapping[str, str]) -> tuple[int, int]:
+    """The numbers of columns and rows that a cell spans; at most 1,000, as in browsers, which is to the group's end."""
+    columns, rows = (integer(attributes.get(name, "")) for name in ("colspan", "rowspan"))
+    return min(max(columns or 1, 1), _MAX_SPAN), min(max(1 if rows is None else rows or _MAX_SPAN, 1), _MAX_SPAN)
+
+
+def integer(value: str) -> int | None:
+    """A whole number, which may be negative; None for anything else."""
+    value = value.strip()
+    digits = value.removeprefix("-")
+    return int(value) if digits.isascii() and digits.isdigit() and len(digits) < 9 else None
 
 
 def _match(rules: Mapping[str, Sequence[frozenset[str]]], names: Set[str]) -> bool:

@@ -6,7 +6,7 @@ network; and an image's size is read from its header before it is decoded.
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -75,6 +75,11 @@ class LinkedImages:
         self._stored = 0
         self._refusals: list[str] = []
         self._left_out: Counter[str] = Counter()
+        self._doubted: Counter[str] = Counter()
+
+    def doubt(self, why: str) -> None:
+        """Count words that are read though readers may not see them, or see other signs."""
+        self._doubted[why] += 1
 
     def leave_out(self, what: str) -> None:
         """Count something that shows more than the text and is not read: an `iframe`, a `video`…"""
@@ -98,7 +103,8 @@ class LinkedImages:
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each picture that is missing, one for all after the twentieth, and one for everything else."""
         counts = ", ".join(f"{count} {what}" for what, count in sorted(self._left_out.items()))
-        rest = (f"What these elements show was not read: {counts}.",) if counts else ()
+        rest = [f"What these elements show was not read: {counts}."] if counts else []
+        rest += [f"Words were read in spite of {why}: {count}." for why, count in self._doubted.items()]
         more = len(self._refusals) - LISTED_WARNINGS
         tail = (f"{more} more pictures could not be read.",) if more > 0 else ()
         return (*self._refusals[:LISTED_WARNINGS], *tail, *rest)
@@ -153,6 +159,13 @@ class LinkedImages:
             raise DocumentError(f"it cannot be read ({getattr(error, 'strerror', None) or error})") from error
         self.files[relative] = hashlib.sha256(data).hexdigest()
         return data
+
+
+def addresses_of(attributes: Mapping[str, str]) -> list[str]:
+    """The possible addresses of an `img` of HTML: pages with lazy loading have a placeholder in `src`."""
+    addresses = [attributes.get(name, "") for name in ("data-src", "data-original", "data-lazy-src", "src")]
+    several = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
+    return [address for address in (*addresses, *(words[0] for words in several if words)) if address]
 
 
 def file_hash(path: Path) -> str | None:
