@@ -148,6 +148,25 @@ def test_lists_of_authors_may_have_several_lines(file: Path, images: ImageStore)
         assert said(file, images, f"{matter}\nText") == [("paragraph", f"authors: {authors}"), ("paragraph", "Text")]
 
 
+@pytest.mark.parametrize(
+    ("matter", "title", "authors"),
+    [
+        ("---\ntitle: 'It''s deep'  # draft\nauthors: [Ada, \"Lee, Bo\"]\n---", "It's deep", "Ada, Lee, Bo"),
+        ("---\ntitle: Depth: A Study\nauthors: @ada\n---", "Depth: A Study", "@ada"),
+        ('+++\ntitle = "The \\"deep\\""\nauthors = ["""Ada\nRowe"""]\n+++', 'The "deep"', "Ada Rowe"),
+    ],
+)
+def test_values_of_front_matter_are_those_that_yaml_and_toml_give(
+    matter: str, title: str, authors: str, file: Path, images: ImageStore
+) -> None:
+    assert said(file, images, f"{matter}\nText")[:2] == [("title", title), ("paragraph", f"authors: {authors}")]
+
+
+@pytest.mark.parametrize("matter", ["a: &a [*a]", "a: " + "[" * 300, "a: [", "- a"])
+def test_front_matter_that_cannot_be_read_is_text(matter: str, file: Path, images: ImageStore) -> None:
+    assert "a" in "".join(text for _, text in said(file, images, f"---\n{matter}\n---\nText"))
+
+
 def test_text_between_lines_of_plus_signs_is_read(file: Path, images: ImageStore) -> None:
     assert said(file, images, "+++\nIt rained.\n+++\nText") == [("paragraph", "+++ It rained.\n+++ Text")]
 

@@ -4,8 +4,10 @@ markdown-it-py converts it to HTML, which `html` parses, including the HTML that
 never closed and would swallow what follows, or that HTML does not have ("<your name>"), is text.
 """
 
+import json
 import re
-from collections.abc import Container, Sequence
+import tomllib
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,16 +36,15 @@ _MAX_FORMULA_LINES = 100
 _FRONT_MATTER = lazy_regex(
     r"(?:---[ \t]*\n(.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\n(.*?)^\+\+\+)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-# What may begin a line of YAML: names with values, items, comments, and ends of lists and mappings.
-_YAML = lazy_regex(r"(?:[^\s:#\-][^:\n]*:(?:[ \t].*)?|-(?:[ \t].*)?|#.*|[\]}].*|[ \t].*|)")
-_TOML = lazy_regex(r"(?:\s*+#.*+)*+\s*+(?:\[|[\w.\"'-]++[ \t]*+=)")
-_FIELD, _FOLDED = lazy_regex(r"(\w[\w \t-]*+)[:=](?:[ \t]+(.*)|)"), lazy_regex(r"[>|][-+\d]*[ \t]*")
+# Of front matter, in characters; YAML takes time quadratic in the depth of brackets.
+_MAX_FRONT_MATTER, _MAX_BRACKETS, _BRACKET = 50_000, 200, lazy_regex(r"[\[{]")
+_PLAIN_VALUE = lazy_regex(r"^(\w[\w \t-]*+:[ \t]+)([^\s\"'\[{|>&*#].*?)[ \t]*$", re.MULTILINE)
 _READ_FIELDS = ("subtitle", "author", "authors", "date", "abstract", "summary", "description")
 # Beginnings of lines whose breaks are kept: labels ("**Present:** Ada"), and what CommonMark does not read: items with
 # letters, footnotes, definitions, and rows of tables in other forms.
 _LABEL = lazy_regex(r"[*_]{0,3}[A-ZÀ-Þ][^:\n|]{0,50}:(?:[*_]{1,3})?(?:\s|$)")
 _OWN_LINE = lazy_regex(r"\(?[a-z]\)\s|\[\^[^\]\s]+\]:\s|:\s|\||\+[-=+]+\+\s*\Z")
-# A line of front matter with at least so many words is prose.
+# A value in front matter with at least so many words is prose.
 _PROSE_WORDS = 8
 _OPENED, _CLOSED = lazy_regex(r"<([A-Za-z][\w.:-]*)(?:[\s/][^<>]*)?>"), lazy_regex(r"</([A-Za-z][\w.:-]*)")
 _MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
@@ -75,41 +76,51 @@ def _without_front_matter(text: str) -> tuple[str, list[str], str, tuple[str, ..
     Text between two lines of three dashes that is not YAML is ordinary text between two rules.
     """
     matter = _FRONT_MATTER.match(text)
-    is_read = matter and (_TOML.match(matter[2]) if matter[2] else all(map(_YAML.fullmatch, matter[1].split("\n"))))
-    if matter is None or not is_read:
+    if matter is None or matter.end() > _MAX_FRONT_MATTER or len(_BRACKET.findall(matter[0])) > _MAX_BRACKETS:
         return "", [], text, ()
-    fields = _fields(matter[1] or matter[2])
-    others = (line for name, lines in fields.items() if name not in ("title", *_READ_FIELDS) for line in lines)
-    is_prose = any(len(line.split()) >= _PROSE_WORDS for line in others)
+    fields = _fields(matter[1] or matter[2] or "", is_toml=matter[2] is not None)
+    if not fields:
+        return "", [], text, ()
+    is_prose = any(_is_prose(value) for name, value in fields.items() if name not in ("title", *_READ_FIELDS))
     unread = (
         ("What its front matter says was not read, but for a title, authors, date and abstract.",) if is_prose else ()
     )
     said = [f"{name}: {_value_of(fields[name])}" for name in _READ_FIELDS if fields.get(name)]
-    return _value_of(fields.get("title", ())), said, text[matter.end() :], unread
+    return _value_of(fields.get("title", "")), said, text[matter.end() :], unread
 
 
-def _fields(matter: str) -> dict[str, list[str]]:
-    """The fields of YAML or TOML, with the lines of their values."""
-    lines, items = dict[str, list[str]](), list[str]()
-    for line in matter.split("\n"):
-        field = _FIELD.fullmatch(line)
-        if field is not None:
-            items = lines.setdefault(field[1].rstrip().casefold(), [])
-        value = (field[2] or "" if field is not None else line).strip()
-        if value and not value.startswith("#") and not _FOLDED.fullmatch(value):
-            items.append(value)
-    return lines
+def _fields(matter: str, *, is_toml: bool) -> Mapping[str, object]:
+    """The fields of YAML or TOML; none if it is neither, or repeats parts of itself, which may be without end."""
+    import yaml
+
+    # Many write values with colons ("Depth: A Study"), which YAML only allows in quotation marks.
+    for text in (matter, _PLAIN_VALUE.sub(lambda field: field[1] + json.dumps(field[2]), matter)):
+        try:
+            if is_toml:
+                fields = tomllib.loads(text)
+            elif "*" in text and any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+                return {}
+            else:
+                fields = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts of values
+        except (yaml.YAMLError, tomllib.TOMLDecodeError, RecursionError):
+            continue
+        return {str(name).casefold(): value for name, value in fields.items()} if isinstance(fields, dict) else {}
+    return {}
 
 
-def _value_of(lines: Sequence[str]) -> str:
+def _value_of(value: object) -> str:
     """The text of a value; the items of a list are joined by commas."""
-    whole = " ".join(lines)
-    parts = [whole]
-    if whole.startswith("[") and whole.endswith("]"):
-        parts = whole[1:-1].split(",")
-    elif whole.startswith("- "):
-        parts = f" {whole}".split(" - ")[1:]
-    return ", ".join(filter(None, (part.strip().strip("'\"") for part in parts)))
+    if isinstance(value, dict):
+        return " ".join(f"{name}: {_value_of(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_value_of, value)))
+    return " ".join(str(value).split())
+
+
+def _is_prose(value: object) -> bool:
+    if isinstance(value, (dict, list)):
+        return any(map(_is_prose, value.values() if isinstance(value, dict) else value))
+    return len(str(value).split()) >= _PROSE_WORDS
 
 
 def _html(text: str) -> tuple[str, tuple[str, ...]]:
