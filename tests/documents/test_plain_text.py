@@ -169,7 +169,7 @@ def test_nothing_is_a_heading_at_the_end_or_where_all_is_in_capitals(file: Path)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00\x08\x1b")))
 def test_every_character_but_space_and_marks_below_headings_is_in_exactly_one_quote(file: Path, text: str) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + text.encode())
     joined, marks = "".join(quote.text for quote in parse_text(file).quotes), str.maketrans("", "", "=~^*#+-")
@@ -234,6 +234,11 @@ def test_tables_that_are_drawn_or_have_tabs_are_tables(file: Path, text: str, ta
 def test_other_text_with_tabs_and_bars_is_no_table(file: Path, text: str) -> None:
     file.write_text(f"Ships by port.\n\n{text}\n", "utf-8")
     assert [one.layout for one in parse_text(file).quotes if one.layout == "table"] == []
+
+
+def test_what_a_terminal_is_told_is_no_text(file: Path) -> None:
+    file.write_text("N\bNA\bAM\bME\bE\n\n_\bf_\bi is \x1b[1;31mred\x1b[0m 5\b\n")
+    assert [quote.text for quote in parse_text(file).quotes] == ["NAME", "fi is red 5\b"]
 
 
 def test_pages_and_paragraphs_end_where_their_own_signs_say(file: Path) -> None:

@@ -83,6 +83,11 @@ def test_marks_stand_beside_punctuation(tmp_path: Path) -> None:
     assert read(tmp_path, text)[0] == "See (old), „new“-crane: quay; map (https://merrow.example)!"
 
 
+def test_roles_notes_and_escapes(tmp_path: Path) -> None:
+    text = "2\\ :sup:`n`, H\\ :sub:`2`\\ O and 1\\ :sup:`st` of it [1]_ and [Row57]_: \\*no mark\\*, ``a\\ b``"
+    assert read(tmp_path, text)[0] == "2ⁿ, H₂O and 1st of it [1] and [Row57]: *no mark*, a\\ b"
+
+
 def test_nothing_is_a_mark_in_a_literal_block(tmp_path: Path) -> None:
     text = (
         "- Open *it*::\n\n      a `b` *c*\n      .. note:: d\n\n  Then *go*.\n\n"

@@ -109,7 +109,7 @@ class SetApartText:
             tag, has_words = self._heights[-1]
             has_words = has_words or not _FORMULA[tag].fullmatch(text)
             self._heights[-1] = tag, has_words
-            text = text if has_words else _raised(text, tag)
+            text = text if has_words else raised(text, tag)
         text = f" {text}" if self._is_apart and text[:1].isdecimal() else text
         self._is_apart, self._ends_number = False, text[-1:].isdecimal()
         if not self._struck or self._is_marked or not text.strip():
@@ -123,9 +123,14 @@ class SetApartText:
         return "~~" if was_marked else ""
 
 
-def _raised(text: str, tag: str) -> str:
-    """A formula raised or lowered: "ⁿ⁺¹"; if there is no such form of one of its letters, marked: "_b", "^(2π)"."""
+def raised(text: str, tag: str) -> str:
+    """A formula raised ("sup") or lowered ("sub"): "ⁿ⁺¹"; marked if a letter has no such form: "_b", "^(2π)".
+
+    What contains words stays as it is.
+    """
     table = _RAISED[tag]
+    if not _FORMULA[tag].fullmatch(text):
+        return text
     if all(ord(sign) in table or not sign.isalpha() for sign in text):
         return text.translate(table)
     formula = text.strip()

@@ -14,6 +14,7 @@ from textwrap import dedent
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.reflow.html_set_apart import raised
 from quoteweave.documents.reflow.paginate import cell_text, paginate_blocks
 from quoteweave.documents.reflow.text_files import MAX_MEGABYTES, iter_lines_of, read_text, text_blocks
 
@@ -38,12 +39,14 @@ _UP_TO_TEXT = lazy_regex(r"[ \t]*(?:(?:[-*+•]|\(?(?:\d+|[A-Za-z#])[.)])[ \t]+)
 # is itself quoted ('"*"') opens nothing.
 _QUOTED = "|".join(rf"(?<={re.escape(left)})[*`]{{1,2}}{re.escape(right)}" for left, right in ('""', "''", "()", "[]"))
 _INLINE = lazy_regex(
-    rf"(?<![\w!#$%&)*+,.;=>?@\\\]^`|}}~])(?!{_QUOTED})(?:"
+    rf"\\(?P<escaped>[\s*`_|:\\])|(?<![\w!#$%&)*+,.;=>?@\\\]^`|}}~])(?!{_QUOTED})(?:"
     r"``(?P<literal>(?!\s)[^`\n]++)(?<!\s)``"
-    r"|(?::[\w:+.-]{1,40}:)?`(?!\s)[~!]?(?P<text>[^`<>]{1,300}+)(?:<(?P<target>[^`<>]{1,300}+)>)?(?<!\s)`(?P<link>__?)?"
+    r"|\[(?P<note>[\w#*.-]{1,60})\]_"
+    r"|(?::(?P<role>[\w:+.-]{1,40}):)?`(?!\s)[~!]?(?P<text>[^`<>]{1,300}+)(?:<(?P<target>[^`<>]{1,300}+)>)?(?<!\s)`(?P<link>__?)?"
     r"|\*\*(?P<strong>[^\s*][^*\n]{0,200}+)(?<!\s)\*\*|\*(?P<emphasis>[^\s*][^*\n]{0,200}+)(?<!\s)\*"
     r")(?![\w#$%&(*+<=@\[^`{|~])"
 )
+_RAISING = {"sup": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub"}
 _ADDRESS = lazy_regex(r"(?:https?|mailto):")
 _ROW = lazy_regex(r"[*+-] +(?P<cell>[*+-])(?:\s|\Z)")
 _NAMED_DELIMITERS = {"tab": "\t", "space": " "}
@@ -200,6 +203,12 @@ def _csv_rows(lines: Sequence[str], options: Mapping[str, str]) -> list[list[str
 
 def _said(mark: "re.Match[str]") -> str:
     """The text that the markup shows, with an address to which it leads."""
+    if mark["escaped"]:
+        return mark["escaped"].strip()
+    if mark["note"]:
+        return f"[{mark['note']}]"
     shown = mark["literal"] or (mark["text"] or "").strip() or mark["strong"] or mark["emphasis"]
+    if mark["role"] in _RAISING:
+        return raised(shown, _RAISING[mark["role"]])
     address = mark["target"] if mark["target"] and mark["link"] and _ADDRESS.match(mark["target"]) else ""
     return f"{shown} ({address})" if address else shown

@@ -49,6 +49,8 @@ _UNDERLINED = lazy_regex(
     r"(?P<line>(?P<mark>[=~^*#+\"`-])(?P=mark)+)(?:\n|\Z)"
 )
 # Ends of pages and paragraphs, and of lines, that are no line ends of files.
+# What a terminal or printer is told: to strike a letter twice ("N\bN", as bold) or over a line, or to change colours.
+_CONTROLS = lazy_regex(r"([^\n])\x08(?=\1)|_\x08(?=\S)|\x1b\[[\d;?]{0,20}[A-Za-z]")
 _BREAKS = {"\f": "\n\n", "\u2029": "\n\n", "\u2028": "\n", "\x85": "\n", "\v": "\n"}
 # "1. SCOPE", "IV. SCOPE", "CHAPTER 1", "BOOK II: SCOPE".
 _NUMBERED = lazy_regex(r"\s*(?:\d{1,2}[.)]?\s|[IVX]{1,5}[.)]\s|[^\W\d_]+\s+(?:\d{1,2}|[IVX]{1,5})(?:[.:)–—-]|\s*\Z))")
@@ -87,6 +89,7 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
     """
     for sign, breaks in _BREAKS.items():
         text = text.replace(sign, breaks)
+    text = _CONTROLS.sub("", text) if "\x08" in text or "\x1b" in text else text
     capitals_distinguish = _has_more_small_letters(text[:_SAMPLE])
     head_paragraphs = capitals_distinguish and _have_heads(_paragraphs(text[:_SAMPLE]))
     level, marks = 1, list[str]()
