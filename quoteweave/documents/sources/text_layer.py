@@ -50,6 +50,11 @@ MAX_SUPERSCRIPT, MAX_BESIDE_LOW = 0.85, 1.0
 LOW_LETTERS = frozenset(map(ord, "aceimnorstuvwxz"))
 SUPERSCRIPTS = np.array([ord(digit) for digit in "⁰¹²³⁴⁵⁶⁷⁸⁹"])
 SUPERSCRIPT_MINUS = ord("⁻")
+SUPERSCRIPT_LETTERS = dict(
+    zip(map(ord, "abcdefghijklmnoprstuvwxyz"), map(ord, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"), strict=True)
+)
+# The least rise of a raised letter, in heights of the digit before it; old-style numerals reach below the line.
+LETTER_RISE = 0.4
 HYPHENS = frozenset(map(ord, "-‐‑–−"))
 # Characters that extend below the baseline, or are not on it, do not show where it is.
 OFF_THE_LINE = frozenset(map(ord, "gjpqyQ,;()[]{}|/_'\"’”‘“*^°®™:.·…-‐‑–—−"))
@@ -199,7 +204,24 @@ def _with_superscripts(codes: Ints, boxes: Floats, starts: Ints, ends: Ints) -> 
             is_minus = digit > start + 1 and codes[digit - 1] in HYPHENS
             if is_minus and boxes[digit - 1, 1::2].mean() < boxes[digit, 3]:
                 found[digit - 1] = SUPERSCRIPT_MINUS
+    raised = _raised_letters(found, boxes, starts)
+    found[raised] = [SUPERSCRIPT_LETTERS[code] for code in found[raised].tolist()]
     return found
+
+
+def _raised_letters(codes: Ints, boxes: Floats, starts: Ints) -> Ints:
+    """Which characters are single letters above the line of the digit before them: "2ⁿ", "12.5ᵃ"; not "1st"."""
+    is_digit, is_letter = (codes >= ord("0")) & (codes <= ord("9")), np.isin(codes, list(SUPERSCRIPT_LETTERS))
+    is_first = np.ones(len(codes) + 1, dtype=bool)
+    is_first[1:-1] = False
+    is_first[starts] = True
+    goes_on = np.append((is_digit | is_letter)[1:], False) & ~is_first[1:]
+    at = np.flatnonzero(is_letter[1:] & is_digit[:-1] & ~is_first[1:-1] & ~goes_on[1:]) + 1
+    digit, letter = boxes[at - 1], boxes[at]
+    high = digit[:, 3] - digit[:, 1]
+    is_above = (digit[:, 3] - letter[:, 3] >= LETTER_RISE * high) & (digit[:, 1] - letter[:, 1] <= high / 2)
+    is_small = letter[:, 3] - letter[:, 1] <= MAX_SUPERSCRIPT * high
+    return at[is_above & is_small & (letter[:, 0] - digit[:, 2] >= -0.5 * high)]
 
 
 def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
