@@ -131,6 +131,8 @@ def test_a_short_text_layer_of_other_letters_is_read_by_ocr(images: ImageStore) 
         reader = PageReader(images, ScriptedOcr([line(drawn, 50, 100)]))
         page = reader.read(RawPage(0, picture(canvas()), lines=[line(layer, 50, 100)]))
         assert (page.source, page.elements[0].text) == (source, drawn if source == "ocr" else layer)
+    page = PageReader(images, None).read(RawPage(0, picture(canvas()), lines=[line(shifted, 50, 100)]))
+    assert page.warnings[0] == "page 1 has a text layer that looks garbled, and was kept as it is"
 
 
 def test_a_garbled_text_layer_that_is_kept_is_told(images: ImageStore) -> None:

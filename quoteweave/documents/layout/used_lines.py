@@ -94,6 +94,7 @@ def used_lines(raw: RawPage, ocr: Ocr | None) -> UsedLines:
                 turns=raw.turns + turns,
                 is_unsure=count_letters(ocr_lines) >= MIN_UNSURE_LETTERS and _read_share(ocr_lines) < SURE,
             )
+    garbled = garbled or (ocr is None and may_be_garbled(raw.lines))  # which OCR would have decided
     return UsedLines(lines, "text_layer" if lines else "none", raster, scanned, is_read, garbled, raw.turns)
 
 
