@@ -45,6 +45,28 @@ def spread(words: Sequence[tuple[str, float]], top: float) -> Line:
     return replace(lines[0], words=tuple(one.words[0] for one in lines), box=hull(one.box for one in lines))
 
 
+def test_a_space_through_all_rows_that_parts_the_cells_of_some_parts_those_of_all() -> None:
+    rows = [
+        [spread([("Loss", 50), ("1,204.50", 82), ("3.5", 134)], 100)],
+        [line("Gain", 50, 116), spread([("980.00", 92), ("12.0", 134)], 116)],
+        *(
+            [line(name, 50, top), line(amount, 92, top), line("1.0", 134, top)]
+            for name, amount, top in (("Tax", "224.50", 132), ("Sum", "199.25", 148))
+        ),
+    ]
+    numbers = (
+        ("Loss", "1,204.50", "3.5"),
+        ("Gain", "980.00", "12.0"),
+        ("Tax", "224.50", "1.0"),
+        ("Sum", "199.25", "1.0"),
+    )
+    assert cells_of([cell for row in rows for cell in row]) == numbers
+    # Which of the spaces in a name parts it from its number is not certain.
+    names = [spread([("Old", 50), ("ox", 80)], 100), line("5", 134, 100)]
+    others = [line(text, x, top) for top in (116, 132) for text, x in (("Tax", 50), ("6", 134))]
+    assert cells_of([*names, *others]) == (("Old ox", "5"), ("Tax", "6"), ("Tax", "6"))
+
+
 def centred(text: str, middle: float, top: float) -> Line:
     """A line with its middle there."""
     box = line(text, 0, top).box

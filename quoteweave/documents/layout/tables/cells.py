@@ -1,8 +1,10 @@
 """Tables, and their rows of cells from the positions of lines: each number with its sign, apart from its name."""
 
+from bisect import bisect
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.core.lazy_regex import lazy_regex
@@ -11,6 +13,8 @@ from quoteweave.documents.sources.lines import Line, Word
 
 # The most words of a number beside a name: "$ 1,204".
 MAX_NUMBER_WORDS = 2
+# A space between columns: its least width, in heights of a line, and the least number of rows whose cells it parts.
+MIN_GUTTER, MIN_PARTED = 0.6, 2
 LEADERS = lazy_regex(r"[.·…]{4}[.·…\s]*[A-Z]{0,3}[$€£¥₹]?\s*$")
 """The dots that lead from a name to its numbers, with a currency sign."""
 SIGN_ALONE = lazy_regex(r"[A-Z]{0,3}\W{1,3}")
@@ -58,8 +62,41 @@ def table_of(lines: Sequence[Line]) -> Table:
 
 
 def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
-    """Rows of cells, each a line. A currency sign is in the cell of its number, however far before it."""
-    return [cells_in(row) for row in lines_to_rows(lines)]
+    """Rows of cells, each a line. A currency sign is in the cell of its number, however far before it.
+
+    A space that no word enters and that parts the cells of several rows parts numbers from what is left of them in all.
+    """
+    rows = [cells_in(row) for row in lines_to_rows(lines)]
+    if not any(len(cell.words) > 1 for row in rows for cell in row) or sum(len(row) > 1 for row in rows) < MIN_PARTED:
+        return rows
+    spaces = list(_spaces(rows))
+    parted = Counter(space for row in rows for space in _parting(row, spaces))
+    gutters = sorted(space for space, count in parted.items() if count >= MIN_PARTED)
+    return [[part for cell in row for part in _split(cell, gutters)] for row in rows] if gutters else rows
+
+
+def _spaces(rows: Sequence[Row]) -> Iterator[float]:
+    """The middles of the spaces that run through all rows between words."""
+    words = sorted((word.box[0], word.box[2]) for row in rows for cell in row for word in cell.words)
+    least, right = MIN_GUTTER * min(cell.height for row in rows for cell in row), words[0][1]
+    for left, end in words:
+        if left - right >= least:
+            yield (left + right) / 2
+        right = max(right, end)
+
+
+def _parting(row: Row, spaces: Sequence[float]) -> Iterator[float]:
+    """The spaces that are each the only one between two cells of a row."""
+    for one, other in pairwise(row):
+        first, end = bisect(spaces, one.box[2]), bisect(spaces, other.box[0])
+        yield from spaces[first:end] if end - first == 1 else ()
+
+
+def _split(cell: Line, gutters: Sequence[float]) -> list[Line]:
+    parts = [list(words) for _, words in groupby(cell.words, lambda word: bisect(gutters, word.box[0]))]
+    cells = [_cell(cell, words) for words in parts]
+    is_sign = any(SIGN_ALONE.fullmatch(part.text) for part in cells)
+    return cells if any(map(is_number, cells[1:])) and not is_sign else [cell]
 
 
 def parts_of(row: Sequence[Line]) -> list[Line]:
