@@ -102,7 +102,7 @@ def test_other_kinds_want_another_file(run: Path, dataset: Path, tmp_path: Path)
     kinds.write_text('rude = "It is rude."\n')
     with ModelServer(script) as server:
         errors(run, dataset, server=server)
-        assert "by another prompt" in str(errors(run, dataset, "--kinds", kinds, server=server).exception)
+        assert "by another prompt or kinds (its" in str(errors(run, dataset, "--kinds", kinds, server=server).exception)
 
 
 def test_labels_alone_are_counted_without_a_model(run: Path, dataset: Path, tmp_path: Path) -> None:

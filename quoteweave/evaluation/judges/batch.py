@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -65,6 +65,8 @@ class Verdict(Record):
     request: str = Field(description="SHA-256 of all that was sent: changes with the question, answer, gold and quotes")
     usage: Usage = Usage()
     attempts: int = Field(ge=1, description="how often the judge was asked")
+    prompt_parts: ClassVar[str] = "prompt"
+    """What `prompt` is the hash of, as messages say it."""
 
     @property
     def failed(self) -> bool:
@@ -103,11 +105,11 @@ def read_verdicts(path: Path, kind: type[V], *, model: str, prompt: str) -> dict
             other = (
                 f"by {verdict.model}, not by {model}"
                 if verdict.model != model
-                else f"by another prompt (its SHA-256 begins with {verdict.prompt[:12]}, that of this one with "
-                f"{prompt[:12]})"
+                else f"by another {kind.prompt_parts} (its SHA-256 begins with {verdict.prompt[:12]}, that of this one "
+                f"with {prompt[:12]})"
             )
             raise UsageError(
-                f"{path} holds judgements {other}, and the two are not to be mixed; name another with --out"
+                f"{path} holds judgements {other}, and the two are not to be mixed; name another file with --out"
             )
         found[verdict.example] = verdict
     return found

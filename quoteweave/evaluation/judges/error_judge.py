@@ -9,6 +9,7 @@ available, so the names and definitions of `ERROR_KINDS` are our own; other kind
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, ValidationError
 
@@ -149,6 +150,7 @@ class ErrorVerdict(Verdict):
     """The kinds of error that a judge found in one answer, or why there is no verdict."""
 
     kinds: tuple[str, ...] | None = Field(description="names of kinds, none for a sound answer; None where it failed")
+    prompt_parts: ClassVar[str] = "prompt or kinds"
 
     @property
     def failed(self) -> bool:
