@@ -136,6 +136,7 @@ def test_cursors_give_all_works_once_the_most_cited_first(server: LibraryServer)
         ({"filter": "to_publication_date:abc"}, "to_publication_date"),
         ({"select": "id,shoe"}, "shoe is not a valid select field"),
         ({"sort": "shoe"}, "shoe"),
+        ({"cursor": "shoe"}, "shoe"),
         ({"query": "coral"}, "query"),
     ],
 )

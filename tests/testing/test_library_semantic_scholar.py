@@ -108,6 +108,7 @@ def test_the_best_match_comes_first_and_nothing_gives_an_empty_page(server: Libr
         ("/paper/search", {"query": "x", "offset": "950", "limit": "100"}, "not available"),
         ("/paper/search", {}, "query"),
         ("/paper/search/bulk", {"query": "x", "sort": "title"}, "sort=title"),
+        ("/paper/search/bulk", {"query": "x", "sort": "citationCount:desc", "token": "shoe"}, "token"),
         ("/snippet/search", {"query": "x", "fields": "paper"}, "[paper]"),
     ],
 )
@@ -171,7 +172,7 @@ def test_papers_are_described_in_batches(server: LibraryServer) -> None:
     response = CLIENT.post(url, params={"fields": "year"}, json={"ids": [f"CorpusId:{PAPER.corpus_id}", "MAG:1"]})
     assert PAPER.published is not None
     assert response.json() == [{"paperId": PAPER.id, "year": PAPER.published.year}, None]
-    assert CLIENT.post(url, json={"ids": ["x"] * 501}).status_code == 400
+    assert [CLIENT.post(url, json=body).status_code for body in ({"ids": ["x"] * 501}, {"ids": 3}, {})] == [400] * 3
 
 
 def test_snippets_have_no_dates_and_are_of_full_texts_too(server: LibraryServer) -> None:

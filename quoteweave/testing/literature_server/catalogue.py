@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.testing.literature.records import MadeLibrary, MadePaper
+from quoteweave.testing.literature_server.answers import Refusal
 
 _K1, _B = 1.2, 0.75
 
@@ -102,8 +103,11 @@ def last_day(text: str) -> date:
 
 
 def offset_of(token: str | None) -> int:
-    """How many papers the token for the next page leaves out. Raises ValueError for what is no such token."""
-    return int((token or "made library 0").removeprefix("made library "))
+    """How many papers the token for the next page leaves out. Raises Refusal for what is no such token."""
+    offset = (token or "made library 0").removeprefix("made library ")
+    if not offset.isdecimal():
+        raise Refusal(400, {"error": "Invalid token", "message": f"{token} is no token of this server."})
+    return int(offset)
 
 
 def token_of(offset: int) -> str:

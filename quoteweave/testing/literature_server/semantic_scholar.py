@@ -105,7 +105,10 @@ class SemanticScholarApi:
         return {"data": [_described_snippet(one, fields) for one in found]}
 
     def _batch(self, request: ReceivedRequest) -> object:
-        ids = json.loads(request.body)["ids"]
+        try:
+            ids = list(map(str, json.loads(request.body)["ids"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise Refusal(400, {"error": "Bad request body: it has to be a JSON object with a list of ids"}) from error
         if not 0 < len(ids) <= 500:
             raise Refusal(400, {"error": f"{len(ids)} ids: from 1 to 500 can be asked for"})
         found = [self._catalogue.find(id) for id in ids]
