@@ -213,7 +213,8 @@ def print_sources(
     out = console()
     if answer.citations:
         out.print()
-    for mark, citation in {citation.name: citation for citation in answer.citations}.items():
+    by_mark = {citation.name: citation for citation in answer.citations}  # a quote may be cited several times
+    for mark, citation in by_mark.items():
         source = plain(f"{citation.document}, {citation.place}").append(f"  {citation.quote_id}", style="dim")
         source.append_text(reasons_below(reasons.get(citation.quote_id, ())))
         out.print(indented_behind(f"{mark:<9} ", source, out.width))

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from made_report import GOOD, POOR, answers, judgements, questions
@@ -11,7 +12,15 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.published import published_table
-from quoteweave.evaluation.report.pairs import PAIR_LAYOUTS, RunPair, concerns, make_pairs, pairs_table, printed_row
+from quoteweave.evaluation.report.pairs import (
+    PAIR_LAYOUTS,
+    PairName,
+    RunPair,
+    concerns,
+    make_pairs,
+    pairs_table,
+    printed_row,
+)
 from quoteweave.evaluation.report.writing import write_pairs
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
@@ -34,6 +43,10 @@ def paired(folder: Path, layout: str, printed: tuple[str, str] | None = None, ta
     rows = [] if printed is None else [printed_row(published_table(table), name) for name in printed]
     (pair,) = make_pairs(requests(folder), PAIR_LAYOUTS[layout], printed=rows)
     return pair
+
+
+def test_each_name_has_a_layout() -> None:
+    assert get_args(PairName) == tuple(PAIR_LAYOUTS)
 
 
 def test_changes_are_the_second_less_the_first(tmp_path: Path) -> None:

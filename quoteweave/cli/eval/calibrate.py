@@ -53,6 +53,10 @@ groups: answerable, unanswerable: questions, answered, asked, given; empty as ab
 calibration: the file that was written, or null."""
 
 
+CorrectnessSource = Literal["cited", "judged"]
+"""How it is decided whether an answer is right."""
+
+
 def calibrate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, made by quoteweave run.")],
     dataset: DatasetOption,
@@ -61,7 +65,7 @@ def calibrate(
         float, typer.Option(min=0, max=1, help="Keep the share of wrong answers among those given to this.")
     ] = 0.1,
     right: Annotated[
-        Literal["cited", "judged"],
+        CorrectnessSource,
         typer.Option(help="Right answers: those that cite gold, or those that eval citations judged right."),
     ] = "cited",
     out: Annotated[Path | None, typer.Option(help="Write the calibration here.", metavar="FILE")] = None,
@@ -119,7 +123,7 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
     return GIVEN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, scorer)
 
 
-def _correctness_check(how: str, run: Path) -> Right:
+def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
     if how == "cited":
         return cites_gold
     path = run / CITATIONS

@@ -87,6 +87,10 @@ figures: name to value, such as citation.recall.cited, citation.precision, accur
 answers."""
 
 
+SplitterName = Literal["model", "rule"]
+"""Who splits answers into sentences with their citations."""
+
+
 @takes_settings(*JUDGING)
 def citations(
     run: RunArgument,
@@ -94,7 +98,7 @@ def citations(
     option_values: OptionValues,
     references: ReferencesOption = None,
     split: Annotated[
-        Literal["model", "rule"],
+        SplitterName,
         typer.Option(help="Who cuts answers into sentences and their citations: the judge, or rules at no cost."),
     ] = "model",
     image_folder: ImageFolderOption = None,
@@ -148,7 +152,7 @@ def citations(
     _show(value, judged, convention, as_json=as_json)
 
 
-def _splitter(split: str, settings: ChatSettings, calls: Path | None) -> Splitter:
+def _splitter(split: SplitterName, settings: ChatSettings, calls: Path | None) -> Splitter:
     if split == "rule":
         return RuleSplitter(sentence_texts)
     return ChatSplitter(make_judge_model(settings, calls), prompts_folder=settings.prompts)

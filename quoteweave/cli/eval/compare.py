@@ -224,7 +224,9 @@ def _nothing_in_common(scored: Sequence[ScoredRun]) -> str:
 def _legend(comparisons: Sequence[Comparison]) -> list[str]:
     """Lines on the units of figures, and on why cells are empty, if any are."""
     figures = list(dict.fromkeys(one.figure for one in comparisons))
-    by_unit = {name: [one for one in figures if unit(one).name == name] for name in (unit(one).name for one in figures)}
+    by_unit: dict[str, list[str]] = {}
+    for figure in figures:
+        by_unit.setdefault(unit(figure).name, []).append(figure)
     only = next(iter(by_unit), "") if len(by_unit) == 1 else None
     units = only if only is not None else "; ".join(f"{', '.join(of)} ({name})" for name, of in by_unit.items())
     empty: dict[str, tuple[str, Callable[[Comparison], bool]]] = {

@@ -55,6 +55,8 @@ quote and quotes that nothing cites, left out; long: answers of more than 400 wo
 With --citevqa: file; answers: items in it; failed: left out, as errors."""
 
 RUN, QRELS = "run.trec", "qrels.trec"
+TrackYear = Literal["2024", "2025"]
+"""Years of TREC's RAG track."""
 
 
 def export(
@@ -73,7 +75,7 @@ def export(
     trec_rag: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the answers in the form of TREC's RAG track.")
     ] = None,
-    year: Annotated[Literal["2024", "2025"], typer.Option(help="The year of the track, whose forms differ.")] = "2025",
+    year: Annotated[TrackYear, typer.Option(help="The year of the track, whose forms differ.")] = "2025",
     team: Annotated[str | None, typer.Option(metavar="NAME", help="Your tag, which the form of 2025 asks for.")] = None,
     citevqa: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write answers with boxes, as CiteVQA's script reads them.")
@@ -118,7 +120,7 @@ def export(
         _export_boxes(citevqa, citevqa_answers(references, examples, predictions), len(predictions), as_json=as_json)
 
 
-def _tag(run: Path, year: str, team: str | None) -> TrecRagTag:
+def _tag(run: Path, year: TrackYear, team: str | None) -> TrecRagTag:
     if year == "2025" and team is None:
         raise UsageError("the form of 2025 names who answered: give --team NAME, or --year 2024")
     return TrecRagTag(run=column_name(run.name), team=team or "", year=2024 if year == "2024" else 2025)

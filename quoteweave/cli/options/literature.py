@@ -27,7 +27,7 @@ def _read_field(text: str) -> str:
 
 
 class Source(StrEnum):
-    """The sources of the literature."""
+    """The sources of the literature: an enumeration, as typer repeats no option whose type is a Literal."""
 
     SEMANTIC_SCHOLAR = "semantic-scholar"
     OPENALEX = "openalex"

@@ -218,7 +218,7 @@ def _prediction(result: _Result, metadata: _Metadata) -> Prediction:
         outcome="selected" if selected else outcome_of(end_reason),
         selected=selected,
         steps=steps,
-        found=result.is_in_search is not None if tells_if_found else None,
+        found=(result.is_in_search is not None) if tells_if_found else None,
     )
     selected_title = "" if selected is None else selected.title
     return Prediction(

@@ -179,7 +179,7 @@ async def ask_judge(model: ChatModel, messages: Sequence[Message], read: Callabl
             return _parsed_reply(completions, attempt, error=str(failure))
         except UnreadableReply as problem:
             cut_short = completions[-1].finish_reason == "length"
-            error = f"{problem}{' (it was cut short at the limit of tokens)' if cut_short else ''}"
+            error = f"{problem} (it was cut short at the limit of tokens)" if cut_short else str(problem)
             sent = [*messages, *_complaint(completions[-1].text, error)]
     return _parsed_reply(completions, MAX_ATTEMPTS, error=f"the judge's reply cannot be read: {error}")
 

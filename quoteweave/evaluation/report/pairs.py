@@ -56,6 +56,7 @@ class PairLayout(Record):
 
 
 PairName = Literal["multimodal", "image-text", "image-text-full", "thinking", "thinking-full", "fine-tuning"]
+"""The names of `PAIR_LAYOUTS`."""
 _IMAGE_TEXT = PairLayout(
     source="MMDocRAG, arXiv 2505.16470, Table 5",
     first="VLM text",

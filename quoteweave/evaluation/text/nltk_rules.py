@@ -200,9 +200,7 @@ def porter_stem(word: str) -> str:
         return word
     for step in (_plurals, _past_and_progressive, _final_y, _double_suffixes):
         word = step(word)
-    for rules in (_ENDINGS, _LONG):
-        word = _replaced(word, rules)
-    return _final_e(word)
+    return _final_e(_replaced(_replaced(word, _ENDINGS), _LONG))
 
 
 def _consonants(word: str) -> list[bool]:

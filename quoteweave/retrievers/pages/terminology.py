@@ -159,7 +159,8 @@ class Terminology:
             yield expansion.name, asked
         lacking = self._index.in_documents_of(asked) == 0
         for name in expansion.other_names:
-            if expansion.asked == ("".join(word[0] for word in name.casefold().split()),):
+            initials = "".join(word[0] for word in name.casefold().split())
+            if expansion.asked == (initials,):
                 pages = pages_with(tuple(words(name)))
                 yield name, pages[lacking[pages]]
 
