@@ -107,6 +107,11 @@ def deltas(raw: bytes) -> list[Any]:
     return [choice["delta"] for event in events(raw) for choice in event["choices"]]
 
 
+def test_malformed_json_ends_in_the_middle() -> None:
+    with ModelServer([Reply(malformed=True)]) as server, pytest.raises(json.JSONDecodeError):
+        json.loads(read(server, {})[1])
+
+
 def test_a_stream_has_chunks_of_the_sizes_scripted() -> None:
     with ModelServer([Reply(text="Sales grew", sizes=(1, 5), reasoning="hm")]) as server:
         response, raw = read(server, {"model": "m", "stream": True})
