@@ -24,6 +24,10 @@ MIN_STEM = 4
 MIN_PARTICIPLE = 6
 """The least number of letters of a participle without its ending."""
 _PARTICIPLES = ("ad", "id", "at", "it", "ut")
+ENGLISH_PERMISSION = (
+    "allow allows allowed permit permits permitted",
+    "forbid forbids forbidden prohibit prohibits prohibited ban bans banned",
+)
 MIN_SMALL = 2
 """The least number of function words by which a question is taken for one in their language: "Los Angeles" has one."""
 
@@ -151,9 +155,10 @@ def foreign_answer_words(codes: Iterable[str], key: str) -> tuple[str, ...]:
 
 @cache
 def permission_words() -> tuple[tuple[str, str], ...]:
-    """The words of each language for what may be done, and for what may not, separated by spaces."""
+    """The words of each language for what may be done, and for what may not, separated by spaces; of English first."""
     tables = _answer_tables().values()
-    return tuple((" ".join(one.get("allowing", ())), " ".join(one.get("forbidding", ()))) for one in tables)
+    others = ((" ".join(one.get("allowing", ())), " ".join(one.get("forbidding", ()))) for one in tables)
+    return ENGLISH_PERMISSION, *others
 
 
 def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind, list[str]]]:

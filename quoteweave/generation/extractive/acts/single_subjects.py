@@ -8,6 +8,7 @@ from collections.abc import Set
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.foreign_languages import ENGLISH_PERMISSION
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
@@ -57,7 +58,8 @@ _LABEL = lazy_regex(
 _ASKS_IF_I_MAY = lazy_regex(
     r"\W*(?:can|may)\s+(?:I|we|you|one)\s+(?P<verb>bring|take|have|keep|use)\s+(?P<thing>\S.*)", re.IGNORECASE
 )
-_ALLOWED, _HAD = r"(?:allowed|permitted|admitted|forbidden|prohibited|banned)", r"(?:brought|taken|kept|used)"
+_ALLOWED = rf"(?:{'|'.join(' '.join(ENGLISH_PERMISSION).split())}|admitted)"
+_HAD = r"(?:brought|taken|kept|used)"
 _ASKS_IF_IT_MAY = lazy_regex(
     rf"\W*(?:is|are|can|may)\s+(?P<thing>\S.{{0,80}}?)\s+(?:be\s+)?(?P<verb>{_ALLOWED}|(?<=\bbe\s){_HAD})\b",
     re.IGNORECASE,

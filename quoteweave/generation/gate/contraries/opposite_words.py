@@ -47,11 +47,7 @@ _FALLS = (
     "fall falls fell fallen drop drops dropped lower lowered reduce reduces decrease decreases decline declines shrink"
     " shrinks shrank shrunk loss less fewer halve halves halved plunge plunges plunged slump slumps slumped"
 )
-_ENGLISH_PERMISSION = (
-    "allow allows allowed permit permits permitted",
-    "forbid forbids forbidden prohibit prohibits prohibited ban bans banned",
-)
-_MAY, _MAY_NOT = map(" ".join, zip(_ENGLISH_PERMISSION, *permission_words(), strict=True))
+_MAY, _MAY_NOT = map(" ".join, zip(*permission_words(), strict=True))
 _OPPOSITES = (
     (_RISES, _FALLS),
     ("better improve improves improved improvement", "worse worsen worsens worsened impair impairs impaired degrade"),
