@@ -34,7 +34,12 @@ from quoteweave.pipeline.filtered_pages import FilteredPages
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
-from quoteweave.pipeline.whole_document.further_documents import MAX_SEARCHED, add_further_documents, repeated_words
+from quoteweave.pipeline.whole_document.further_documents import (
+    MAX_SEARCHED,
+    find_further,
+    repeated_words,
+    replace_copies,
+)
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind a reranker gets by default.
@@ -202,14 +207,17 @@ class Search:
         if self._collection is None:
             return context
         with state.timed("search"):
-            words_held = repeated_words(state.query.text, context)
+            words_held, further = repeated_words(state.query.text, context), list[Hit]()
             if words_held and self._explains is not None:  # others may have to encode the question again
                 (hits,) = await self._run(state.query, self._retriever.search, [state.query], MAX_SEARCHED, where=where)
-                context = add_further_documents(context, hits, words_held)
+                further = find_further(hits, words_held)
+                context = replace_copies(context, further)
             pages = FilteredPages(self._collection, where)
             for add in (add_introduced, add_front_matter):
                 context = await self._run(state.query, add, state.query.text, context, pages, size)
-            return context
+            known = {hit.quote.document for hit in context.hits}
+            others = tuple(hit for hit in further if hit.quote.document not in known)
+            return context.model_copy(update={"further": others})
 
     async def _expand(self, state: "_SearchState", where: Filter | None) -> None:
         if self._expander is not None:

@@ -94,6 +94,14 @@ def test_what_documents_say_in_the_same_words_of_different_things_stands_togethe
     assert len({cited.document for cited in ask(question, one, other).citations}) == documents
 
 
+def test_what_a_heading_is_about_may_be_forbidden_in_other_words() -> None:
+    denials = ("The tenant shall not keep any animals in the flat.", "No animals can be kept in the flat.")
+    texts = ("Pets may be kept in the flat.", *denials)
+    under = [quote(text, section="Pets", document=f"{at}.md", has_pages=False) for at, text in enumerate(texts)]
+    answer = ask_of("Are pets allowed in the flat?", context(under))
+    assert (len({cited.document for cited in answer.citations}), answer.warnings) == (2, ())
+
+
 def test_what_one_document_repeats_takes_no_room_from_another() -> None:
     places = ("office", "cellar", "office", "attic")
     answer = ask("Where are the keys kept?", *(f"Keys are kept in the {place}." for place in places))
@@ -121,18 +129,39 @@ RENTS = [f"The rent is {rent} euros a month." for rent in (700, 710, 720, 730, 7
             "answered",
             RENTS,
             (
-                "3 other documents say something else on this, such as 3.pdf, 4.pdf and 5.pdf. "
+                "At least 3 other documents say something else on this, such as 3.pdf, 4.pdf and 5.pdf. "
                 "Name one in the question, or ask within it alone.",
             ),
         ),
         (
-            "What is paid as rent by the tenant?",
+            "What amount of rent is paid by the tenant?",
             "located",
-            [f"The tenant pays rent: see annex {letter}." for letter in "ABCDE"],
+            [f"Rent of {rent} is due from the tenant, paid by bank." for rent in (50, 60, 70, 80, 90)],
             (
-                "2 other documents say something else on this, such as 3.pdf and 4.pdf. "
+                "At least 2 other documents say something else on this, such as 3.pdf and 4.pdf. "
                 "Name one in the question, or ask within it alone.",
             ),
+        ),
+        (
+            "When is breakfast served?",
+            "answered",
+            [f"Breakfast is served from 7:30 to 9:30 and costs {cost}." for cost in (5.50, 6.50, 7.50, 8.50)],
+            (),
+        ),
+        (
+            "How many hours is the service of the car?",
+            "located",
+            [
+                f"{text} car."
+                for text in ("The service at 20:02 of the", "Dial 7123 for service of a", "Service 6,", "7,")
+            ],
+            (),
+        ),
+        (
+            "Who is the chair?",
+            "answered",
+            [f"The chair is {name}, from {at} on." for name in ("Ms Alder", "Mr Birch") for at in ("May", "June")],
+            (),
         ),
         ("Who is the chair?", "answered", ["The chair is Ms Alder."] * 2 + ["The chair is Ms Alder from May."], ()),
     ],

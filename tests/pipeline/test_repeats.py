@@ -60,8 +60,26 @@ def test_documents_for_which_a_context_has_no_room_are_known(tmp_path: Path) -> 
         rent = rag.answer_with_context("What is the rent?")
         within = rag.answer_with_context("What is the rent?", where=Filter(documents=("04.md", "05.md")))
     assert (len(rent.answer.citations), len(rent.context.further) >= 20) == (3, True)
-    assert rent.answer.warnings[-1].startswith("27 other documents say something else on this, such as 03.md, ")
+    assert rent.answer.warnings[-1].startswith(
+        "At least 27 other documents say something else on this, such as 03.md, "
+    )
     assert (len(within.context.further), len(within.answer.warnings)) == (0, 1)
+    assert "further" not in rent.context.model_dump(), "a response does not give quotes that the answer does not show"
+
+
+def test_a_document_that_gives_way_to_what_a_heading_introduces_is_known_further(tmp_path: Path) -> None:
+    quotes = [
+        [
+            made_quote("Deposit", layout="title"),
+            made_quote(f"It is {at} euros.").model_copy(update={"section": "Deposit"}),
+        ]
+        for at in range(20)
+    ]
+    with make_collection(tmp_path, {f"{at:02}.md": own for at, own in enumerate(quotes)}) as collection:
+        search = Search(LexicalRetriever(collection), collection=collection)
+        found = run_sync(search.context(Query(text="How much is the deposit?"))).context
+    assert len({hit.quote.document for hit in (*found.hits, *found.further)}) == 20
+    assert {hit.quote.layout for hit in found.further} == {"paragraph"}
 
 
 def test_what_few_of_many_documents_say_otherwise_takes_the_place_of_copies(tmp_path: Path) -> None:

@@ -37,8 +37,7 @@ seconds, warnings; context: texts and images (the hits that marks refer to), rar
 places (which the question refers to and documents have), spellings (of what documents write otherwise), synonyms
 (of words that no page has), introduced (quotes that others introduce), sentence_ends (that stand in the next text),
 cut_sections (texts of sections with more steps), titles (of documents), front_matter (where a question asks for authors
-or the like), structure (of a document whose parts are counted), further (hits of other documents that have as much of
-the question); and trace: how they were found.
+or the like), structure (of a document whose parts are counted); and trace: how they were found.
 
 --events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),
 text (text), citation (citation, right after its mark's text), image (summary, image, citation, right after

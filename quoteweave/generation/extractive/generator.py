@@ -44,8 +44,8 @@ from quoteweave.generation.extractive.procedures import (
 from quoteweave.generation.extractive.selection import (
     SentenceScores,
     StatementCoverage,
-    are_contrary,
     choose_statements,
+    is_contrary_of,
     keep_best_document,
     merge_scores,
     score_sentences,
@@ -69,8 +69,8 @@ from quoteweave.generation.extractive.whole_document.front_matter_answer import 
 )
 from quoteweave.generation.extractive.whole_document.other_documents import (
     asking_too,
-    bearing_as_much,
-    of_further_documents,
+    bearing_otherwise,
+    further_answers,
     other_documents_note,
     stating_otherwise,
 )
@@ -135,8 +135,8 @@ class AnsweredPart:
     """Whether the section that answers it has more statements than these."""
     differing: Sequence[Statement] = ()
     """Cells of tables that give different values for what it asks, so that none of them answers it."""
-    others: Sequence[Statement] = ()
-    """What answers it nearly as well, be it shown or not."""
+    otherwise: Sequence[str] = ()
+    """The documents that say something else, but are not shown."""
 
 
 class ExtractiveGenerator:
@@ -251,8 +251,9 @@ class ExtractiveGenerator:
         kept, differs = keep_best_document(chosen, part.terms)
         kept = chosen if len(sections) > 1 else kept
         if kept and others and context.further:
-            others += self._answer_part(part, of_further_documents(context)).others
-        return AnsweredPart(part, kept, differs=differs, has_more=has_more, differing=differing, others=others)
+            others += further_answers(part.terms, part.weights, context, self.max_characters)
+        otherwise = stating_otherwise(kept, others, part.terms, by_heading=bool(sections)) if kept else []
+        return AnsweredPart(part, kept, differs=differs, has_more=has_more, differing=differing, otherwise=otherwise)
 
     def _statements(
         self, part: QuestionPart, context: Context, rows: Sequence[tuple[FoundRow, ...]]
@@ -302,14 +303,14 @@ class ExtractiveGenerator:
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         chosen = choose_statements(answering, scores, part.terms, limits=limits, keep=self.keep)
         otherwise = [one for one in answering if states_otherwise(chosen[0], one, part.terms)] if chosen else []
-        otherwise += [one for one in statements if chosen and _denies_answer(one, chosen[0], criteria)]
+        otherwise += [one for one in statements if chosen and _denies_answer(one, chosen[0], part.terms, criteria)]
         good = [one for one, score in zip(answering, scores, strict=True) if score >= self.keep * max(scores)]
         return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], differing, good
 
 
-def _denies_answer(statement: Statement, answer: Statement, criteria: AnswerCriteria) -> bool:
+def _denies_answer(statement: Statement, answer: Statement, question: QuestionTerms, criteria: AnswerCriteria) -> bool:
     """Whether a statement of another document states the contrary of an answer, and that would answer in its place."""
-    if statement.quote.document == answer.quote.document or not are_contrary(statement, answer):
+    if statement.quote.document == answer.quote.document or not is_contrary_of(statement, answer, question):
         return False
     return criteria.answers(statement.model_copy(update={"text": answer.text, "words": answer.words}))
 
@@ -320,8 +321,7 @@ def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
     differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(each, "numbers") for each in asked)
     goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
     cited = {one.quote.document for part in parts for one in part.statements}
-    others = [one for part in parts for one in stating_otherwise(part.statements, part.others, part.question.terms)]
-    note = other_documents_note([one for one in others if one not in cited])
+    note = other_documents_note(one for part in parts for one in part.otherwise if one not in cited)
     return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on, *note)
 
 
@@ -350,7 +350,7 @@ def _located_answer(question: str, context: Context, scores: SentenceScores, par
     warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]
     warnings += [TABLES_DIFFER] if differing else []
     warnings += [UNCERTAIN_HEAD] if uncertain else []
-    warnings += other_documents_note(bearing_as_much(terms, context, places))
+    warnings += other_documents_note(bearing_otherwise(terms, context, places))
     return build_answer(
         question, compose_places(places, terms), context, model=EXTRACTIVE, status="located", warnings=tuple(warnings)
     )

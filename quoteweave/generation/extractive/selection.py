@@ -8,16 +8,17 @@ import itertools
 import math
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
+from quoteweave.core.text.foreign_languages import permission_words
 from quoteweave.core.text.question_analysis import with_words_alike
-from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.acts.told_amounts import new_numbers
+from quoteweave.core.text.tokens import has_digit, words
+from quoteweave.generation.extractive.acts.told_amounts import new_facts, new_numbers
 from quoteweave.generation.extractive.answer_kinds import counted_numbers
 from quoteweave.generation.extractive.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement, is_headed_by
@@ -39,6 +40,8 @@ IN_QUOTE = 0.5
 
 ADJACENCY_BONUS = 0.2
 NUMBER_BONUS = 0.15
+ENOUGH_TOGETHER = 2
+"""A sentence that has at least so many words of a question, and none is lacking, does not have them by chance."""
 RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
 """Bonus for a statement under a heading that is the question, or what it asks about."""
@@ -48,10 +51,9 @@ _ASKS_PAST_ACT = lazy_regex(
     r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",
     re.IGNORECASE,
 )
+_PERMISSION = " ".join(" ".join(pair) for pair in permission_words())
 _PERMITS = lazy_regex(
-    r"\b(?:may|can(?:not)?|must\s+not|allow(?:s|ed)?|permit(?:s|ted)?|welcome|forbidden|prohibited|banned"
-    r"|darf|dürfen|erlaubt|gestattet|verboten|untersagt)\b",
-    re.IGNORECASE,
+    rf"\b(?:may|can(?:not)?|(?:must|shall)\s+not|welcome|{'|'.join(_PERMISSION.split())})\b", re.IGNORECASE
 )
 
 
@@ -135,23 +137,71 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
 
 
 def _gives_other_numbers(first: Statement, second: Statement, question: QuestionTerms) -> bool:
-    """Whether statements of two documents give numbers that are not in the question, and none that both give."""
-    if first.quote.document == second.quote.document:
+    """Whether statements of two documents give numbers that are not in the question, and no value that both give."""
+    if first.quote.document == second.quote.document or question.analysis.asks == "person":
         return False
-    numbers, others = new_numbers(first, question), new_numbers(second, question)
-    return bool(numbers and others) and numbers.isdisjoint(others)
+    values, others = _values(first, question), _values(second, question)
+    return all(new_numbers(one, question) for one in (first, second)) and values.isdisjoint(others)
+
+
+def _values(statement: Statement, question: QuestionTerms) -> frozenset[Hashable]:
+    """The numbers that a statement gives, or the names, if a person is asked for; if a time is, times, or else numbers.
+
+    A price is no time.
+    """
+    if question.analysis.asks == "person":
+        return frozenset(word for name in new_names(statement, question) for word in name)
+    asks_time = question.analysis.asks == "date"
+    facts, amounts = new_facts(statement.text, question.analysis.text)
+    times = frozenset[Hashable](minutes for _, minutes in facts.clocks).union(
+        (d.year, d.month, d.day) for d in facts.dates
+    )
+    numbers = frozenset[Hashable](one.value for one in amounts if not (one.year or (asks_time and one.is_money)))
+    return (asks_time and times) or numbers
+
+
+def says_same(first: Statement, second: Statement, question: QuestionTerms) -> bool:
+    """Whether two statements give the same value, both allow or both forbid it, or one only says more."""
+    if denies(first.text) == denies(second.text):
+        if question.analysis.asks == "yes_or_no" and all(_PERMITS.search(one.text) for one in (first, second)):
+            return True
+        own, its = (frozenset(each.words).difference(question.terms) for each in (first, second))
+        if own <= its or its <= own:
+            return True
+    return not _values(first, question).isdisjoint(_values(second, question))
+
+
+def says_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
+    """Whether statements of two documents give other values, are contrary, or differ in one place alone."""
+    values, others = _values(first, question), _values(second, question)
+    return bool(values and others and values.isdisjoint(others)) or _says_otherwise(first, second, question)
+
+
+def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement is the contrary of another: also if one allows what is asked about, and one forbids it.
+
+    The first must have all words of what is asked about, or the heading above it the only one.
+    """
+    asked, heading = frozenset(subject_terms(question)).difference(words(_PERMISSION)), words(first.quote.section or "")
+    said = frozenset(heading).union(first.words if len(asked) >= ENOUGH_TOGETHER else ())
+    is_of_it = bool(asked) and with_words_alike(said, asked) >= asked
+    return are_contrary(first, second) or (is_of_it and _permit_differently(first, second))
+
+
+def _permit_differently(first: Statement, second: Statement) -> bool:
+    """Whether both tell what is allowed, and only one denies it: "Nobody may smoke", "Smoking is permitted"."""
+    return denies(first.text) != denies(second.text) and all(_PERMITS.search(one.text) for one in (first, second))
 
 
 def _says_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
-    """Whether one of two documents states the contrary of the other, or differs from it in one place alone.
-
-    Of two texts that tell whether something is allowed, one may deny it with other words: "Nobody may smoke".
-    """
+    """Whether one of two documents states the contrary of the other, or differs from it in one place alone."""
     if first.quote.document == second.quote.document:
         return False
-    if all(_PERMITS.search(one.text) for one in (first, second)) and denies(first.text) != denies(second.text):
-        return True
-    return are_contrary(first, second) or _differ_in_one_place(first, second, question)
+    return (
+        _permit_differently(first, second)
+        or are_contrary(first, second)
+        or _differ_in_one_place(first, second, question)
+    )
 
 
 def are_contrary(first: Statement, second: Statement) -> bool:
@@ -172,6 +222,10 @@ def _differ_in_one_place(first: Statement, second: Statement, question: Question
     places = [" ".join(text[: len(text) - end]) for text in ends]
     if not all(places):
         return any(places) and denies(first.text) != denies(second.text)
+    if question.analysis.asks in ("date", "person"):
+        values, others = _values(first, question), _values(second, question)
+        if values & others or (question.analysis.asks == "date" and has_digit("".join(places)) and not values | others):
+            return False
     words_there = [set(words(place)) for place in places]
     is_short = max(len(place.split()) for place in places) <= start + end
     return (

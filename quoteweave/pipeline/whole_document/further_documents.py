@@ -1,4 +1,4 @@
-"""Adds to a context a quote of each further document that has as much of the question as the best quote found.
+"""Finds a quote of each further document that has as much of the question as the best quote of a context.
 
 A context has room for some quotes. Where these are of documents that are alike, such as leases, there may be others
 that say as much, and an answer must not look as if these were all.
@@ -7,47 +7,52 @@ that say as much, and an answer must not look as if these were all.
 from collections.abc import Sequence
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Hit, copy_key
+from quoteweave.core.records import WITHOUT_STATEMENTS, Hit, copy_key
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.generation.extractive.locating import MAX_PLACES
-from quoteweave.generation.extractive.whole_document.other_documents import MAX_DOCUMENTS, has_words
-from quoteweave.generation.relevance import question_terms, subject_terms, words_with_headings
+from quoteweave.generation.extractive.whole_document.other_documents import has_all
+from quoteweave.generation.relevance import coverage, question_terms, subject_terms, weigh_terms, words_with_headings
 
 MAX_SEARCHED = 200
 """How many quotes are searched for further documents, at most."""
+MAX_FURTHER = 30
+"""How many further documents are read, at most."""
+MIN_HELD = 0.6
+"""The least share of the question's weight, by the rarity of its words, that the best quote has."""
 
 
 def repeated_words(question: str, context: Context) -> frozenset[str]:
-    """The words of the question in the best quote, if more documents than an answer shows have them all; else none."""
+    """The words of the question in the best quote, if more documents than an answer shows have them all; else none.
+
+    There are none either if they have less of its weight than `MIN_HELD`.
+    """
     if len({hit.quote.document for hit in context.hits}) <= MAX_PLACES:
         return frozenset()
-    subject = frozenset(subject_terms(question_terms(question)))
-    held = [with_words_alike(words_with_headings(hit.quote), subject) & subject for hit in context.hits]
+    terms, texts = question_terms(question), [words_with_headings(hit.quote) for hit in context.hits]
+    subject = frozenset(subject_terms(terms))
+    held = [with_words_alike(words_of_text, subject) & subject for words_of_text in texts]
     most = max(held, key=len, default=frozenset[str]())
     documents = {hit.quote.document for hit, own in zip(context.hits, held, strict=True) if own >= most}
-    return most if len(documents) > MAX_PLACES else frozenset()
+    weights = weigh_terms(terms, texts, context.rarity)
+    enough = coverage(weights, most) >= MIN_HELD * coverage(weights, subject)
+    return most if enough and len(documents) > MAX_PLACES else frozenset()
 
 
-def add_further_documents(context: Context, found: Sequence[Hit], words_held: frozenset[str]) -> Context:
-    """Return the context with the best of these hits, in their order, of each further document, if it has these words.
-
-    They are its `further` hits; the first of them take the place of texts that only repeat those of other documents.
-    """
-    known, best = {hit.quote.document for hit in context.hits}, dict[str, Hit]()
+def find_further(found: Sequence[Hit], words_held: frozenset[str]) -> list[Hit]:
+    """The best of these hits of each document, in their order, that has these words and may have statements."""
+    best = dict[str, Hit]()
     for hit in found:
-        best.setdefault(hit.quote.document, hit)
-    further = [hit for name, hit in best.items() if name not in known and has_words(hit.quote, words_held)]
-    context = _without_copies(context, [hit for hit in further if hit.quote.kind == "text"])
-    held_now = {hit.quote.document for hit in context.hits}
-    kept = [hit for hit in further if hit.quote.document not in held_now]
-    return context.model_copy(update={"further": tuple(kept[: MAX_DOCUMENTS + 1])})
+        if hit.quote.layout not in WITHOUT_STATEMENTS and has_all(words_with_headings(hit.quote), words_held):
+            best.setdefault(hit.quote.document, hit)
+    return list(best.values())[:MAX_FURTHER]
 
 
-def _without_copies(context: Context, further: Sequence[Hit]) -> Context:
+def replace_copies(context: Context, further: Sequence[Hit]) -> Context:
     """The context with texts of further documents in place of those that repeat a text of another document."""
-    first: dict[str, Hit] = {}
+    first, known = dict[str, Hit](), {hit.quote.document for hit in context.hits}
     spare = [hit for hit in context.texts if first.setdefault(copy_key(hit.quote), hit) is not hit]
-    others = [hit for hit in further if first.setdefault(copy_key(hit.quote), hit) is hit]
+    texts = (hit for hit in further if hit.quote.kind == "text" and hit.quote.document not in known)
+    others = [hit for hit in texts if first.setdefault(copy_key(hit.quote), hit) is hit]
     dropped = {hit.quote.id for hit in spare[::-1][: len(others)]}
     filled = [hit for hit in context.texts if hit.quote.id not in dropped] + others[: len(spare)]
     ranked = [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(filled, start=1)]
