@@ -7,7 +7,7 @@ never closed and would swallow what follows, or that HTML does not have ("<your 
 import json
 import re
 import tomllib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.html import KNOWN_NAMES, SWALLOWING, html_blocks
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
-from quoteweave.documents.reflow.text_files import read_text
+from quoteweave.documents.reflow.text_files import read_text, without_unstorable
 
 if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
@@ -81,20 +81,22 @@ def _without_front_matter(text: str) -> tuple[str, list[str], str, tuple[str, ..
     fields = _fields(matter[1] or matter[2] or "", is_toml=matter[2] is not None)
     if not fields:
         return "", [], text, ()
-    is_prose = any(_is_prose(value) for name, value in fields.items() if name not in ("title", *_READ_FIELDS))
+    others = (texts for name, texts in fields.items() if name not in ("title", *_READ_FIELDS))
+    is_prose = any(len(each.split()) >= _PROSE_WORDS for texts in others for each in texts)
     unread = (
         ("What its front matter says was not read, but for a title, authors, date and abstract.",) if is_prose else ()
     )
-    said = [f"{name}: {_value_of(fields[name])}" for name in _READ_FIELDS if fields.get(name)]
-    return _value_of(fields.get("title", "")), said, text[matter.end() :], unread
+    said = [f"{name}: {', '.join(fields[name])}" for name in _READ_FIELDS if fields.get(name)]
+    return ", ".join(fields.get("title", ())), said, text[matter.end() :], unread
 
 
-def _fields(matter: str, *, is_toml: bool) -> Mapping[str, object]:
-    """The fields of YAML or TOML; none if it is neither, or repeats parts of itself, which may be without end."""
+def _fields(matter: str, *, is_toml: bool) -> Mapping[str, Sequence[str]]:
+    """The texts of each field of YAML or TOML; none if it is neither, or repeats parts of itself, perhaps endlessly."""
     import yaml
 
     # Many write values with colons ("Depth: A Study"), which YAML only allows in quotation marks.
-    for text in (matter, _PLAIN_VALUE.sub(lambda field: field[1] + json.dumps(field[2]), matter)):
+    quoted = [] if is_toml else [_PLAIN_VALUE.sub(lambda field: field[1] + json.dumps(field[2]), matter)]
+    for text in (matter, *quoted):
         try:
             if is_toml:
                 fields = tomllib.loads(text)
@@ -102,25 +104,24 @@ def _fields(matter: str, *, is_toml: bool) -> Mapping[str, object]:
                 return {}
             else:
                 fields = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts of values
-        except (yaml.YAMLError, tomllib.TOMLDecodeError, RecursionError):
+            if isinstance(fields, dict):
+                return {str(name).casefold(): list(_texts(value)) for name, value in fields.items()}
+            return {}
+        except (yaml.YAMLError, ValueError, OverflowError, RecursionError):  # both raise these for numbers and escapes
             continue
-        return {str(name).casefold(): value for name, value in fields.items()} if isinstance(fields, dict) else {}
     return {}
 
 
-def _value_of(value: object) -> str:
-    """The text of a value; the items of a list are joined by commas."""
+def _texts(value: object) -> Iterator[str]:
+    """The texts of a value, and of what it contains, those of mappings with their names."""
     if isinstance(value, dict):
-        return " ".join(f"{name}: {_value_of(each)}" for name, each in value.items())
-    if isinstance(value, list):
-        return ", ".join(filter(None, map(_value_of, value)))
-    return " ".join(str(value).split())
-
-
-def _is_prose(value: object) -> bool:
-    if isinstance(value, (dict, list)):
-        return any(map(_is_prose, value.values() if isinstance(value, dict) else value))
-    return len(str(value).split()) >= _PROSE_WORDS
+        for name, each in value.items():
+            yield from (f"{name}: {text}" for text in _texts(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif text := " ".join(without_unstorable(str(value)).split()):  # which escapes may stand for
+        yield text
 
 
 def _html(text: str) -> tuple[str, tuple[str, ...]]:
