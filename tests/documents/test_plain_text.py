@@ -237,8 +237,8 @@ def test_other_text_with_tabs_and_bars_is_no_table(file: Path, text: str) -> Non
 
 
 def test_what_a_terminal_is_told_is_no_text(file: Path) -> None:
-    file.write_text("N\bNA\bAM\bME\bE\n\n_\bf_\bi is \x1b[1;31mred\x1b[0m 5\b\n")
-    assert [quote.text for quote in parse_text(file).quotes] == ["NAME", "fi is red 5\b"]
+    file.write_text("N\bNA\bAM\bME\bE\n\n_\bf_\bi is \x1b[1;31mred\x1b[0m o\b_n 6\b5 \b.\b\n")
+    assert [quote.text for quote in parse_text(file).quotes] == ["NAME", "fi is red on 5 ."]
 
 
 def test_pages_and_paragraphs_end_where_their_own_signs_say(file: Path) -> None:

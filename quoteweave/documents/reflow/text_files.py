@@ -48,9 +48,10 @@ _UNDERLINED = lazy_regex(
     r"(?:(?P<above>[=~^*#+\"`-])(?P=above)+\n)?(?P<title>[^\n]*)\n"
     r"(?P<line>(?P<mark>[=~^*#+\"`-])(?P=mark)+)(?:\n|\Z)"
 )
+# What a terminal or printer is told: to strike a letter twice ("N\bN", as bold), over a line or over another letter, of
+# which the last is shown, or to change colours.
+_CONTROLS = lazy_regex(r"\x08_|_\x08(?=\S)|([^\n\x08])\x08(?=\1|[^\W_])|\x08|\x1b\[[\d;?]{0,20}[A-Za-z]")
 # Ends of pages and paragraphs, and of lines, that are no line ends of files.
-# What a terminal or printer is told: to strike a letter twice ("N\bN", as bold) or over a line, or to change colours.
-_CONTROLS = lazy_regex(r"([^\n])\x08(?=\1)|_\x08(?=\S)|\x1b\[[\d;?]{0,20}[A-Za-z]")
 _BREAKS = {"\f": "\n\n", "\u2029": "\n\n", "\u2028": "\n", "\x85": "\n", "\v": "\n"}
 # "1. SCOPE", "IV. SCOPE", "CHAPTER 1", "BOOK II: SCOPE".
 _NUMBERED = lazy_regex(r"\s*(?:\d{1,2}[.)]?\s|[IVX]{1,5}[.)]\s|[^\W\d_]+\s+(?:\d{1,2}|[IVX]{1,5})(?:[.:)–—-]|\s*\Z))")
