@@ -83,6 +83,18 @@ def test_marks_stand_beside_punctuation(tmp_path: Path) -> None:
     assert read(tmp_path, text)[0] == "See (old), „new“-crane: quay; map (https://merrow.example)!"
 
 
+def test_markup_in_columns_does_not_move_those_to_the_right(tmp_path: Path) -> None:
+    rows = ("===========  ====  ==", "*a* ``b``    [1]_  c", "d\\_e :f:`g`  *h*   i", "===========  ====  ==")
+    assert read(tmp_path, "\n".join((rows[0], "Name         Note  No", *rows)))[0] == (
+        "Name | Note | No\na b | [1] | c\nd_e g | h | i"
+    )
+
+
+def test_directives_and_lines_that_end_with_backslashes_stay_apart(tmp_path: Path) -> None:
+    text = ".. class:: A\n   :final:\n.. class:: B\n\n   run \\\n     --it"
+    assert read(tmp_path, text)[0] == "A\n\nB\n\n   run \\\n     --it"
+
+
 def test_roles_notes_and_escapes(tmp_path: Path) -> None:
     text = "2\\ :sup:`n`, H\\ :sub:`2`\\ O and 1\\ :sup:`st` of it [1]_ and [Row57]_: \\*no mark\\*, ``a\\ b``"
     assert read(tmp_path, text)[0] == "2ⁿ, H₂O and 1st of it [1] and [Row57]: *no mark*, a\\ b"
@@ -110,6 +122,7 @@ def test_nothing_is_a_mark_in_a_literal_block(tmp_path: Path) -> None:
             (LEFT_OUT,),
         ),
         (".. list-table::\n\n   No *rows*.\n", "   No rows.", ()),
+        (".. csv-table::\n\n   May, 3, 4, 5, 6\n   June\n   July\n", "   May, 3, 4, 5, 6\n   June\n   July", ()),
         (".. csv-table:: Ships\n   :file: a.csv\n\n   May, 3\n", "Ships", (LEFT_OUT,)),
         (".. raw:: html\n\n   <b>May</b>\n\nJune\n", "June", (RAW_LEFT_OUT,)),
         ("..\n\n   All ships float.\n", "   All ships float.", ()),

@@ -39,13 +39,16 @@ _UP_TO_TEXT = lazy_regex(r"[ \t]*(?:(?:[-*+•]|\(?(?:\d+|[A-Za-z#])[.)])[ \t]+)
 # is itself quoted ('"*"') opens nothing.
 _QUOTED = "|".join(rf"(?<={re.escape(left)})[*`]{{1,2}}{re.escape(right)}" for left, right in ('""', "''", "()", "[]"))
 _INLINE = lazy_regex(
-    rf"\\(?P<escaped>[\s*`_|:\\])|(?<![\w!#$%&)*+,.;=>?@\\\]^`|}}~])(?!{_QUOTED})(?:"
+    rf"\\(?P<escaped>[ \t*`_|:\\])|(?<![\w!#$%&)*+,.;=>?@\\\]^`|}}~])(?!{_QUOTED})(?:"
     r"``(?P<literal>(?!\s)[^`\n]++)(?<!\s)``"
     r"|\[(?P<note>[\w#*.-]{1,60})\]_"
     r"|(?::(?P<role>[\w:+.-]{1,40}):)?`(?!\s)[~!]?(?P<text>[^`<>]{1,300}+)(?:<(?P<target>[^`<>]{1,300}+)>)?(?<!\s)`(?P<link>__?)?"
     r"|\*\*(?P<strong>[^\s*][^*\n]{0,200}+)(?<!\s)\*\*|\*(?P<emphasis>[^\s*][^*\n]{0,200}+)(?<!\s)\*"
     r")(?![\w#$%&(*+<=@\[^`{|~])"
 )
+# The border of a table without bars, and what is moved by markup that is left out: all up to the next gap.
+_COLUMNS = lazy_regex(r"^[ ]*=+(?:[ ]+=+)+[ ]*$", re.MULTILINE)
+_MOVED = lazy_regex(r"\x00+(?:[^\s\x00]+|[^\S\n](?!\s)|\x00+)*+")
 _RAISING = {"sup": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub"}
 _ADDRESS = lazy_regex(r"(?:https?|mailto):")
 _ROW = lazy_regex(r"[*+-] +(?P<cell>[*+-])(?:\s|\Z)")
@@ -60,7 +63,7 @@ def parse_restructured_text(path: Path) -> ParsedDocument:
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
     reader = _Reader()
     plain = "\n".join(
-        block if is_literal else _INLINE.sub(_said, block)
+        block if is_literal else _in_columns(_INLINE.sub(_said_in_place, block))
         for is_literal, lines in groupby(reader.lines(text), itemgetter(0))
         for block in ("\n".join(line for _, line in lines),)
     )
@@ -88,7 +91,10 @@ class _Reader:
                 continue
             field = _FIELD.fullmatch(line)
             if self._directive and field is not None and indent > self._indent:
-                self._read_option(field)
+                if self._table is None:
+                    yield False, ""
+                else:
+                    self._read_option(field["name"], field["said"] or "", self._table[1])
                 continue
             self._directive = ""
             if self._table is not None:
@@ -104,7 +110,10 @@ class _Reader:
         yield from self._end_table()
 
     def _end_table(self) -> Iterator[tuple[bool, str]]:
-        """The open table as rows of cells between bars, or, if it has only one or cannot be read, as its lines."""
+        """The open table as rows of cells between bars.
+
+        If it has only one, cannot be read, or lacks most of its cells, it is read as its lines.
+        """
         if self._table is None:
             return
         (name, options, lines), self._table = self._table, None
@@ -113,7 +122,7 @@ class _Reader:
             for row in (_list_rows(lines) if name == "list-table" else _csv_rows(lines, options))
         ]
         columns = max(map(len, rows), default=0)
-        if len(rows) < 2 or columns < 2:
+        if len(rows) < 2 or columns < 2 or len(rows) * columns > 2 * sum(map(len, rows)):
             yield from _Reader(self.left_out).lines("\n".join((options.get("header", ""), *lines)))
             return
         head, *below = ("| " + " | ".join(row + [""] * (columns - len(row))) + " |" for row in rows)
@@ -130,13 +139,11 @@ class _Reader:
             self._skipped = None
         return not ends
 
-    def _read_option(self, field: "re.Match[str]") -> None:
-        if self._table is None:
-            return
-        if field["name"] in ("file", "url"):
+    def _read_option(self, name: str, said: str, options: dict[str, str]) -> None:
+        if name in ("file", "url"):
             self.left_out[LEFT_OUT] = None
             self._skipped = self._indent
-        self._table[1][field["name"]] = field["said"] or ""
+        options[name] = said
 
     def _read_line(self, line: str, indent: int, field: "re.Match[str] | None") -> str:
         if (directive := _DIRECTIVE.fullmatch(line)) is not None:
@@ -199,6 +206,22 @@ def _csv_rows(lines: Sequence[str], options: Mapping[str, str]) -> list[list[str
         return [row for row in reader if any(row)]
     except (csv.Error, TypeError):  # an option that is no single character
         return []
+
+
+def _said_in_place(mark: "re.Match[str]") -> str:
+    """The text that the markup shows, and as many NULs as it is shorter."""
+    said = _said(mark)
+    return said if "\n" in mark[0] else said.ljust(len(mark[0]), "\0")
+
+
+def _in_columns(text: str) -> str:
+    """The text without NULs; spaces stand for them before the next gap of a table, whose columns stay in place."""
+    return "\n\n".join(
+        _MOVED.sub(lambda cell: cell[0].replace("\0", "") + " " * cell[0].count("\0"), part)
+        if _COLUMNS.search(part)
+        else part.replace("\0", "")
+        for part in text.split("\n\n")
+    )
 
 
 def _said(mark: "re.Match[str]") -> str:
