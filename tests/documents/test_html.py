@@ -455,10 +455,11 @@ def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
     ]
     html = (
         "<p>2<sup>n</sup> of x<sub><i>i</i></sub> = e<sup>n−1</sup>, a<sub>ij</sub>, T<sub>b</sub>, e<sup>2πi</sup>, "
-        "y<sup>k<sub>1</sub></sup>, Lee<sup>a,b</sup>; T<sub>max</sub>, M<sup>me</sup>, b<sup>*</sup>"
+        "y<sup>k<sub>1</sub></sup>, Lee<sup>a,b</sup>; T<sub>max</sub>, M<sup>me</sup>, b<sup>*</sup>, "
+        "9<sup>1/2</sup>, 9<sup>0.5</sup>, K<sub>d </sub>is"
     )
     assert said(html) == [
-        ("paragraph", "2ⁿ of xᵢ = eⁿ⁻¹, aᵢⱼ, T_b, e^(2πi), yᵏ₁, Leeᵃ,ᵇ; Tmax, Mme, b*"),
+        ("paragraph", "2ⁿ of xᵢ = eⁿ⁻¹, aᵢⱼ, T_b, e^(2πi), yᵏ₁, Leeᵃ,ᵇ; Tmax, Mme, b*, 9^(1/2), 9^(0.5), K_d is"),
     ]
 
 

@@ -16,6 +16,8 @@ _FORMULA = {
     tag: lazy_regex(rf"(?!\s*[^\W\d_]{{{word},}}\s*\Z)(?:[\s\d.,/()+−–=-]|[^\W\d_]{{1,2}}(?![^\W\d_]))+")
     for tag, word in (("sup", 2), ("sub", 3))
 }
+# Signs within a formula that have no raised form: "¹/²" would be half of a note.
+_INNER = lazy_regex(r"[./]\S")
 # The signs before parts of a formula, by the elements that contain them; the first part is before all.
 _SIGNS = {
     **{"mfrac": ["/"], "msup": ["^"], "msub": ["_"], "msubsup": ["_", "^"], "mroot": ["^1/"]},
@@ -124,14 +126,15 @@ class SetApartText:
 
 
 def raised(text: str, tag: str) -> str:
-    """A formula raised ("sup") or lowered ("sub"): "ⁿ⁺¹"; marked if a letter has no such form: "_b", "^(2π)".
+    """A formula raised ("sup") or lowered ("sub"): "ⁿ⁺¹"; marked if a sign has no such form: "_b", "^(2π)", "^(1/2)".
 
     What contains words stays as it is.
     """
     table = _RAISED[tag]
     if not _FORMULA[tag].fullmatch(text):
         return text
-    if all(ord(sign) in table or not sign.isalpha() for sign in text):
-        return text.translate(table)
     formula = text.strip()
-    return ("^" if tag == "sup" else "_") + (formula if len(formula) == 1 else f"({formula})")
+    if _INNER.search(formula) or any(sign.isalpha() and ord(sign) not in table for sign in formula):
+        shown = ("^" if tag == "sup" else "_") + (formula if len(formula) == 1 else f"({formula})")
+        return text.replace(formula, shown)
+    return text.translate(table)
