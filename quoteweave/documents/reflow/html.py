@@ -145,12 +145,13 @@ def _read(encoded: bytes, reader: "_Reader") -> None:
 
 
 class _Open(NamedTuple):
-    """An open element: what it is read as, why its words may be wrong, and where a formula that it draws may begin."""
+    """An open element: what it is read as, why its words may be wrong, where a formula that it draws may begin."""
 
     tag: str
     is_inline: bool
     doubt: str | None = None
     drawn_from: int | None = None
+    is_struck: bool = False
 
 
 class _Reader:
@@ -212,6 +213,7 @@ class _Reader:
             if "alttext" not in attributes:  # such an element is left out but for that
                 self._open.setdefault(tag, []).append(opened)
                 self._doubts += filter(None, (opened.doubt,))
+                self._text += [self._set_apart.start("s")] if opened.is_struck else []
         if is_inline:
             self._start_inline(shown, attributes)
         else:
@@ -224,7 +226,9 @@ class _Reader:
         is_inline = shown in _INLINE or tag.startswith("mjx-") or (own != "" and own not in KNOWN_NAMES - _INLINE)
         drawn_from = len(self._text) if is_inline and attributes.get("aria-hidden") == "true" else None
         signs = "a font of other signs" if shown == "wingdings" else None
-        return _Open(shown, is_inline, "styles that hide them" if is_unseen(tag, attributes) else signs, drawn_from)
+        doubt = "styles that hide them" if is_unseen(tag, attributes) else signs
+        is_struck = shown != "s" and self._styles.strike_out(tag, attributes)
+        return _Open(shown, is_inline, doubt, drawn_from, is_struck)
 
     def _is_dropped(self, tag: str) -> bool:
         """Whether an element is left out; not the button of a heading, which folds what is below and has its words."""
@@ -240,8 +244,7 @@ class _Reader:
     def data(self, text: str) -> None:
         if self._dropped is None:
             text = self._set_apart.shown(text if text.isascii() else _INVISIBLE.sub("", text))
-            if (self._is_after_formula or self._drawn_from is not None) and not text.isspace():
-                self._is_after_formula, self._drawn_from = False, None
+            self._is_after_formula, self._drawn_from = False, None
             if self._doubts and self._pictures is not None and _WORD.search(text):
                 self._pictures.doubt(self._doubts[-1])
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
@@ -268,12 +271,13 @@ class _Reader:
 
     def _end_element(self, tag: str) -> str:
         """End an element that is read, and return what it was read as."""
-        shown, is_inline, drawn_from = tag, tag in _INLINE, None
+        shown, is_inline, drawn_from, is_struck = tag, tag in _INLINE, None, False
         if (same := self._open.get(tag)) is not None:
-            shown, is_inline, doubt, drawn_from = same.pop()
+            shown, is_inline, doubt, drawn_from, is_struck = same.pop()
             del self._doubts[len(self._doubts) - (doubt is not None) :]
             if not same:
                 del self._open[tag]
+        self._text += [self._set_apart.end("s")] if is_struck else []
         if tag == "ruby":
             self._rubies = max(0, self._rubies - 1)
         elif not is_inline:

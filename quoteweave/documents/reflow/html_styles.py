@@ -157,15 +157,24 @@ class PageStyles:
         """
         if "role" in attributes and tag not in _OF_TABLES and (role := _BY_ROLE.get(attributes["role"])):
             return role
-        style, face = attributes.get("style", ""), attributes.get("face", "")
-        if tag not in _PLAIN or not (style or face or self._effects):
+        if tag not in _PLAIN:
             return tag
+        return next(filter(None, self._effects_on(tag, attributes).values()), tag)
+
+    def strike_out(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Whether styles strike out the words of an element."""
+        return self._effects_on(tag, attributes).get("text-decoration") == "s"
+
+    def _effects_on(self, tag: str, attributes: Mapping[str, str]) -> dict[str, str]:
+        style, face = attributes.get("style", ""), attributes.get("face", "")
+        if not (style or face or self._effects):
+            return {}
         names = {tag, f"#{attributes.get('id', '').lower()}"}
         names.update(f".{each}" for each in attributes.get("class", "").lower().split())
         effects = _effects_of(f"font-family:{face};")
         for _, _, each in sorted(rule for name in names for rule in self._effects.get(name, ()) if rule[1] <= names):
             effects |= each
-        return next(filter(None, (effects | _effects_of(style)).values()), tag)
+        return effects | _effects_of(style)
 
 
 def _effects_of(declarations: str) -> dict[str, str]:
