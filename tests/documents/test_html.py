@@ -495,6 +495,7 @@ def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
             ["She said “never” on the donkey, here; in Ys now"],
         ),
         ("<table><tr><td><pre>1\n2</pre><td><pre>a = 1\nb = 2</pre></table>", ["1\n2", "a = 1\nb = 2"]),
+        ("<table><tr><th>Ships<td>May<br>June</table>", ["Ships | May June"]),
         (
             "<h2>Trade<b>[<a href=e>edit</a> | <a href=s>source</a>]</b></h2><h2>A [<a href=n>b</a>] c</h2>"
             "<h2><a href=d>#[doc]</a></h2>",

@@ -102,10 +102,10 @@ class OpenContainer:
         return self._captioned(" ".join(self.captions))
 
     def _arranges_page(self) -> bool:
-        """Whether it sets blocks side by side: so does a row alone whose cells have several lines, as numbered code."""
-        return self.arranges_page or (
-            len(self.rows) == 1 and any("\n" in text for cell in self.rows[0] for text in cell.paragraphs)
-        )
+        """Whether it sets blocks side by side: as a row alone without headers that has several lines: numbered code."""
+        if self.arranges_page or len(self.rows) != 1 or any(cell.is_header for cell in self.rows[0]):
+            return self.arranges_page
+        return any("\n" in text for cell in self.rows[0] for text in cell.paragraphs)
 
     def _table(self) -> FlowBlock:
         text = "\n".join(" | ".join(row) for row in expand_spans(self.rows, self.group_starts) if any(row))
