@@ -11,19 +11,20 @@ import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.question_analysis import (
+    AnswerType,
     QuestionAnalysis,
     analyse_question,
     interrogative_words,
     request_words,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words
+from quoteweave.core.text.question_words import Quantity, asked_quantity, denying_words, light_words
 from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
@@ -109,6 +110,31 @@ class QuestionTerms(Record):
     analysis: QuestionAnalysis
     """What the question asks for beyond its words."""
 
+    @property
+    def text(self) -> str:
+        """The question as analysed."""
+        return self.analysis.text
+
+    @property
+    def asks(self) -> AnswerType:
+        """The type of answer that it asks for."""
+        return self.analysis.asks
+
+    @property
+    def asked_by(self) -> str:
+        """The words that ask, such as "how many"."""
+        return self.analysis.asked_by
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """Its `subject_terms`, as a set."""
+        return frozenset(subject_terms(self))
+
+    @property
+    def quantity(self) -> Quantity | None:
+        """The quantity that it asks for, such as a length."""
+        return asked_quantity(self.asked_by, self.text)
+
 
 @lru_cache(maxsize=64)  # asked for by each step of an answer
 def question_terms(question: str) -> QuestionTerms:
@@ -155,23 +181,22 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     Words that say little ("get") are left out where at least `MIN_TERMS` others remain.
     In a question on what a document consists of ("How many charts are available?"), only words that name it count.
     """
-    analysis = question.analysis
-    request = read_structure_request(analysis.text)
+    request = read_structure_request(question.text)
     if request is not None:
         return [term for term in question.terms if term in request.naming_words]
-    if analysis.asks_denied:
+    if question.analysis.asks_denied:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]
-        return [term for term in terms if term not in light_words(analysis.text)] or terms
+        return [term for term in terms if term not in light_words(question.text)] or terms
     phrase = (
-        words(analysis.asked_by, keep_stop_words=True)
-        if " " in analysis.asked_by and analysis.asks != "calculation"
+        words(question.asked_by, keep_stop_words=True)
+        if " " in question.asked_by and question.asks != "calculation"
         else ()
     )
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     # "Part" is a light word, but not in "part-time staff".
-    whole = question.names.union(words(" ".join(COMPOUND.findall(analysis.text))))
-    light = light_words(analysis.text)
+    whole = question.names.union(words(" ".join(COMPOUND.findall(question.text))))
+    light = light_words(question.text)
     heavy = [term for term in terms if term not in light or term in whole]
     return heavy if len(heavy) >= MIN_TERMS else terms
 
@@ -181,16 +206,14 @@ def with_quantity(text_words: frozenset[str], question: QuestionTerms, text: str
 
     "A range of 60 km" says how far one can ride, and "Weight: 3 kg" what something weighs.
     """
-    text_words = text_words.union(
-        words_of_limit(text, question.analysis.text), _COST if _says_price(text, question) else ()
-    )
-    quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
+    text_words = text_words.union(words_of_limit(text, question.text), _COST if _says_price(text, question) else ())
+    quantity = question.quantity
     if quantity is None or quantity.named.isdisjoint(text_words) or not quantity.dimensions:
         return text_words
     clauses = (clause for clause in _CLAUSE_END.split(text) if not quantity.named.isdisjoint(words(clause)))
     clauses = (clause for clause in clauses if _is_valid_itself(clause, question))
     measured = any(quantity.dimensions & dimensions_in(clause) for clause in clauses)
-    return text_words.union(quantity.acts, words(question.analysis.asked_by)) if measured else text_words
+    return text_words.union(quantity.acts, words(question.asked_by)) if measured else text_words
 
 
 def with_other_words(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
@@ -206,19 +229,19 @@ def _is_valid_itself(clause: str, question: QuestionTerms) -> bool:
 
 def _says_price(text: str, question: QuestionTerms) -> bool:
     """Whether a text is a line of what a question asks the price of: "Family ticket (two adults): £14.50"."""
-    line = _PRICED.match(text) if question.analysis.asks == "money" else None
+    line = _PRICED.match(text) if question.asks == "money" else None
     return line is not None and set(words(line["label"])) <= set(question.terms)
 
 
 def says_calendar_year(question: QuestionTerms, text: str) -> bool:
     """Whether the fiscal year that a question asks for is in a text as a calendar year alone, which is another one."""
-    asked = _years_in(_FISCAL_YEAR, question.analysis.text)
+    asked = _years_in(_FISCAL_YEAR, question.text)
     return not asked.isdisjoint(_years_in(_CALENDAR_YEAR, text)) and asked.isdisjoint(_years_in(_FISCAL_YEAR, text))
 
 
 def asks_fiscal_year(question: QuestionTerms) -> bool:
     """Whether a question asks for a fiscal year: "in fiscal 2021", "in FY2021", "in the fiscal years 2020 to 2022"."""
-    return _FISCAL_YEAR.search(question.analysis.text) is not None
+    return _FISCAL_YEAR.search(question.text) is not None
 
 
 def _years_in(pattern: re.Pattern[str], text: str) -> set[str]:
@@ -247,7 +270,7 @@ def weigh_terms(
     the sentences.
     """
     held = [frozenset(sentence) for sentence in sentences]
-    weights, subject, light_terms = {}, set(subject_terms(question)), light_words(question.analysis.text)
+    weights, subject, light_terms = {}, question.subject, light_words(question.text)
     for term in question.terms:
         frequency = sum(term in sentence for sentence in held)
         among = _rarity_among(len(held), frequency)
@@ -309,10 +332,10 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
     The verb of "How much does a new impeller cost?" is elsewhere in what answers it: `verbs` says whether pairs with
     what may be the verb are included.
     """
-    written = [(word, words(word)) for word in words(question.analysis.text, stem=False, keep_stop_words=True)]
-    parted, more = question.analysis.asks in _TOLD_KINDS, _BY_HOW_MUCH.match(question.analysis.text.casefold())
-    who = _WHO_ACTS.match(question.analysis.text)
-    last = [word for word, _ in written if word not in ALSO_BEFORE][-1:] if _DOES.search(question.analysis.text) else []
+    written = [(word, words(word)) for word in words(question.text, stem=False, keep_stop_words=True)]
+    parted, more = question.asks in _TOLD_KINDS, _BY_HOW_MUCH.match(question.text.casefold())
+    who = _WHO_ACTS.match(question.text)
+    last = [word for word, _ in written if word not in ALSO_BEFORE][-1:] if _DOES.search(question.text) else []
     pairs = (
         one + other
         for (first, one), (word, other) in itertools.pairwise(written)
@@ -324,7 +347,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
             and not (more and more[1] == word)
         )
     )
-    if (parted or question.analysis.asks in _OF_ACTS) and foreign_function_words(question.analysis.text):
+    if (parted or question.asks in _OF_ACTS) and foreign_function_words(question.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 

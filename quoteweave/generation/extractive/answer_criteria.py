@@ -31,7 +31,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS
 from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
-from quoteweave.core.text.question_words import asked_quantity, asked_thing
+from quoteweave.core.text.question_words import asked_thing
 from quoteweave.core.text.spelling_variants import spelled_otherwise
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
@@ -122,7 +122,7 @@ class AnswerCriteria:
     """Decides which statements of a context answer a question; `weights` of the question's words add up to 1."""
 
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
-        self._question, self._context, text = question, context, question.analysis.text
+        self._question, self._context, text = question, context, question.text
         self._subject = {word: weights[word] for word in subject_terms(question) if word not in asking_words(question)}
         self._thing = asked_thing(text)
         common = frozenset(self._subject) - question.names
@@ -140,8 +140,8 @@ class AnswerCriteria:
         charted = any(hit.quote.layout == "chart" for hit in context.images)  # "plot 19" need not be one
         self._may_mean_chart = charted or _NAMES_CHART.search(text) is not None
         self._asks_for_row = asks_for_row(question, context)
-        self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
-        self._quantity = asked_quantity(question.analysis.asked_by, text)
+        self._asked_noun = asked_noun(question) if question.asks == "statement" else frozenset[str]()
+        self._quantity = question.quantity
         self._spelled = spelled_otherwise(text)
         self._called = called_by_kind(text)
         self._titles = {name: words_of_whole_document(text, context, name) for name in self._documents}
@@ -165,9 +165,9 @@ class AnswerCriteria:
         if not self._covers(statement, held, clearly_first=clearly_first):
             return False
         keeps_together = statement.is_of_cells or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
-        keeps_together = keeps_together or tells_asked_act(statement.text, self._question.analysis.text)
-        says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
-        says_more = says_more or bool(statement.introduced) or has_none(statement.text, self._question.analysis.text)
+        keeps_together = keeps_together or tells_asked_act(statement.text, self._question.text)
+        says_more = self._question.asks == "yes_or_no" or not held <= set(self._question.terms)
+        says_more = says_more or bool(statement.introduced) or has_none(statement.text, self._question.text)
         if self._asks_for_row and not statement.is_of_cells and not new_numbers(statement, self._question):
             return False
         tells = keeps_together and says_more and has_answer_kind(statement, self._question)
@@ -195,7 +195,7 @@ class AnswerCriteria:
 
     def _least_introduced(self, statement: Statement) -> float:
         """The least share in a sentence under a heading that has all the rest: "Water is included", under "Rent"."""
-        if self._question.analysis.asks != "yes_or_no":
+        if self._question.asks != "yes_or_no":
             return MIN_INTRODUCED
         heading = {word for word in words(statement.quote.section or "") if not word.isdecimal()}
         if not heading <= self._subject.keys():
@@ -204,7 +204,7 @@ class AnswerCriteria:
 
     def _covers(self, statement: Statement, covered: frozenset[str], *, clearly_first: bool) -> bool:
         """Whether a statement that has the `covered` words covers what the question is about, with what is above it."""
-        asks, beside = self._question.analysis.asks, frozenset[str]()
+        asks, beside = self._question.asks, frozenset[str]()
         if not refers_back(statement.text):
             beside = words_above(statement.quote, is_of_cells=statement.is_of_cells).union(words(statement.above))
             beside |= self._title(statement)
@@ -245,7 +245,7 @@ class AnswerCriteria:
         """
         known = self._document_words(statement)
         named = self._question.names | self._called
-        return known & named if self._question.analysis.asks == "statement" else known
+        return known & named if self._question.asks == "statement" else known
 
     def _share_of_rest(self, covered: frozenset[str], known_words: frozenset[str]) -> float:
         """The share of the subject's weight, without known words, that is covered; 0 if hardly any words are left.
@@ -379,7 +379,7 @@ class AnswerCriteria:
 
     def _was_in_another_year(self, statement: Statement) -> bool:
         """Whether a statement tells what was so in another year than the document's: "In 2010 the fee was 20 euros"."""
-        years = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.analysis.text)
+        years = frozenset[str]() if statement.is_of_cells else past_years(statement.text, self._question.text)
         name, document = statement.quote.document, self._documents[statement.quote.document]
         own_years = {word for word in self._title(statement) if RECENT_YEAR.fullmatch(word)}
         own_years.update(_YEAR_WITHIN.findall(name))  # "report_2016.06.08.pdf"
@@ -395,6 +395,6 @@ class AnswerCriteria:
         if (statement.quote.kind == "image" and not statement.picture) or refers_back(statement.text):
             return around
         above = self._document_words(statement)
-        if self._question.analysis.asks != "percent":
+        if self._question.asks != "percent":
             above |= words_above(statement.quote, is_of_cells=False).union(words(statement.above))
         return self._with_alike(statement_words.union(above, words(statement.before)))

@@ -5,14 +5,8 @@ from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import (
-    CONTACT,
-    AnswerType,
-    field_of_term,
-    with_words_alike,
-    words_alike,
-)
-from quoteweave.core.text.question_words import Quantity, asked_quantity
+from quoteweave.core.text.question_analysis import CONTACT, AnswerType, field_of_term, with_words_alike, words_alike
+from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in, find_unit
 from quoteweave.generation.answer_text import is_code
@@ -128,7 +122,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     ("If they cannot agree, …") tells neither how many there are nor who does something, and an example tells no number.
     How much something is does not tell how much it has changed.
     """
-    asks, question_text, text = question.analysis.asks, question.analysis.text, statement.text
+    asks, question_text, text = question.asks, question.text, statement.text
     is_of_one_case = _BEGINS_WITH_CASE.match(text) is not None and not _SAYS_CONDITION.search(question_text)
     if is_of_one_case and asks in {"count", "person", "definition"}:
         return False
@@ -152,10 +146,10 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
 
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that precede what the question counts."""
-    noun = counted_noun(question.analysis.text)
+    noun = counted_noun(question.text)
     nouns, unit = words(noun), find_unit((noun.split() or [""])[-1])  # "15 yrs" are years
-    text = statement.text if statement.is_of_cells else own_counts(statement.text, question.analysis.text)
-    amounts = [one for one in new_facts(text, question.analysis.text)[1] if not one.year] if nouns else []
+    text = statement.text if statement.is_of_cells else own_counts(statement.text, question.text)
+    amounts = [one for one in new_facts(text, question.text)[1] if not one.year] if nouns else []
     amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
     alike = {*nouns[-1:], *(words_alike(nouns[-1]) if nouns else ())}
     return frozenset(one.value for one in amounts if alike & set(_following(one, text)) or (unit and one.unit == unit))
@@ -165,7 +159,7 @@ def _has_count(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     if statement.is_of_cells or "number" in statement.words:  # "The number of columns is 2000."
         return bool(new_numbers(statement, question))
-    return bool(counted_numbers(statement, question)) or has_none(statement.text, question.analysis.text)
+    return bool(counted_numbers(statement, question)) or has_none(statement.text, question.text)
 
 
 def _following(amount: Amount, text: str) -> list[str]:
@@ -186,25 +180,24 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 def _has_amount(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number, which must be a time, a weight or a length if one of these is asked for."""
-    analysis = question.analysis
-    quantity = asked_quantity(analysis.asked_by, analysis.text)
+    quantity = question.quantity
     if statement.is_of_cells:
-        facts, amounts = new_facts(statement.text, analysis.text)
+        facts, amounts = new_facts(statement.text, question.text)
         is_named = quantity is None or _names_quantity(statement, quantity)
         return is_named and any(not one.year for one in amounts) | bool(facts.clocks)  # 0:29 h
     clauses = _OF_SOME.sub(r"\1", _clauses_on_subject(statement, question))
-    if (tells := tells_how(analysis.asked_by, clauses)) is not None:
+    if (tells := tells_how(question.asked_by, clauses)) is not None:
         return tells
     # The height of a thing is no distance.
     clauses = _MEASURED_EXTENT.sub(" ", clauses) if quantity is not None and "how far" in quantity.asked else clauses
-    clauses = own_amounts(clauses, analysis.text)
-    amounts = [one for one in new_facts(clauses, analysis.text)[1] if not one.year]
-    of_unit = _OF_UNIT.match(analysis.text) if quantity is None else None
+    clauses = own_amounts(clauses, question.text)
+    amounts = [one for one in new_facts(clauses, question.text)[1] if not one.year]
+    of_unit = _OF_UNIT.match(question.text) if quantity is None else None
     if of_unit is not None and (unit := find_unit(of_unit[1])) is not None:  # "how much horsepower"
         return any(one.unit == unit for one in amounts)
     if quantity is None or not quantity.dimensions:
         return bool(amounts)
-    if analysis.asked_by.casefold() == "how long" and _UNTIL.search(clauses) and read_evidence(clauses).dates:
+    if question.asked_by.casefold() == "how long" and _UNTIL.search(clauses) and read_evidence(clauses).dates:
         return True
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
     return not quantity.dimensions.isdisjoint(measured | dimensions_in(clauses))
@@ -221,8 +214,8 @@ def _clauses_on_subject(statement: Statement, question: QuestionTerms) -> str:
 
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
     """
-    text, subject = normalize_notation(statement.text), set(subject_terms(question))
-    quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
+    text, subject = normalize_notation(statement.text), question.subject
+    quantity = question.quantity
     words_of_subject = subject | quantity.named if quantity is not None else subject  # "Range: 60 km"
     clauses_on_subject = [
         clause
@@ -249,43 +242,43 @@ def _with_relatives(text: str, subject: Set[str]) -> str:
 
 def _has_percentage(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
-    if not statement.is_of_cells and is_share_of_part(statement.text, question.analysis.text):
+    if not statement.is_of_cells and is_share_of_part(statement.text, question.text):
         return False
     told = _clauses_on_subject(statement, question)
-    told = told if statement.is_of_cells else own_amounts(told, question.analysis.text)
-    amounts = new_facts(told, question.analysis.text)[1]
+    told = told if statement.is_of_cells else own_amounts(told, question.text)
+    amounts = new_facts(told, question.text)[1]
     return any(one.unit is not None and one.unit.dimension == "percent" for one in amounts)
 
 
 def _has_price(statement: Statement, question: QuestionTerms) -> bool:
-    if asked_quantity(question.analysis.asked_by, question.analysis.text) is not None:  # "How much does it weigh?"
+    if question.quantity is not None:  # "How much does it weigh?"
         return _has_amount(statement, question)
-    told = statement.text if statement.is_of_cells else own_amounts(statement.text, question.analysis.text)
-    amounts, named = new_facts(told, question.analysis.text)[1], _OTHER_MONEY.search(told) is not None
-    if asks_change(question.analysis.text):
+    told = statement.text if statement.is_of_cells else own_amounts(statement.text, question.text)
+    amounts, named = new_facts(told, question.text)[1], _OTHER_MONEY.search(told) is not None
+    if asks_change(question.text):
         return any(not one.year for one in amounts)
     return any(one.is_money for one in amounts) or ((statement.is_of_cells or named) and bool(amounts))
 
 
 def _has_date(statement: Statement, question: QuestionTerms) -> bool:
-    facts, amounts = new_facts(statement.text, question.analysis.text)
-    if (of_part := _ASKS_PART.search(question.analysis.asked_by)) is not None and not statement.is_of_cells:
+    facts, amounts = new_facts(statement.text, question.text)
+    if (of_part := _ASKS_PART.search(question.asked_by)) is not None and not statement.is_of_cells:
         part = "day" if of_part["day"] else "month"
         return any(getattr(date, part) for date in facts.dates) or (
             part == "day" and bool(NAMES_WEEKDAY.search(statement.text))
         )
     lower_text = statement.text.casefold()  # "The fee for 2022 was paid" does not tell when
     dated = any(one.year and not re.search(rf"\bfor\s+{one.text}\b", lower_text) for one in amounts)
-    headed = is_headed_by_time(statement.quote.section or "", question.analysis.text) and not denies(statement.text)
+    headed = is_headed_by_time(statement.quote.section or "", question.text) and not denies(statement.text)
     if facts.dates or facts.clocks or dated or headed or _is_dated(statement):
         return True
-    subject = set(subject_terms(question)).intersection(statement.words)
+    subject = question.subject.intersection(statement.words)
     clauses = clauses_of(statement.text) if ": " not in statement.text else [statement.text]
     of_subject = (one for one in clauses if subject and subject <= set(words(one)))
-    if any(tells_time_of_its_own(one, question.analysis.text) for one in of_subject):
+    if any(tells_time_of_its_own(one, question.text) for one in of_subject):
         return True
-    advises = _ADVISES.search(statement.text) or tells_to_do(statement.text, question.analysis.text)
-    allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and advises
+    advises = _ADVISES.search(statement.text) or tells_to_do(statement.text, question.text)
+    allowed = _ASKS_WHEN_ALLOWED.match(question.text) and advises
     return bool(allowed) and _SAYS_CONDITION.search(statement.text) is not None  # on what condition
 
 
@@ -305,11 +298,11 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
     """
     if statement.is_of_cells:
         return True
-    field = set(words(field_of_term(question.analysis.text)))
+    field = set(words(field_of_term(question.text)))
     term, text = [word for word in subject_terms(question) if word not in field], statement.text
     asked = set(term)
     places = [match.span() for match in WORD.finditer(text) if asked.intersection(words(match[0]))]
-    if not re.match(r"what(?:'s|\s+is|\s+are|\s+does)\b", question.analysis.asked_by, re.IGNORECASE):
+    if not re.match(r"what(?:'s|\s+is|\s+are|\s+does)\b", question.asked_by, re.IGNORECASE):
         return any(
             text[:start].endswith("(")
             or _DEFINES.search(text[end:] if text[end:].startswith(":") else text[end : end + DEFINED_WITHIN])
@@ -325,9 +318,9 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     Items of lists are handled in `procedures`, by the heading above them. A table's row answers if its name is the case
     ("Pump does not start") and one of its cells says what to do.
     """
-    asks_what = question.analysis.asked_by[:4].casefold() == "what"
+    asks_what = question.asked_by[:4].casefold() == "what"
     if statement.is_of_cells:
-        same = (has_denying_word(row.name) == has_denying_word(question.analysis.text) for row in statement.rows)
+        same = (has_denying_word(row.name) == has_denying_word(question.text) for row in statement.rows)
         return asks_what and all(same) and any(tells_to(cell) for row in statement.rows for _, cell in row.cells)
     commands = any(map(INSTRUCTION.match, CLAUSES.split(statement.text)))  # "Nobody at home: try a neighbour"
     directs = commands or _ADVISES.search(statement.text) or _SAYS_CONDITION.search(statement.text)
@@ -337,12 +330,12 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
 
 def _answers_yes_or_no(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
-    if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_of_cells or _ADVISES.search(statement.text)):
+    if _ASKS_ADVICE.match(question.text) and not (statement.is_of_cells or _ADVISES.search(statement.text)):
         return False
-    if leaves_open(statement.text, question.analysis.text):
+    if leaves_open(statement.text, question.text):
         return False
-    is_hypothetical = _HYPOTHETICAL.search(question.analysis.text) is not None
-    may = _ASKS_IF_MAY.match(question.analysis.text)
+    is_hypothetical = _HYPOTHETICAL.search(question.text) is not None
+    may = _ASKS_IF_MAY.match(question.text)
     # "It should not hold two" settles whether it may.
     text = _SHOULD.sub(" ", statement.text) if may else statement.text
     if may and may["verb"] and not (statement.is_of_cells or _tells_if_may(statement, may["verb"])):
@@ -361,14 +354,14 @@ def _tells_if_may(statement: Statement, verb: str) -> bool:
 
 def _compares(statement: Statement, question: QuestionTerms) -> bool:
     """Whether the question's words of comparison occur in the statement, or it was computed from a table."""
-    asked_by = re.escape(question.analysis.asked_by)
+    asked_by = re.escape(question.asked_by)
     said = re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
-    return statement.is_computed or said or bool(words_of_limit(statement.text, question.analysis.text))
+    return statement.is_computed or said or bool(words_of_limit(statement.text, question.text))
 
 
 def _names_whom(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a person, or who does what is asked; `tells_behind` checks for "to whom"."""
-    if asks_whom(question.analysis.text):
+    if asks_whom(question.text):
         return True
     return names_person(statement, question) or tells_doer(statement.text, question)
 

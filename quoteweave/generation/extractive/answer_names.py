@@ -125,7 +125,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
 
     A name that shares a word with the document's name is rather that of the organisation that it is about.
     """
-    if ASKS_WHO_MAY.match(question.analysis.text):
+    if ASKS_WHO_MAY.match(question.text):
         return tells_who_may(statement.text, question)
     if names_holder(statement.text, question):
         return True
@@ -133,7 +133,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
         return False
     subject = subject_terms(question)
     if (
-        subject and question.names.issuperset(subject) and not _ASKS_WHO_HOLDS.match(question.analysis.text)
+        subject and question.names.issuperset(subject) and not _ASKS_WHO_HOLDS.match(question.text)
     ):  # "Who is Ada Byron?" asks for no name
         return says_what(statement.text, subject)
     return 0 < len(new_names(statement, question)) <= MAX_NAMES
@@ -168,13 +168,13 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
     "How long is the warranty?" is answered by "The warranty lasts three years", and "Who are the hosts?" by "Your hosts
     are Ada and Carl Byron".
     """
-    group, subject = _DIRECTLY.get(question.analysis.asks), set(subject_terms(question))
+    group, subject = _DIRECTLY.get(question.asks), question.subject
     if group is None or not subject or statement.is_of_cells:
         return False
     matches = [match for match in _SAYS_DIRECTLY.finditer(statement.text) if match[group]]
-    if question.analysis.asks == "amount" and not _HOW_MUCH.search(question.analysis.asked_by):  # a cost is no size
+    if question.asks == "amount" and not _HOW_MUCH.search(question.asked_by):  # a cost is no size
         matches = [match for match in matches if not _BEGINS_WITH_COSTS.match(match[0])]
-    if not _MODAL.search(question.analysis.text):
+    if not _MODAL.search(question.text):
         matches = [match for match in matches if not match["may"]]
     if group == "name" and names_holder(statement.text, question):
         return True
@@ -199,7 +199,7 @@ def gives_contact(text: str, subject: Set[str]) -> bool:
 
 def names_colour(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a clause about what the question is about names a colour that the question does not."""
-    question_words, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
+    question_words, subject = set(question.text.casefold().split()), question.subject
     subject -= {*words(statement.quote.section or ""), *name_words(statement.quote.document)}
     clauses = (clause for clause in CLAUSES.split(statement.text) if subject.intersection(words(clause)))
     colours = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & listed_words("colours")
@@ -208,7 +208,7 @@ def names_colour(statement: Statement, question: QuestionTerms) -> bool:
 
 def names_holder(text: str, question: QuestionTerms) -> bool:
     """Whether a text has the post asked about beside a name: "Ada Byron (treasurer)", "the treasurer, Ada Byron"."""
-    subject = set(subject_terms(question))
+    subject = question.subject
     before = (_ARTICLE_OR_MARK.split(text[: one.start()])[-1] for one in _APPOSED.finditer(text))
     beside = [*(one[1] for one in _HOLDER_IN_BRACKETS.finditer(text)), *before]
     return bool(subject) and any(set(words(one)) == subject for one in beside)
@@ -238,7 +238,7 @@ def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], tex
         }
         for each in (text, *texts)
     )
-    was = _WAS.search(text) is not None and _WAS.search(question.analysis.text) is None
+    was = _WAS.search(text) is not None and _WAS.search(question.text) is None
     return len(numbers) == 1 and numbers.issuperset(set().union(*others)) and not was
 
 
@@ -249,8 +249,8 @@ def _numbers_with_nouns(text: str) -> Iterator[tuple[str, str]]:
 
 def tells_who_may(text: str, question: QuestionTerms) -> bool:
     """Whether a question asks who may do something, and a text says it: "Existing members can nominate"."""
-    asked = ASKS_WHO_MAY.match(question.analysis.text)
-    return asked is not None and _says_who_may(text, asked["verb"], question.analysis.text)
+    asked = ASKS_WHO_MAY.match(question.text)
+    return asked is not None and _says_who_may(text, asked["verb"], question.text)
 
 
 def _says_who_may(text: str, verb: str, question: str) -> bool:
@@ -283,11 +283,11 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a place or a web address, or an e-mail address if it is asked where to turn."""
     if (label := ASKING_LABEL.match(statement.text)) is not None and label.lastgroup == "place":
         return True
-    if _SITUATED_ALONE.search(question.analysis.text):
+    if _SITUATED_ALONE.search(question.text):
         return says_where(statement, question)
-    if _ASKS_WHERE_TO_TURN.match(question.analysis.text) and _MAIL.search(statement.text):
+    if _ASKS_WHERE_TO_TURN.match(question.text) and _MAIL.search(statement.text):
         return True
-    if _WHERE_IS.match(question.analysis.text) and _is_by_thing(statement.text, set(subject_terms(question))):
+    if _WHERE_IS.match(question.text) and _is_by_thing(statement.text, question.subject):
         return True
     asked = set(question.terms)
     if any(not set(words(match[1])) <= asked for match in _LONG_PLACE.finditer(statement.text)):
@@ -360,7 +360,7 @@ def _by_thing() -> re.Pattern[str]:
 
 def says_where(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says that the question's subject is done or located in a place, close after its name."""
-    asked, text = set(subject_terms(question)), statement.text
+    asked, text = question.subject, statement.text
     if _is_done_by_thing(text, asked):
         return True
     before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]

@@ -87,13 +87,13 @@ def asks_same(heading: str, question: QuestionTerms, known_words: frozenset[str]
     `known_words` are those of its document's name and title, `below` those of the text under it.
     """
     text = _without_number(heading)
-    if not may_be_asking_heading(text) or has_opposite_word(question.analysis.text, text):
+    if not may_be_asking_heading(text) or has_opposite_word(question.text, text):
         return False
-    if analyse_question(text).asks != question.analysis.asks:
+    if analyse_question(text).asks != question.asks:
         return False
-    if has_denying_word(text) != has_denying_word(question.analysis.text):
+    if has_denying_word(text) != has_denying_word(question.text):
         return False
-    subject, subject_of_heading = frozenset(subject_terms(question)), frozenset(subject_terms(question_terms(text)))
+    subject, subject_of_heading = question.subject, frozenset(subject_terms(question_terms(text)))
     shared = subject_of_heading & with_words_alike(subject_of_heading & subject, subject_of_heading)
     if (
         not subject_of_heading - known_words
@@ -118,10 +118,10 @@ def headed_statements(
     Of several documents that ask it, each has a list of its own, unless it repeats another's. The first
     `MAX_STATEMENTS` are to be shown. `statements` are those of the text quotes of the context.
     """
-    if not question.terms or question.analysis.asks == "definition":  # a definition has a form of its own
+    if not question.terms or question.asks == "definition":  # a definition has a form of its own
         return []
     below: dict[tuple[str, str], list[Statement]] = {}
-    thing = asked_thing(question.analysis.text)
+    thing = asked_thing(question.text)
     for one in statements:
         if one.quote.kind == "text" and one.quote.layout in ("paragraph", "list") and not one.is_denied:
             for heading in _headings_of(one, context):
@@ -173,7 +173,7 @@ def known_of_manual(document: str, heading: str, question: QuestionTerms, contex
     The word of "the machine" or the like is one, too, under a heading with only words of the question, if no other
     document was found and this one has the word; a word for anything, such as "device", need not be in it.
     """
-    words_of_name, thing = set(name_words(document)), _ITS_THING.search(question.analysis.text)
+    words_of_name, thing = set(name_words(document)), _ITS_THING.search(question.text)
     words_of_heading = set(words(heading))
     is_only_document = all(hit.quote.document == document for hit in context.hits)
     if (
@@ -194,7 +194,7 @@ def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statem
 
     The text under it must say what to do, or that the case itself has a reason.
     """
-    case_question, text = _ASKS_OF_CASE.match(question.analysis.text), _without_number(heading)
+    case_question, text = _ASKS_OF_CASE.match(question.text), _without_number(heading)
     case = words(case_question[1]) if case_question else []
     if (
         len(case) < MIN_CASE
@@ -202,7 +202,7 @@ def _is_case_asked(heading: str, question: QuestionTerms, under: Sequence[Statem
         or has_denying_word(text) != has_denying_word(case_question[1] if case_question else "")
     ):
         return False
-    if question.analysis.asks == "reason":
+    if question.asks == "reason":
         about = [one for one in under if _OF_CASE.match(one.text) or tells_to(one.text)]
         return any(has_answer_kind(one, question) for one in about)
     return any(tells_to(one.text) for one in under)
@@ -222,23 +222,23 @@ def _is_noun_asked(
     listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
     if listed and _stands_for(heading, question, known_words):
         return True
-    noun_question = _ASKS_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
+    noun_question = _ASKS_NOUN.match(question.text[:MAX_ANALYSED_CHARACTERS])
     if noun_question is None:
         return False
     noun = frozenset(words(noun_question[1]))
-    if not noun or noun != frozenset(words(heading)) or question.analysis.asks != "statement":
+    if not noun or noun != frozenset(words(heading)) or question.asks != "statement":
         return False
-    rest = frozenset(question.terms) - noun - known_words - light_words(question.analysis.text) - interrogative_words()
+    rest = frozenset(question.terms) - noun - known_words - light_words(question.text) - interrogative_words()
     # "Which languages does she speak?" is answered by "Languages", and "Which languages are forbidden?" is not.
     verbs = 1 if noun_question["by"].casefold() in ("do", "does", "did", "can", "could") else 0
-    if has_denying_word(question.analysis.text):
+    if has_denying_word(question.text):
         return False
     return listed and len(rest) <= verbs and rest.isdisjoint(question.names)
 
 
 def _stands_for(heading: str, question: QuestionTerms, known_words: frozenset[str]) -> bool:
     """Whether a heading stands for a question that names nothing but what the document is about."""
-    text = question.analysis.text
+    text = question.text
     what_one_does = _ASKS_WHAT_ONE_DOES.match(text)
     if what_one_does is None or has_denying_word(text) or _ASKS_ACT.search(text):
         return False

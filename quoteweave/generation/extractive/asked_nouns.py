@@ -88,7 +88,7 @@ _IS_NEEDED = lazy_regex(r"\b(?:need(?:s|ed)?|requir(?:es?|ed|ements?)|necessary)
 
 def is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
-    text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
+    text = question.text[:MAX_ANALYSED_CHARACTERS]
     if statement.is_of_cells or lists_all(statement.text, text):
         return True
     if asks_name(text):
@@ -115,7 +115,7 @@ def _tells_noun(statement: Statement, question: QuestionTerms, match: "re.Match[
         words_of_noun = set(words(match["value"] or "")) & {*statement.words, *words(statement.before)}
         no_value = match["value"] and _VALUE.fullmatch(match["value"]) and not new_numbers(statement, question)
         return not (match["kind"] or words_of_noun or no_value)
-    text = _without_parts(statement.text, noun_pattern, question.analysis.text) if match["value"] else statement.text
+    text = _without_parts(statement.text, noun_pattern, question.text) if match["value"] else statement.text
     part = re.search(noun_pattern, text, re.IGNORECASE) is None or _one_of_several(noun, text, question)
     example = match["kind"] and EXAMPLE.match(text)  # an example is not all that is asked for
     if part or example or denies_unasked(statement, question) or _only_introduces(statement):
@@ -190,7 +190,7 @@ def _without_parts(text: str, noun_pattern: str, question: str) -> str:
 
 def asked_noun(question: QuestionTerms) -> frozenset[str]:
     """The stem of the noun in "What is the …"; empty for another form, and for "What is the figure"."""
-    asked = _ASKED_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
+    asked = _ASKED_NOUN.match(question.text[:MAX_ANALYSED_CHARACTERS])
     if not asked or not asked["value"]:
         return frozenset()
     return frozenset(words(f"{asked['value']}{asked['ending']}")) - interrogative_words()
@@ -199,7 +199,7 @@ def asked_noun(question: QuestionTerms) -> frozenset[str]:
 def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
     """Whether a text is about the first or another of several ("the first county seat"), and the question does not."""
     found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
-    return any(word.casefold() not in question.analysis.text.casefold().split() for word in found)
+    return any(word.casefold() not in question.text.casefold().split() for word in found)
 
 
 def _only_introduces(statement: Statement) -> bool:

@@ -79,7 +79,6 @@ from quoteweave.generation.relevance import (
     QuestionTerms,
     question_terms,
     split_into_questions,
-    subject_terms,
     weigh_terms,
     words_with_headings,
 )
@@ -265,7 +264,7 @@ class ExtractiveGenerator:
         if self.scorer is None:
             return NO_SCORES
         statements = self._statements(part, context, find_rows(context, part.terms, part.weights))
-        return await score_sentences(self.scorer, part.terms.analysis.text, statements)
+        return await score_sentences(self.scorer, part.terms.text, statements)
 
     def _choose(
         self,
@@ -285,13 +284,13 @@ class ExtractiveGenerator:
             for statement in statements
             if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
-        if thing := asked_thing(part.terms.analysis.text):
+        if thing := asked_thing(part.terms.text):
             answering = [one for one in answering if tells_use(one, thing)]
         rows = [*statements, *ambiguous_rows(context, part.terms, found_rows, self.max_characters)]
         competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
         answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)
         if differing:  # a sentence must itself name what it is about
-            subject = set(subject_terms(part.terms))
+            subject = part.terms.subject
             answering = [one for one in answering if one.is_of_cells or subject.issubset(one.words)]
         if not answering:
             return [], differing, []
@@ -317,7 +316,7 @@ def _denies_answer(statement: Statement, answer: Statement, question: QuestionTe
 
 def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
     """What the reader of these answers should know: what documents differ on, and that there is more, or are others."""
-    asked = (part.question.terms.analysis.asks for part in parts if part.differs)
+    asked = (part.question.terms.asks for part in parts if part.differs)
     differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(each, "numbers") for each in asked)
     goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
     cited = {one.quote.document for part in parts for one in part.statements}

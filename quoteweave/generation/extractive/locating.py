@@ -33,7 +33,6 @@ from quoteweave.generation.relevance import (
     QuestionTerms,
     coverage,
     quote_words,
-    subject_terms,
     weights_by_document,
     with_other_words,
     words_with_headings,
@@ -132,7 +131,7 @@ def find_places(
     fittest = [max(own, key=lambda one: fits[id(one[1])]) for own in pages]
     worth = [PAGE_WEIGHT * share + fits[id(hit)] for (share, _), (_, hit) in zip(sections, fittest, strict=True)]
     # A lexical retriever may find a page without any of the words, for example because it belongs with another one.
-    asked = frozenset[str]() if context.rarity else frozenset(subject_terms(question))
+    asked = frozenset[str]() if context.rarity else question.subject
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
     places, ranked = list[LocatedQuote](), _without_copies(ranked, [hit.quote for _, hit in fittest])
@@ -219,7 +218,7 @@ def _introduced_instead(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[
 
 def compose_places(places: Sequence[LocatedQuote], question: QuestionTerms) -> str:
     """Compose the text of an answer that only shows where to look; `places` is not empty."""
-    first = LOOK if question.analysis.asks in _LOOKED_AT else NOT_SAID
+    first = LOOK if question.asks in _LOOKED_AT else NOT_SAID
     return f"{first} {_bulleted(places, 'on it most')}"
 
 
@@ -312,7 +311,7 @@ def _headed(quote: Quote, weights: Mapping[str, float], title: frozenset[str]) -
 def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> tuple[str, ...]:
     stems_in_quote = frozenset(quote_words(quote))
     surfaces: dict[str, str] = {}
-    for surface in words(question.analysis.text, stem=False):
+    for surface in words(question.text, stem=False):
         for stem in words(surface, keep_stop_words=True):
             if stem in stems_in_quote and stem in weights and len(surface) > 1 and stem not in interrogative_words():
                 surfaces.setdefault(stem, surface)

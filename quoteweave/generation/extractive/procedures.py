@@ -122,8 +122,8 @@ def may_go_on(procedures: Sequence[Procedure], context: Context) -> bool:
 
 
 def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int) -> list[Procedure]:
-    if question.analysis.asks != "steps":
-        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.analysis.text) else []
+    if question.asks != "steps":
+        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.text) else []
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
@@ -132,7 +132,7 @@ def _find_steps(question: QuestionTerms, context: Context, weights: Mapping[str,
     for heading, hits in _sections(context):
         if not hits or is_spread(heading, subject):
             continue
-        if is_about_something_else(question.analysis.text, heading):
+        if is_about_something_else(question.text, heading):
             continue
         heading_words = with_words_alike(frozenset(words(heading)), question.terms)
         known_words = known_of_manual(hits[0][1].quote.document, heading, question, context)
@@ -174,7 +174,7 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
 
     All are of one document. A list is whole if the text or heading above it, or the document's name, has the subject.
     """
-    subject, scored_lists = set(subject_terms(question)), list[tuple[float, Procedure]]()
+    subject, scored_lists = question.subject, list[tuple[float, Procedure]]()
     for score, procedure in _denied_lists(context, limit):
         quote = procedure.quotes[0]
         above = (*words(f"{procedure.heading}\n{quote.section or ''}"), *name_words(quote.document))

@@ -99,7 +99,7 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     statements_of_best = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in statements_of_best]
     numbered = [one for one in statements_of_best if new_numbers(one, question)][:1]
-    if question.analysis.asks == "count" and any(
+    if question.asks == "count" and any(
         _counts_differ(statements_of_best[0], one, question) for one in statements_of_best[1:]
     ):
         return [], False
@@ -125,11 +125,11 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
     subject, documents = subject_terms(question), {first.quote.document, second.quote.document}
     if len(documents) < 2 or not question.names:
         return False
-    if not _ASKS_PAST_ACT.match(question.analysis.text):
-        return question.analysis.asks == "date" and _clocks_differ(first, second, subject)
+    if not _ASKS_PAST_ACT.match(question.text):
+        return question.asks == "date" and _clocks_differ(first, second, subject)
     if any(not with_words_alike(frozenset(each.words), subject).issuperset(subject) for each in (first, second)):
         return False
-    if question.analysis.asks == "date":
+    if question.asks == "date":
         dates = [_dates_of(each.text) for each in (first, second)]
         return all(len(of_statement) == 1 for of_statement in dates) and _dates_differ(dates[0][0], dates[1][0])
     names = [new_names(each, question) for each in (first, second)]
@@ -138,7 +138,7 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
 
 def _gives_other_numbers(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether statements of two documents give numbers that are not in the question, and no value that both give."""
-    if first.quote.document == second.quote.document or question.analysis.asks == "person":
+    if first.quote.document == second.quote.document or question.asks == "person":
         return False
     values, others = _values(first, question), _values(second, question)
     return all(new_numbers(one, question) for one in (first, second)) and values.isdisjoint(others)
@@ -149,10 +149,10 @@ def _values(statement: Statement, question: QuestionTerms) -> frozenset[Hashable
 
     A price is no time.
     """
-    if question.analysis.asks == "person":
+    if question.asks == "person":
         return frozenset(word for name in new_names(statement, question) for word in name)
-    asks_time = question.analysis.asks == "date"
-    facts, amounts = new_facts(statement.text, question.analysis.text)
+    asks_time = question.asks == "date"
+    facts, amounts = new_facts(statement.text, question.text)
     times = frozenset[Hashable](minutes for _, minutes in facts.clocks).union(
         (d.year, d.month, d.day) for d in facts.dates
     )
@@ -163,7 +163,7 @@ def _values(statement: Statement, question: QuestionTerms) -> frozenset[Hashable
 def says_same(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether two statements give the same value, both allow or both forbid it, or one only says more."""
     if denies(first.text) == denies(second.text):
-        if question.analysis.asks == "yes_or_no" and all(_PERMITS.search(one.text) for one in (first, second)):
+        if question.asks == "yes_or_no" and all(_PERMITS.search(one.text) for one in (first, second)):
             return True
         own, its = (frozenset(each.words).difference(question.terms) for each in (first, second))
         if own <= its or its <= own:
@@ -182,7 +182,7 @@ def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms)
 
     The first must have all words of what is asked about, or the heading above it the only one.
     """
-    asked, heading = frozenset(subject_terms(question)).difference(words(_PERMISSION)), words(first.quote.section or "")
+    asked, heading = question.subject.difference(words(_PERMISSION)), words(first.quote.section or "")
     said = frozenset(heading).union(first.words if len(asked) >= ENOUGH_TOGETHER else ())
     is_of_it = bool(asked) and with_words_alike(said, asked) >= asked
     return are_contrary(first, second) or (is_of_it and _permit_differently(first, second))
@@ -222,9 +222,9 @@ def _differ_in_one_place(first: Statement, second: Statement, question: Question
     places = [" ".join(text[: len(text) - end]) for text in ends]
     if not all(places):
         return any(places) and denies(first.text) != denies(second.text)
-    if question.analysis.asks in ("date", "person"):
+    if question.asks in ("date", "person"):
         values, others = _values(first, question), _values(second, question)
-        if values & others or (question.analysis.asks == "date" and has_digit("".join(places)) and not values | others):
+        if values & others or (question.asks == "date" and has_digit("".join(places)) and not values | others):
             return False
     words_there = [set(words(place)) for place in places]
     is_short = max(len(place.split()) for place in places) <= start + end

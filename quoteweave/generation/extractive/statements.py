@@ -17,13 +17,8 @@ from quoteweave.core.text.question_analysis import field_of_term, interrogative_
 from quoteweave.core.text.references.mentions import leading_label, split_label
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
-from quoteweave.generation.extractive.tables.cells import (
-    FoundRow,
-)
-from quoteweave.generation.relevance import (
-    QuestionTerms,
-    subject_terms,
-)
+from quoteweave.generation.extractive.tables.cells import FoundRow
+from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import heading_line, opens_item, sentence_texts, split_sentences
 
@@ -220,8 +215,8 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
 
     Empty where several documents have one of that name.
     """
-    labels, asks = set(question.analysis.labels), question.analysis.asks
-    rest = set(subject_terms(question)).difference(words(" ".join(map(str, labels))))
+    labels, asks = set(question.analysis.labels), question.asks
+    rest = question.subject.difference(words(" ".join(map(str, labels))))
     if len(labels) != 1 or rest or asks not in ("statement", "definition"):
         return []
     statements = []
@@ -248,8 +243,8 @@ def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
     Only words of the document's name may be missing, and the field in which a term has its meaning ("in Rust").
     """
     heading = set(words(quote.section or "")) - interrogative_words()
-    subject = set(subject_terms(question))
-    known = {*name_words(quote.document), *words(field_of_term(question.analysis.text))}
+    subject = question.subject
+    known = {*name_words(quote.document), *words(field_of_term(question.text))}
     return bool(heading) and heading <= subject and subject <= heading | known
 
 

@@ -149,8 +149,7 @@ def topic_margin(question: QuestionTerms, context: Context) -> float:
 
 def _asks_contact_alone(question: QuestionTerms) -> bool:
     """Whether a question names nothing but a contact, "What is her number?", which texts give without a name."""
-    analysis = question.analysis
-    return analysis.asks == "contact" and set(subject_terms(question)) <= {*words(analysis.asked_by), *words("address")}
+    return question.asks == "contact" and question.subject <= {*words(question.asked_by), *words("address")}
 
 
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
@@ -196,17 +195,17 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
 
 def _lacking(question: QuestionTerms, absent: frozenset[str], size: float) -> float:
     """How many words are absent, without verbs; among few pages, names count in full, and frequent words least."""
-    did = _WHO_DID.match(question.analysis.text)
-    verbs = verbs_of(question.analysis.text).union(words(did[1]) if did else ())
+    did = _WHO_DID.match(question.text)
+    verbs = verbs_of(question.text).union(words(did[1]) if did else ())
     counted = absent - (verbs - question.names)
     return sum(1.0 if word in question.names else size if is_frequent(word) else (1 + size) / 2 for word in counted)
 
 
 def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
     """In a question in another language, whose verbs are not known: an absent word that may be its verb."""
-    if (language := foreign_language(question.analysis.text)) is None:
+    if (language := foreign_language(question.text)) is None:
         return frozenset()
-    text = question.analysis.text
+    text = question.text
     verbs = (words(word) for word in _surfaces(text) if not language.is_noun(word, text))
     absent = (own for own in verbs if own and all(_is_absent(stem, context) for stem in own))
     return frozenset(next((own for own in absent if question.names.isdisjoint(own)), ()))
@@ -239,26 +238,23 @@ def _units() -> frozenset[str]:
 
 def _asked_words(question: QuestionTerms, context: Context, known_words: frozenset[str]) -> list[str]:
     """The words to look for; for a question in another language, only names and numbers that are `known_words`."""
-    limit, called_words = question.analysis.threshold, _CALLED.findall(question.analysis.text)
+    limit, called_words = question.analysis.threshold, _CALLED.findall(question.text)
     # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
     beside = {
         *words(limit.number if limit else ""),
         *(word for word in words(" ".join(called_words)) if word not in known_words),
     }
-    beside.update(words(" ".join(_SUPERLATIVE.findall(question.analysis.text))))
+    beside.update(words(" ".join(_SUPERLATIVE.findall(question.text))))
     # A question about the winter is on topic even if the documents tell only about the summer.
     beside.update(
-        word
-        for phrase in _TIME_OF_YEAR.findall(question.analysis.text)
-        for word in words(phrase)
-        if word not in known_words
+        word for phrase in _TIME_OF_YEAR.findall(question.text) for word in words(phrase) if word not in known_words
     )
-    if question.analysis.asks == "contact":  # a telephone number need not be called one
-        beside.update(words(f"{question.analysis.asked_by} telephone phone"))
-    if foreign_language(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
-        beside.update(light_words(question.analysis.text) - known_words, _foreign_verb(question, context))
+    if question.asks == "contact":  # a telephone number need not be called one
+        beside.update(words(f"{question.asked_by} telephone phone"))
+    if foreign_language(question.text):  # "Wo fand es statt?": other words may say it took place
+        beside.update(light_words(question.text) - known_words, _foreign_verb(question, context))
     asked_words = [word for word in _subject(question, context) if word not in beside]
-    if language_difference(question.analysis.text, context) is not None:
+    if language_difference(question.text, context) is not None:
         asked_words = [word for word in asked_words if word in question.names and word in known_words]
     return [word for word in asked_words if word not in calculation_words()] or asked_words
 
@@ -276,7 +272,7 @@ def _with_spellings(words_of_quote: frozenset[str], context: Context) -> frozens
 def _subject(question: QuestionTerms, context: Context) -> list[str]:
     """The words of the subject, without those that refer to places which documents have: "the last slide"."""
     asked = subject_terms(question)
-    beside = words(without_places(question.analysis.text)) if context.places else asked
+    beside = words(without_places(question.text)) if context.places else asked
     return [word for word in asked if word in beside]
 
 
@@ -338,7 +334,7 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
     `question` may have others, which mean the same ("submit" for "hand in"). A missing verb is no reason, because other
     words may say what somebody does.
     """
-    text, reasons, own_words = question.analysis.text, list[str](), {*map(str.casefold, _PIECE.findall(asked_as))}
+    text, reasons, own_words = question.text, list[str](), {*map(str.casefold, _PIECE.findall(asked_as))}
     if (differ := language_difference(text, context)) is not None:
         there = f", and what was found in {differ.documents}" if differ.documents else ""
         reasons.append(

@@ -106,7 +106,7 @@ def tells_what_it_does(text: str, question: str) -> bool:
 
 def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     """Whether nothing shows that a statement is about something else than the act or fact asked about."""
-    text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
+    text, asks = question.text[:MAX_ANALYSED_CHARACTERS], question.asks
     if statement.is_of_cells:
         return True
     denied = asks == "look" and denies_unasked(statement, question)
@@ -134,7 +134,7 @@ def _tells_what_it_caused(text: str, question: str, subject: Iterable[str]) -> b
 
 def _tells_value(text: str, question: QuestionTerms) -> bool:
     """Whether nothing shows that a text is about another fact than the question."""
-    question_text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
+    question_text, asks = question.text[:MAX_ANALYSED_CHARACTERS], question.asks
     subject = subject_terms(question)
     if is_of_another_time(text, question_text, asks) or _is_of_another_number(text, question_text):
         return False

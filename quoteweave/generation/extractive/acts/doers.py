@@ -9,7 +9,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.clauses import Act, acts_in, head_nouns
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, ASKS_WHO_MAY, PERSON_NAME
 from quoteweave.generation.extractive.statements import Statement
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms
 
 # "The director of the film was Ada Byron", "Ada Byron, director of the film": not "the director of photography of".
 _OF_OFFICE = r"(\w+)\s+(?:of|for)\s+(?:(?:the|this|our)\s+)?([^.,:;()]{1,80}?)"
@@ -39,8 +39,8 @@ _LETTERS = lazy_regex(r"[^\W\d_]+")
 
 def names_doer_of_thing(text: str, question: QuestionTerms) -> bool:
     """Whether a text tells who did it, if the question names the thing it was done to, unlike "Who wrote it?"."""
-    asked = ASKS_WHO_DID.match(question.analysis.text)
-    named = asked is not None and not set(subject_terms(question)).issubset(words(asked["verb"]))
+    asked = ASKS_WHO_DID.match(question.text)
+    named = asked is not None and not question.subject.issubset(words(asked["verb"]))
     return named and tells_doer(text, question)
 
 
@@ -49,11 +49,11 @@ def tells_doer(text: str, question: QuestionTerms) -> bool:
 
     It must be about the time of the question: who once repaired the roof need not be the one who repairs it now.
     """
-    did, may = ASKS_WHO_DID.match(question.analysis.text), ASKS_WHO_MAY.match(question.analysis.text)
+    did, may = ASKS_WHO_DID.match(question.text), ASKS_WHO_MAY.match(question.text)
     match = did or may
     if match is None:
         return False
-    thing = frozenset(head_nouns(question.analysis.text[match.end() :]))
+    thing = frozenset(head_nouns(question.text[match.end() :]))
     times = {"present", "possible"} if may else {"past", "perfect"}
     if did is not None and _is_present_form(match["verb"]):
         times = (
@@ -100,17 +100,17 @@ def names_doer_of_another_thing(statement: Statement, question: QuestionTerms) -
 
     The noun may be an office of the thing itself: "the director of the film".
     """
-    if will := _ASKS_WHO_WILL.match(question.analysis.text):
+    if will := _ASKS_WHO_WILL.match(question.text):
         acts = _acts(statement.text, will["verb"], is_participle=False)
         return bool(acts) and all(act.tense in {"past", "perfect"} for act in acts)
-    did = ASKS_WHO_DID.match(question.analysis.text)
+    did = ASKS_WHO_DID.match(question.text)
     if did is None:
-        return _tells_another_of_office(statement.text, question.analysis.text)
+        return _tells_another_of_office(statement.text, question.text)
     if _acts(statement.text, did["verb"], is_participle=False):
         return not tells_doer(statement.text, question)
     verb = set(words(did["verb"]))
     stems_of_words = {word: set(words(word)) for word in _LETTERS.findall(f"{statement.before} {statement.text}")}
     nouns = {word for word, stems in stems_of_words.items() if stems & verb.union(*map(words_alike, verb))}
-    thing: Set[str] = set(subject_terms(question)) - verb
+    thing: Set[str] = question.subject - verb
     offices = ((one[1] or one[3], set(words(one[2] or one[4]))) for one in _IN_OFFICE.finditer(statement.text))
     return bool(nouns) and not any(office in nouns and of and of <= thing for office, of in offices)

@@ -50,7 +50,7 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     text = statement.text
     if _tells_way(statement, question):
         return True
-    if statement.above and set(words(statement.above)).issuperset(subject_terms(question)):  # the heading says the aim
+    if statement.above and set(words(statement.above)).issuperset(question.subject):  # the heading says the aim
         return any(map(INSTRUCTION.match, CLAUSES.split(text))) and not denies_unasked(statement, question)
     shows_code = any(part.form == "code" for part in statement.introduced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or denies_unasked(statement, question):
@@ -62,7 +62,7 @@ def instructs(statement: Statement, question: QuestionTerms) -> bool:
     if aim is None or not aimed:
         return aim is None
     told, above = with_words_alike(frozenset(aimed), question.terms), set(words(statement.quote.section or ""))
-    return set(subject_terms(question)) <= told | above and not told.isdisjoint(
+    return question.subject <= told | above and not told.isdisjoint(
         with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
     )
 
@@ -96,11 +96,11 @@ def are_instructions(lines: Sequence[str]) -> bool:
 
 def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a means to do what is asked: "You can recover it by running the command again"."""
-    told, asked = _WAY.search(statement.text), ASKS_HOW_TO.match(question.analysis.text)
+    told, asked = _WAY.search(statement.text), ASKS_HOW_TO.match(question.text)
     same = told is not None and asked is not None and not set(words(asked[1])).isdisjoint(words(told[1]))
     return same and not denies_unasked(statement, question)
 
 
 def denies_unasked(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement denies something, and the question does not."""
-    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.analysis.text) is None
+    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.text) is None

@@ -6,7 +6,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import has_opposite_word
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement
-from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms
 from quoteweave.generation.sentence_kinds import has_denying_word, only_denied_words
 
 _COUNTED = lazy_regex(
@@ -35,18 +35,17 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
 
     The number of those who "do not lean" is not the number of those who do, either, and what was is not what is "now".
     """
-    analysis = question.analysis
-    denied = only_denied_words(statement.text) if analysis.asks in NUMBER_KINDS else frozenset[str]()
-    if analysis.asks == "count" and has_none(statement.text, analysis.text):
-        return has_denying_word(analysis.text)
-    if not (has_denying_word(analysis.text) or denied.isdisjoint(subject_terms(question))):
+    denied = only_denied_words(statement.text) if question.asks in NUMBER_KINDS else frozenset[str]()
+    if question.asks == "count" and has_none(statement.text, question.text):
+        return has_denying_word(question.text)
+    if not (has_denying_word(question.text) or denied.isdisjoint(question.subject)):
         return True
-    if _NOW.search(analysis.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
+    if _NOW.search(question.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
         return True
-    if _ASKS_IF.match(analysis.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
-        return not has_denying_word(analysis.text)
-    negated = analysis.asks not in _DENIED_OTHERWISE and _NOT.search(analysis.text) is not None
-    return has_opposite_word(analysis.text, statement.text) or (negated and not has_denying_word(statement.text))
+    if _ASKS_IF.match(question.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
+        return not has_denying_word(question.text)
+    negated = question.asks not in _DENIED_OTHERWISE and _NOT.search(question.text) is not None
+    return has_opposite_word(question.text, statement.text) or (negated and not has_denying_word(statement.text))
 
 
 def counted_noun(question: str) -> str:

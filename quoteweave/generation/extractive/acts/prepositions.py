@@ -13,7 +13,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
 from quoteweave.generation.extractive.acts.times import WITHIN_A_TIME
 from quoteweave.generation.gate.dates import CALENDAR_WORDS, MONTHS
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms
 
 _ASKED = lazy_regex(
     r"\W*(?P<preposition>by|until|till|since|from|to|into|with|for|on|in|at|under|through|against|via)\s+"
@@ -71,11 +71,10 @@ _NAMES_ONE = frozenset({"on", "with", "for", "to", "from", "by", "under", "throu
 
 def asking_words(question: QuestionTerms) -> frozenset[str]:
     """The subject's words that only say what is asked for: "exchange", in "On which exchange is it traded?"."""
-    analysis = question.analysis
-    if analysis.asks == "contact":
-        called = frozenset(words(f"{analysis.asked_by} telephone phone"))
-        return called if len(set(subject_terms(question)) - called) > 0 else frozenset()
-    return noun_behind(analysis.text) if analysis.asks == "statement" else frozenset()
+    if question.asks == "contact":
+        called = frozenset(words(f"{question.asked_by} telephone phone"))
+        return called if len(question.subject - called) > 0 else frozenset()
+    return noun_behind(question.text) if question.asks == "statement" else frozenset()
 
 
 def noun_behind(question: str) -> frozenset[str]:
@@ -98,7 +97,7 @@ def asks_whom(question: str) -> bool:
 
 def tells_behind(text: str, question: QuestionTerms) -> bool:
     """Whether a text has what a question asks for after its first preposition; True for questions without one."""
-    question_text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
+    question_text = question.text[:MAX_ANALYSED_CHARACTERS]
     asked_noun = _ASKED.match(question_text) or _ASKED_AT_END.match(question_text)
     if asked_noun is None:
         return True
@@ -114,7 +113,7 @@ def tells_behind(text: str, question: QuestionTerms) -> bool:
 
 def _tells_noun_behind(text: str, question: QuestionTerms, preposition: str, noun: str) -> bool:
     """Whether a text has the noun of "On which exchange", or the name of one after the verb and the preposition."""
-    if question.analysis.asks != "statement" or not noun_behind(question.analysis.text).isdisjoint(words(text)):
+    if question.asks != "statement" or not noun_behind(question.text).isdisjoint(words(text)):
         return True
     if "language" in noun.casefold():
         languages = (match[0] for match in _LANGUAGES.finditer(text) if match["preposition"].casefold() == preposition)
@@ -131,16 +130,16 @@ def _tells_noun_behind(text: str, question: QuestionTerms, preposition: str, nou
 
 def _own_clauses(text: str, question: QuestionTerms) -> list[str]:
     """The clauses of a text that have all those words of the question's subject that the text has."""
-    asked = set(subject_terms(question)) & set(words(text))
+    asked = question.subject & set(words(text))
     return [clause for clause in _CLAUSE.split(text) if asked <= set(words(clause))]
 
 
 def _is_of_act(match: "re.Match[str]", question: QuestionTerms) -> bool:
     """Whether a name after a preposition fits the act: not in "The ferry from Osk leaves", nor a place for "whom"."""
     before, last = set(words(match["before"])), match["name"].rstrip(".").split()[-1].casefold()
-    of_thing = not before.isdisjoint(set(subject_terms(question)) - verbs_of(question.analysis.text))
-    of_thing = of_thing and not tells_to_do(match.string, question.analysis.text)  # "Return the keys to Ada Byron"
-    is_place = question.analysis.asks == "person" and last in listed_words("place_nouns")
+    of_thing = not before.isdisjoint(question.subject - verbs_of(question.text))
+    of_thing = of_thing and not tells_to_do(match.string, question.text)  # "Return the keys to Ada Byron"
+    is_place = question.asks == "person" and last in listed_words("place_nouns")
     is_same = not question.names.isdisjoint(words(match["name"]))  # "Who does Ms Bell report to?"
     return _is_new(match["name"], question) and not (of_thing or is_place or is_same)
 

@@ -133,14 +133,14 @@ def announces_occasion(statement: Statement, question: QuestionTerms, subject: S
     The document must say both, this once, and name the occasion with the question's noun, and no other occasion unless
     the name of the document or a heading has that noun.
     """
-    label, asks = ASKING_LABEL.match(statement.text), question.analysis.asks
+    label, asks = ASKING_LABEL.match(statement.text), question.asks
     if label is None or label.lastgroup != asks:
         return False
     occasions = frozenset(words(" ".join(listed_words("occasions"))))
     nouns = subject & occasions
     if subject - HAPPENS - nouns:
         return False
-    if not nouns and not _ASKS_OF_IT.search(question.analysis.text):
+    if not nouns and not _ASKS_OF_IT.search(question.text):
         return False
     document_quotes = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
     labels = [one.lastgroup for quote in document_quotes for one in ASKING_LABEL.finditer(quote.text)]
@@ -160,7 +160,7 @@ def words_besides(statement: Statement, question: QuestionTerms, subject: Set[st
     """
     if announces_occasion(statement, question, subject, context):
         return frozenset(subject)
-    text = question.analysis.text
+    text = question.text
     if (asked := _ASKS_IF_I_MAY.match(text) or _ASKS_IF_IT_MAY.match(text)) is None:
         return frozenset()
     permits = _PERMITS.match(statement.text) or _LETS.match(statement.text)

@@ -9,7 +9,7 @@ from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID
 from quoteweave.generation.gate.dates import MONTHS, NAMES_WEEKDAY, WEEKDAY
 from quoteweave.generation.gate.facts import read_evidence
-from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms
 from quoteweave.generation.sentence_kinds import INSTRUCTION
 
 BOTH_BOUNDS = 2
@@ -102,10 +102,10 @@ def bounds_told(text: str, question: QuestionTerms) -> frozenset[str]:
 
     "The lease runs from 1 June 2024 to 31 May 2026" tells when the lease ends.
     """
-    span = _SPAN.match(text) if question.analysis.asks == "date" else None
+    span = _SPAN.match(text) if question.asks == "date" else None
     if span is None or len(read_evidence(span["dates"]).dates) < BOTH_BOUNDS:
         return frozenset()
-    subject = frozenset(subject_terms(question))
+    subject = question.subject
     is_of_it = subject - _BOUNDS <= set(words(span["what"])) and not subject.isdisjoint(head_nouns(span["what"]))
     return subject & _BOUNDS if is_of_it else frozenset()
 

@@ -244,7 +244,7 @@ def new_facts(text: str, question: str) -> tuple[Facts, list[Amount]]:
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that are not in the question, except years."""
-    return frozenset(one.value for one in new_facts(statement.text, question.analysis.text)[1] if not one.year)
+    return frozenset(one.value for one in new_facts(statement.text, question.text)[1] if not one.year)
 
 
 def lacks_asked_change(text: str, question: str) -> bool:

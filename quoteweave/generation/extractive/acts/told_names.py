@@ -11,7 +11,7 @@ from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.generation.gate.dates import CALENDAR_WORDS
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms
 
 _ASKS_NAME = lazy_regex(
     r"\W*(?:what(?:['’]s|\s+(?:is|are|was|were))\s+the\s+(?:full\s+)?names?\s+of\b|(?:give|state|tell\s+me)\s+the\s+names?\s+of\b)",
@@ -43,9 +43,9 @@ def asks_name(question: str) -> bool:
 
 def tells_name(text: str, question: QuestionTerms) -> bool:
     """Whether a text has a name that is not in the question, directly beside the thing whose name is asked for."""
-    subject = set(subject_terms(question))
+    subject = question.subject
     # "Provided" is no provider.
-    question_words = {_singular(word) for word in WORD.findall(question.analysis.text)}
+    question_words = {_singular(word) for word in WORD.findall(question.text)}
     shared = (match for match in WORD.finditer(text) if _singular(match[0]) in question_words)
     places = [match.span() for match in shared if subject.intersection(words(match[0]))]
     for (start, _), (_, end) in zip(places, places[len(subject) - 1 :], strict=False):

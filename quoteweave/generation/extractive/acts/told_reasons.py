@@ -7,7 +7,7 @@ from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.foreign.kinds import foreign_reason
 from quoteweave.generation.extractive.statements import Statement, tells_effect
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import has_denying_word, only_denied_words
 
 _BECAUSE = lazy_regex(
@@ -28,7 +28,7 @@ def tells_reason(statement: Statement, question: QuestionTerms) -> bool:
     "Traffic rose because the bridge was closed" does not tell why it was closed, and "It did not close because of the
     storm" does not tell why it did.
     """
-    text, subject = statement.text, frozenset(subject_terms(question))
+    text, subject = statement.text, question.subject
     if tells_effect(text):
         return False
     because = _BECAUSE.search(text) or foreign_reason(text, question)
@@ -39,5 +39,5 @@ def tells_reason(statement: Statement, question: QuestionTerms) -> bool:
         reason, _, effect = reason.partition(",")
     words_of_reason, words_of_effect = (with_words_alike(frozenset(words(part)), subject) for part in (reason, effect))
     is_turned = subject <= words_of_reason and not subject <= words_of_effect
-    is_denied = not has_denying_word(question.analysis.text) and not only_denied_words(effect).isdisjoint(subject)
+    is_denied = not has_denying_word(question.text) and not only_denied_words(effect).isdisjoint(subject)
     return not (is_turned or is_denied)

@@ -27,10 +27,10 @@ def tells_foreign_kind(text: str, question: QuestionTerms) -> bool | None:
     Who holds a post must be told right beside it. How long something lasts, and how often it is done, must be told in a
     clause with all subject words of the question, because other numbers may belong to anything.
     """
-    language = foreign_language(question.analysis.text)
+    language = foreign_language(question.text)
     if language is None:
         return None
-    asks, question_text, subject = question.analysis.asks, question.analysis.text, subject_terms(question)
+    asks, question_text, subject = question.asks, question.text, subject_terms(question)
     is_aside = asks in _KINDS_OF_THINGS and any(_is_only_aside(language, text, word, question) for word in subject)
     if is_aside or (asks in NUMBER_KINDS and _is_included(language, text, subject)):
         return False
@@ -59,7 +59,7 @@ def _counts(language: ForeignLanguage, text: str, subject: Sequence[str]) -> boo
 
 def _tells_value(language: ForeignLanguage, text: str, question: QuestionTerms) -> bool | None:
     """Whether a clause with all subject words of the question tells a date, a place or an amount of its kind."""
-    kind = _amount_kind(language, question) if question.analysis.asks == "amount" else question.analysis.asks
+    kind = _amount_kind(language, question) if question.asks == "amount" else question.asks
     if kind not in _KINDS_OF_THINGS | {"time", "size"}:
         return None
     if kind == "size" and not pattern(language, kind).search(text):
@@ -78,7 +78,7 @@ def _in_own_clause(text: str, subject: Iterable[str], kind_pattern: re.Pattern[s
 
 def foreign_reason(text: str, question: QuestionTerms) -> "re.Match[str] | None":
     """The match where a text begins to give a reason, if the question is in another language than English."""
-    language = foreign_language(question.analysis.text)
+    language = foreign_language(question.text)
     return None if language is None else pattern(language, "because").search(text)
 
 
@@ -91,7 +91,7 @@ def told_directly(text: str, question: QuestionTerms, texts: Iterable[str] = ())
     >>> told_directly("Die Kaution beträgt 300 Euro.", question_terms("Wie hoch ist die Kaution?"))
     frozenset({'kaution'})
     """
-    language = foreign_language(question.analysis.text)
+    language = foreign_language(question.text)
     if language is None:
         return frozenset()
     told = {word: _values(language, text, word, question) for word in subject_terms(question)}
@@ -106,12 +106,12 @@ def told_directly(text: str, question: QuestionTerms, texts: Iterable[str] = ())
 
 def _values(language: ForeignLanguage, text: str, word: str, question: QuestionTerms) -> Set[str]:
     """What a text gives beside a word, as written, if it belongs to what the word names and not to a part of it."""
-    asks = question.analysis.asks
+    asks = question.asks
     kind = _amount_kind(language, question) if asks in {"amount", "money"} else str(asks)
     if kind not in {"date", "person", "money", "time", "size", "amount", "yes_or_no"}:
         return set()
-    words_of_question = {one.casefold() for one in _WORD.findall(question.analysis.text)}
-    values, is_past = set[str](), pattern(language, "past").search(question.analysis.text) is not None
+    words_of_question = {one.casefold() for one in _WORD.findall(question.text)}
+    values, is_past = set[str](), pattern(language, "past").search(question.text) is not None
     for place in _WORD.finditer(text):
         before = text[: place.start()]
         if words(place[0]) != [word] or _is_of_another(language, before, words_of_question, ("of", "places")):
@@ -131,7 +131,7 @@ def _is_included(language: ForeignLanguage, text: str, subject: Iterable[str]) -
 def _is_only_aside(language: ForeignLanguage, text: str, word: str, question: QuestionTerms) -> bool:
     """Whether a text has a word only where it tells something else about it, while the question does not."""
     places = [one.start() for one in _WORD.finditer(text) if word in words(one[0])]
-    asked = {one.casefold() for one in _WORD.findall(question.analysis.text)}
+    asked = {one.casefold() for one in _WORD.findall(question.text)}
     return bool(places) and all(_is_of_another(language, text[:at], asked, ("of",)) for at in places)
 
 
@@ -160,7 +160,7 @@ def _is_of_another(language: ForeignLanguage, before: str, question_words: Set[s
 
 def _amount_kind(language: ForeignLanguage, question: QuestionTerms) -> str:
     """The kind of amount asked for: money, a time, a size, or any amount."""
-    if question.analysis.asks == "money":
+    if question.asks == "money":
         return "money"
-    begun = (kind for kind in ("lasting", "sizes") if pattern(language, kind).match(question.analysis.text))
+    begun = (kind for kind in ("lasting", "sizes") if pattern(language, kind).match(question.text))
     return {"lasting": "time", "sizes": "size", "": "amount"}[next(begun, "")]

@@ -126,7 +126,7 @@ def _best(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[
 
     If these differ, those whose title has the name of their row.
     """
-    if _ON_A_DAY.search(question.analysis.text):
+    if _ON_A_DAY.search(question.text):
         group = [one for one in group if not _is_of_period(one)] or group
     named = {word for one in group for row in one.rows for word in row.naming_words}
     rest = {word: weight for word, weight in weights.items() if not (word in named or is_of_date(word))}

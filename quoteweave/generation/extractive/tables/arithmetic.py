@@ -30,7 +30,7 @@ from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of,
 from quoteweave.generation.extractive.tables.row_lookup import PERSON
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms
 
 MIN_ROWS = 3
 """The least number of rows to find the highest or lowest, or those beyond a limit."""
@@ -177,9 +177,9 @@ def _are_persons(selection: CellSelection) -> bool:
     return 2 * len(by_two) > len(names) and all(name in by_two or _ONE_NAME.fullmatch(name) for name in names)
 
 
-def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, drop_verbs: bool) -> set[str]:
+def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, drop_verbs: bool) -> frozenset[str]:
     """The words by which a question names cells, without those that say what to compute, or above which number."""
-    text = question.analysis.text
+    text = question.text
     has = _HAS_MOST.search(text) if question.analysis.extreme else None
     by_name = _MEASURED.search(text)
     asking = [
@@ -189,7 +189,7 @@ def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, dr
         f"{of_all['number'] or ''} total sum average mean" if of_all else "",
     ]
     verbs = verbs_of(text) if drop_verbs else frozenset[str]()
-    return set(subject_terms(question)) - calculation_words() - set(words(" ".join(asking))) - verbs
+    return question.subject - calculation_words() - set(words(" ".join(asking))) - verbs
 
 
 def _with_unit(analysis: QuestionAnalysis) -> str:
@@ -220,7 +220,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
     columns = columns or _columns_like(header, terms, question) or ([1] if len(header) == 2 else [])
     columns = _distinguished(columns, header, question)
-    chosen = _in_order_of(question.analysis.text, [row for row in rows_but_totals if _is_named(row[0], terms)])
+    chosen = _in_order_of(question.text, [row for row in rows_but_totals if _is_named(row[0], terms)])
     if len(columns) == 1 and len(chosen) > 1:
         return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen], whole=False)
     if len(columns) == 1 and not chosen:
@@ -237,7 +237,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
 def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerms) -> list[int]:
     """The only column that has a word of the question in its name, or is named after what "most expensive" measures."""
     like = [at for at in range(1, len(header)) if not terms.isdisjoint(words(header[at]))]
-    if not like and (asked := _MEASURED.search(question.analysis.text)) is not None:
+    if not like and (asked := _MEASURED.search(question.text)) is not None:
         measure = words(_MEASURES[asked[1].casefold()])
         of = words_alike(measure[0]).union(measure)
         like = [at for at in range(1, len(header)) if of.intersection(words(header[at]))]
@@ -255,7 +255,7 @@ def _is_named(name: str, terms: Set[str]) -> bool:
 
 def _distinguished(columns: Sequence[int], header: Sequence[str], question: QuestionTerms) -> list[int]:
     """The columns whose names have the question's distinguishing words ("own goals"), or else those without any."""
-    words_asked = _DISTINGUISHING.intersection(words(question.analysis.text, keep_stop_words=True))
+    words_asked = _DISTINGUISHING.intersection(words(question.text, keep_stop_words=True))
     words_of_columns = {at: _DISTINGUISHING.intersection(words(header[at], keep_stop_words=True)) for at in columns}
     columns_asked = [at for at in columns if words_of_columns[at] and words_of_columns[at] <= words_asked]
     return columns_asked or [at for at in columns if not words_of_columns[at]]

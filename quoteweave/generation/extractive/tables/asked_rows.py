@@ -25,7 +25,7 @@ def asks_for_row(question: QuestionTerms, context: Context) -> bool:
     "What was the SG&A of the Domestic segment in 2023?" asks for a number, if a table has a row "SG&A". No
     sentence without a number answers it.
     """
-    what_question = _ASKS_WHAT.match(question.analysis.text)
+    what_question = _ASKS_WHAT.match(question.text)
     if what_question is None or not any(map(RECENT_YEAR.fullmatch, question.names)):
         return False
     words_of_thing = words(what_question[1])

@@ -12,7 +12,7 @@ from quoteweave.generation.extractive.statements import Statement, picture_text
 from quoteweave.generation.extractive.tables.asked_columns import COUNTS, MONEY, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import name_of_row, thing_named
 from quoteweave.generation.extractive.tables.heads import read_rows
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms
 
 # Verbs of being, having and keeping, for which the name of a column may stand; it does not stand for past events.
 _VERBS = (
@@ -66,12 +66,12 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
     above = above.union(*(row.implied_words for row in statement.rows))
     if any(len(row.cells) != 1 for row in statement.rows):
         return above
-    subject = frozenset(subject_terms(question))
-    granted = _verbs(statement, question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.analysis.text))))
-    granted |= foreign_function_words(question.analysis.text, least=1)  # cells have none of these
-    if question.analysis.asks == "money":
+    subject = question.subject
+    granted = _verbs(statement, question) | frozenset(words(" ".join(_THE_WHOLE.findall(question.text))))
+    granted |= foreign_function_words(question.text, least=1)  # cells have none of these
+    if question.asks == "money":
         cells = [cell for row in statement.rows for _, cell in row.cells]
-        granted = granted.union(words(question.analysis.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
+        granted = granted.union(words(question.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
         granted |= {"one", "1"} if _are_of_one(statement, names) else set()
     stated = above.union(statement.words, words_above(statement.quote, is_of_cells=True))
     return above | granted if subject <= stated | granted else above
@@ -89,8 +89,7 @@ def _verbs(statement: Statement, question: QuestionTerms) -> frozenset[str]:
     If it asks who does something, this is the verb whose doer the column names: "Preacher". For a question of no
     certain kind, only verbs such as "corresponds" count, and only if the question names the column, too.
     """
-    analysis = question.analysis
-    text, asks = analysis.text, analysis.asks
+    text, asks = question.text, question.asks
     headings = [name for row in statement.rows for name, _ in row.cells]
     done = frozenset(word for name in headings for word in acts_of_doer(name, text, question.terms))
     if asks == "person" and done:
@@ -124,12 +123,9 @@ def is_row_asked(statement: Statement, question: QuestionTerms) -> bool:
 
     It may also be the row that was looked up by a cell which is all of the subject: "Who is the treasurer?".
     """
-    if len(statement.rows) != 1 or question.analysis.asks == "yes_or_no":
+    if len(statement.rows) != 1 or question.asks == "yes_or_no":
         return False
     (row,) = statement.rows
     if row.has_asked_kind:
         return True
-    return len(row.cells) == 1 and set(subject_terms(question)) in (
-        row.naming_words,
-        name_of_row(thing_named(row.name)),
-    )
+    return len(row.cells) == 1 and question.subject in (row.naming_words, name_of_row(thing_named(row.name)))

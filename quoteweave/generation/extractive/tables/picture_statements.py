@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import clip, escape_marks, tidy
 from quoteweave.generation.extractive.statements import (
@@ -132,17 +131,15 @@ def ambiguous_rows(
 def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> list[FoundRow]:
     if not has_cells(quote):
         return []
-    quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
+    quantity = question.quantity
     title_words = words(quote.caption or "")
-    dates, _ = extract_dates(question.analysis.text)
-    besides = {OTHER} & set(words(question.analysis.text, keep_stop_words=True))
+    dates, _ = extract_dates(question.text)
+    besides = {OTHER} & set(words(question.text, keep_stop_words=True))
     if asks_fiscal_year(question):
         besides.add(FISCAL)
     question_words = {*question.terms, *besides}
     parts = asked_parts(picture_text(quote), question_words)
-    cells = AskedCells(
-        question_words, weights, quantity, title_words, dates, question.analysis.text, question.analysis.asks
-    )
+    cells = AskedCells(question_words, weights, quantity, title_words, dates, question.text, question.asks)
     rows_of_parts = [(part, rows) for part in parts if (rows := find_cells(part, cells))]
     if len(rows_of_parts) != 1:
         return []  # nothing tells which of two parts is asked for
