@@ -197,9 +197,8 @@ def _without_reasoning(completion: Completion) -> str:
     before, closed, after = (text, "", "") if completion.reasoning else text.partition(_REASONING_END)
     text = after if closed else "" if before.lstrip().startswith("<think>") else before
     if not text.strip():
-        cause = (
-            "it reached its limit of tokens; raise max_tokens" if completion.finish_reason == "length" else "ask again"
-        )
+        is_cut = completion.finish_reason == "length"
+        cause = "it reached its limit of tokens; raise max_tokens" if is_cut else "ask again"
         raise EndpointBadResponse(f"The model {completion.model} gave no answer beyond its reasoning: {cause}.")
     return text.strip()
 
@@ -245,8 +244,6 @@ class FallbackGenerator:
 
     async def _second(self, query: Query, context: Context, error: EndpointError) -> Answer:
         answer = await self.second.answer(query, context)
-        warning = note_text(
-            f"The model could not be asked, so this answer was put together without it: {error.summary}",
-            remedy=error.remedy,
-        )
+        reason = f"The model could not be asked, so this answer was put together without it: {error.summary}"
+        warning = note_text(reason, remedy=error.remedy)
         return answer.model_copy(update={"warnings": (*answer.warnings, warning)})

@@ -221,10 +221,8 @@ def build_answer(
     resolver = MarkResolver(context)
     parts = resolver.end(text)
     shown_text, citations = "".join(part.text for part in parts), [one for part in parts for one in part.citations]
-    message = (
-        _unresolved_warning(resolver.taken_out, "taken out of the answer"),
-        _unresolved_warning(resolver.left, "left where {} stood"),
-    )
+    taken_out = _unresolved_warning(resolver.taken_out, "taken out of the answer")
+    left = _unresolved_warning(resolver.left, "left where {} stood")
     return Answer(
         question=question,
         status=status,
@@ -235,7 +233,7 @@ def build_answer(
         raw=text if shown_text != text else None,
         model=model,
         seconds=0.0,
-        warnings=(*warnings, *filter(None, message)),
+        warnings=(*warnings, *filter(None, (taken_out, left))),
     )
 
 

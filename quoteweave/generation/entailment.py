@@ -147,9 +147,8 @@ class LocalEntailment(ABC):
         """Pad rows to one length, as tensors on the model's device."""
         loaded = self._loaded
         width = max(len(row["input_ids"]) for row in rows)
-        return loaded.tokenizer.pad(rows, padding="max_length", max_length=width, return_tensors="pt").to(
-            loaded.model.device
-        )
+        padded = loaded.tokenizer.pad(rows, padding="max_length", max_length=width, return_tensors="pt")
+        return padded.to(loaded.model.device)
 
     def _plain(self, text: str) -> str:
         """Break up special tokens written out in a text, such as </s>, by a space.

@@ -247,9 +247,8 @@ def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: b
     best, least = phrases, float("inf")
     for first, opening in enumerate(phrases):
         found_words, size = set[str](), 0
-        for last, phrase in (
-            enumerate(phrases[first:], first + 1) if opening.opens_clause and not opening.denied else ()
-        ):
+        may_begin = opening.opens_clause and not opening.denied
+        for last, phrase in enumerate(phrases[first:], first + 1) if may_begin else ():
             found_words |= phrase.needed
             size += phrase.size
             cost = size + MISSING_COST * len(needed - found_words)

@@ -72,18 +72,12 @@ class CitedMessages:
             f"{name}{self._source(quote)}\n{_heading(quote) + here if name in pictures else indented(quote.all_text())}"
             for name, quote in image_quotes(context).items()
         ]
-        prompt = self._user.render(
-            {
-                "text_quotes": "\n\n".join(texts) or "(none)",
-                "image_quotes": "\n\n".join(images) or "(none)",
-                "question": query.text,
-            }
-        )
+        quotes = {"text_quotes": "\n\n".join(texts) or "(none)", "image_quotes": "\n\n".join(images) or "(none)"}
+        prompt = self._user.render({**quotes, "question": query.text})
         urls = [pictures[name] for name in image_quotes(context) if name in pictures]
         content: object = with_pictures(prompt.split(here), urls) if urls else prompt
-        system = (self._system_with_pictures if urls else self._system_text_only).render(
-            {"abstention": ABSTENTION}, optional=self._optional
-        )
+        system_prompt = self._system_with_pictures if urls else self._system_text_only
+        system = system_prompt.render({"abstention": ABSTENTION}, optional=self._optional)
         return [{"role": "system", "content": system}, {"role": "user", "content": content}]
 
     def _source(self, quote: Quote) -> str:

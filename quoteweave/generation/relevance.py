@@ -98,12 +98,16 @@ _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
 
 
+Pairs = frozenset[tuple[str, str]]
+"""Pairs of words that are adjacent in a text."""
+
+
 class QuestionTerms(Record):
     """A question analysed for matching: the words to look for, and how it was read."""
 
     terms: tuple[str, ...]
     """The content words of the question, each once, as `core.text.tokens` splits them."""
-    pairs: frozenset[tuple[str, str]]
+    pairs: Pairs
     """Pairs of words that are adjacent in it."""
     names: frozenset[str]
     """Terms written with a capital within the question, or with a digit."""
@@ -326,7 +330,7 @@ def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
     return len(question.pairs.intersection(itertools.pairwise(sentence))) / max(1, len(question.pairs))
 
 
-def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bool) -> frozenset[tuple[str, str]]:
+def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bool) -> Pairs:
     """The pairs of these words that are directly adjacent in the question, without even a stop word between them.
 
     The verb of "How much does a new impeller cost?" is elsewhere in what answers it: `verbs` says whether pairs with
@@ -352,9 +356,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
-def keeps_adjacent(
-    text_words: Sequence[str], asked: frozenset[tuple[str, str]], all_asked: frozenset[tuple[str, str]]
-) -> bool:
+def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs) -> bool:
     """Whether one of the pairs `asked` that a text contains, or one of `all_asked`, is adjacent in it.
 
     True if the text contains none of the pairs `asked`.

@@ -318,20 +318,12 @@ class AnswerCriteria:
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
         analysis, layout = self._question.analysis, statement.quote.layout
-        if (
-            analysis.asks == "parts"
-            or (analysis.asks == "look" and not asks_colour(analysis))
-            or _NO_STATEMENT.search(statement.text)
-            or is_plainly_code(statement.text)
-        ):
+        is_to_be_seen = analysis.asks == "parts" or (analysis.asks == "look" and not asks_colour(analysis))
+        if is_to_be_seen or _NO_STATEMENT.search(statement.text) or is_plainly_code(statement.text):
             return False
         if analysis.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
-            return layout != "caption" and (
-                not statement.is_of_cells
-                or analysis.asked_by == WHAT_MEANS
-                or defines_terms(statement)
-                or are_named_by_columns(statement, self._question)
-            )
+            may_define = not statement.is_of_cells or analysis.asked_by == WHAT_MEANS or defines_terms(statement)
+            return layout != "caption" and (may_define or are_named_by_columns(statement, self._question))
         few = len(self._subject) < MIN_SUBJECT_TERMS and not (
             self._is_own_property(statement)
             or tells_of_its_subject(statement, self._question, frozenset(self._subject), self._context)

@@ -305,11 +305,8 @@ def _is_by_thing(text: str, subject: Set[str]) -> bool:
         for match in _by_thing().finditer(text)
         if not match["act"] or set(words(match["act"])) <= subject
     ]
-    if _is_done_by_thing(text, subject):
-        return True
-    if any(
-        match["placed"] and set(words(match["placed"])) <= subject >= set(words(before)) for before, match in phrases
-    ):
+    placed = (set(words(f"{before} {match['placed']}")) for before, match in phrases if match["placed"])
+    if _is_done_by_thing(text, subject) or any(own <= subject for own in placed):
         return True
     return any(
         subject <= set(words(f"{before} {match[0]}"))

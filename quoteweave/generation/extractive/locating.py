@@ -77,6 +77,8 @@ LONG_WORD = 10
 """Characters per word with its space, which limit an excerpt in scripts without spaces between words."""
 UNSCORED: Mapping[SentenceKey, float] = MappingProxyType({})
 _LEADER = lazy_regex(r"(?:\s?\.){4,}")
+HitsOfPage = list[tuple[int, Hit]]
+"""Hits of one page, each with its number in the context."""
 _LOOKED_AT = ("look", "parts", "calculation")
 
 
@@ -99,10 +101,10 @@ class LocatedQuote(Record):
         return self.hit.quote
 
 
-def group_by_page(context: Context) -> list[list[tuple[int, Hit]]]:
+def group_by_page(context: Context) -> list[HitsOfPage]:
     """Group hits, with their numbers, by page; pages and hits are in the order in which the search ranks them."""
     numbered = [one for hits in (context.texts, context.images) for one in enumerate(hits, start=1)]
-    pages: dict[tuple[str, int], list[tuple[int, Hit]]] = {}
+    pages: dict[tuple[str, int], HitsOfPage] = {}
     for number, hit in sorted(numbered, key=lambda one: (-one[1].score, one[1].rank)):
         pages.setdefault((hit.quote.document, hit.quote.page), []).append((number, hit))
     return list(pages.values())
@@ -159,7 +161,7 @@ def _without_copies(ranked: Sequence[int], fittest: Sequence[Quote]) -> list[int
 
 def _pages(
     question: QuestionTerms, context: Context, besides: Collection[str], leading: Collection[str]
-) -> list[list[tuple[int, Hit]]]:
+) -> list[HitsOfPage]:
     """The hits of each page that may be shown; each quote that is to be shown first is a page by itself."""
     pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
     pages = _leading_first(pages, leading)
@@ -168,13 +170,13 @@ def _pages(
     return pages
 
 
-def _share(hits: Sequence[tuple[int, Hit]], best: float, leading: Collection[str]) -> float:
+def _share(hits: HitsOfPage, best: float, leading: Collection[str]) -> float:
     """The share of the best page's score that a page has; more than 1 for a quote that is to be shown first."""
     hit = hits[0][1]
     return hit.score / (best or 1.0) + (hit.quote.id in leading)
 
 
-def _leading_first(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[str]) -> list[list[tuple[int, Hit]]]:
+def _leading_first(pages: Sequence[HitsOfPage], leading: Collection[str]) -> list[HitsOfPage]:
     """The quotes that are to be shown first, each as a page by itself, and then the other pages."""
     named = {(one[1].quote.document, one[1].quote.page) for hits in pages for one in hits if one[1].quote.id in leading}
     alone = [[one] for hits in pages for one in hits if one[1].quote.id in leading]
@@ -183,13 +185,13 @@ def _leading_first(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[s
 
 
 def _sections(
-    hits: Sequence[tuple[int, Hit]], fits: Mapping[int, float], by_document: Mapping[str, Mapping[str, float]]
-) -> list[list[tuple[int, Hit]]]:
+    hits: HitsOfPage, fits: Mapping[int, float], by_document: Mapping[str, Mapping[str, float]]
+) -> list[HitsOfPage]:
     """The hits of a page; for a virtual page by heading: the best quote's, then others about the question."""
     if hits[0][1].quote.has_pages:
         return [list(hits)]
     weights = by_document[hits[0][1].quote.document]
-    sections: dict[str, list[tuple[int, Hit]]] = {}
+    sections: dict[str, HitsOfPage] = {}
     for number, hit in sorted(hits, key=lambda one: -fits[id(one[1])]):
         sections.setdefault(" ".join((hit.quote.heading or "").split()), []).append((number, hit))
     first, *others = sections.values()
@@ -201,7 +203,7 @@ def _is_about(quote: Quote, weights: Mapping[str, float]) -> bool:
     return quote.layout != "title" and coverage(weights, words_with_headings(quote)) >= MIN_IN_SECTION
 
 
-def _introduced_instead(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
+def _introduced_instead(quote: Quote, hits: HitsOfPage) -> tuple[int, Hit] | None:
     """The quote of the same page that a quote only introduces: the first text under a heading, a caption's picture."""
     title = " ".join(quote.text.split())
     heading = title.rstrip(" .,;:")
@@ -258,10 +260,8 @@ def _introduced(quote: Quote, number: int, context: Context) -> str:
             excerpts.append(image_mark(context.images[part.number - 1].quote, part.number))
             continue
         part_words = escape_marks(part.text).replace("“", "‘").replace("”", "’").split()
-        cut = clip(
-            " ".join(part_words[:words_left]) + ("…" if len(part_words) > words_left else ""),
-            INTRODUCED_WORDS * LONG_WORD,
-        )
+        left_out = "…" if len(part_words) > words_left else ""
+        cut = clip(" ".join(part_words[:words_left]) + left_out, INTRODUCED_WORDS * LONG_WORD)
         excerpts.append(add_mark(f"“{cut.rstrip('.')}”", f"[{part.number}]"))
         words_left -= len(part_words)
         if words_left <= 0:

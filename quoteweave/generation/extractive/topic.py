@@ -259,14 +259,10 @@ def _asked_words(question: QuestionTerms, context: Context, known_words: frozens
     return [word for word in asked_words if word not in calculation_words()] or asked_words
 
 
-def _with_spellings(words_of_quote: frozenset[str], context: Context) -> frozenset[str]:
+def _with_spellings(held: frozenset[str], context: Context) -> frozenset[str]:
     """Words of a quote, with those of the question that it has in another spelling, by which the search found it."""
-    asked_spellings = (
-        spelling
-        for spelling, spellings in context.spellings.items()
-        if any(words_of_quote.issuperset(words(each)) for each in spellings)
-    )
-    return words_of_quote.union(word for spelling in asked_spellings for word in words(spelling))
+    asked = (word for word, others in context.spellings.items() if any(held.issuperset(words(one)) for one in others))
+    return held.union(stem for word in asked for stem in words(word))
 
 
 def _subject(question: QuestionTerms, context: Context) -> list[str]:
@@ -296,11 +292,8 @@ def language_difference(question: str, context: Context) -> LanguageDifference |
         texts_by_document.setdefault(hit.quote.document, []).append(text_of(hit.quote)[:MAX_CHARACTERS])
     documents = ["\n".join(texts) for texts in texts_by_document.values()]
     language_of_documents = guess_language("\n".join(documents))
-    if (
-        language_of_question == language_of_documents
-        or language_of_question in map(guess_language, documents)
-        or (language_of_documents is None and (texts_by_document or language_of_question == "English"))
-    ):
+    is_unknown = language_of_documents is None and (texts_by_document or language_of_question == "English")
+    if is_unknown or language_of_question in itertools.chain([language_of_documents], map(guess_language, documents)):
         return None
     return LanguageDifference(language_of_question, language_of_documents)
 

@@ -151,12 +151,9 @@ def read_amounts(text: str) -> list[Amount]:
         else:
             amounts.append(_fraction(match[0], value, match["after"].removesuffix("s")))
     # "A quarter of" may also be part of a year or of a town.
-    parts = (
-        match
-        for match in _ONE_PART.finditer(folded)
-        if match["changed"] or (match["whole"] and match["part"] != "quarter")
-    )
-    return [*amounts, *(_fraction(match["written"], Decimal(1), match["part"]) for match in parts)]
+    found = _ONE_PART.finditer(folded)
+    parts = (one for one in found if one["changed"] or (one["whole"] and one["part"] != "quarter"))
+    return [*amounts, *(_fraction(one["written"], Decimal(1), one["part"]) for one in parts)]
 
 
 def _is_fraction(match: re.Match[str], value: Decimal) -> bool:

@@ -8,6 +8,7 @@ sentence of its own, which consists of the mark's summary.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Kind
@@ -97,7 +98,7 @@ class ClaimReader:
             start, end = mark.start - at, mark.end - at
             place = _owner(text, owned, mark.kind, (start, end))
             if place is None:
-                owned.insert(bisect_right(owned, start, key=_start), (start, end, [mark]))
+                owned.insert(bisect_right(owned, start, key=itemgetter(0)), (start, end, [mark]))
             else:
                 first, last, its = owned[place]
                 its.append(mark)
@@ -117,13 +118,9 @@ def strip_marks(text: str, marks: Sequence[Mark], at: int = 0) -> str:
     return _BEFORE_STOP.sub("", " ".join("".join([*parts, text[last:]]).split()))
 
 
-def _start(owned: _Owned) -> int:
-    return owned[0]
-
-
 def _owner(text: str, claims: Sequence[_Owned], kind: Kind, span: tuple[int, int]) -> int | None:
     """The index among `claims` of the sentence that a mark belongs to; None if the mark is a claim by itself."""
-    after = bisect_right(claims, span[0], key=_start)
+    after = bisect_right(claims, span[0], key=itemgetter(0))
     before = after - 1 if after else None
     if before is not None and (span[0] < claims[before][1] or "\n" not in text[claims[before][1] : span[0]]):
         return before

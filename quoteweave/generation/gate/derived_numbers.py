@@ -63,14 +63,12 @@ def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: 
         return bool(mentioned)
     # A level that something rises to or falls from is not the amount it changes by.
     excluded = _OF_LEVELS if _LEVEL.search(_before(amount, sentence)) else frozenset()
-    kinds = (mentioned | _DEFAULT_OPERATIONS if len(numbers) <= MAX_NUMBERS_WITHOUT_WORDS else mentioned) - excluded
+    kinds_of_own = (mentioned | _DEFAULT_OPERATIONS) - excluded
+    kinds = kinds_of_own if len(numbers) <= MAX_NUMBERS_WITHOUT_WORDS else mentioned - excluded
     scales = (1.0, *map(float, evidence.scales))
     return (
         any(_follows_from(amount, pair, kinds, scales) for pair in combinations(numbers, 2))
-        or any(
-            _follows_from(amount, pair, (mentioned | _DEFAULT_OPERATIONS) - excluded, scales)
-            for pair in combinations(_distinct(amounts), 2)
-        )
+        or any(_follows_from(amount, pair, kinds_of_own, scales) for pair in combinations(_distinct(amounts), 2))
         or _is_duration(amount, evidence)
         or ("sum" in kinds and _is_sequence_total(amount, evidence, mean=False))
         or ("mean" in kinds and _is_sequence_total(amount, evidence, mean=True))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text, words
@@ -77,6 +78,13 @@ class Facts:
     codes: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     """Quotations, split where the sentence omits words."""
+
+
+class Difference(NamedTuple):
+    """A number, name or phrase as a sentence has it, and what its evidence has in its place."""
+
+    said: str
+    cited: str
 
 
 def normalize_notation(text: str, *, may_be_note: bool = False) -> str:

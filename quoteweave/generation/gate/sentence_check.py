@@ -43,7 +43,6 @@ from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASON
 from quoteweave.generation.gate.contraries.other_cells import find_other_cell
 from quoteweave.generation.gate.contraries.other_subjects import find_other_subject
 from quoteweave.generation.gate.contraries.qualified_numbers import (
-    OtherNumber,
     find_other_bound,
     find_other_percent,
     find_other_sign,
@@ -58,7 +57,7 @@ from quoteweave.generation.gate.contraries.word_differences import (
     find_replaced_word,
 )
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
-from quoteweave.generation.gate.facts import Facts, code_key, normalize_notation, read_sentence
+from quoteweave.generation.gate.facts import Difference, Facts, code_key, normalize_notation, read_sentence
 
 MIN_SAME_LANGUAGE = 0.2
 """Below this share of common words, sentence and quotes may be in different languages."""
@@ -285,7 +284,7 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     return None if denial is None else _Finding("unchecked", denial)
 
 
-def _qualified_otherwise(statement: str, evidence: CitedEvidence) -> OtherNumber | None:
+def _qualified_otherwise(statement: str, evidence: CitedEvidence) -> Difference | None:
     return (
         find_other_bound(statement, evidence.texts)
         or find_other_sign(statement, evidence.sentences)

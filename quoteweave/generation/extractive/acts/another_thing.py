@@ -100,22 +100,18 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     question_text, text = question.text, statement.text
     if _tells_of_its_property(question_text, text, question.asks) or _is_of_a_part(statement, terms):
         return True
+    is_text = not statement.is_of_cells
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
-    of_other = of_other or (
-        not statement.is_of_cells
-        and (_is_of_another_owner(question_text, text) or _is_of_another_office(question_text, text))
-    )
+    of_other = of_other or (is_text and _is_of_another_owner(question_text, text))
+    of_other = of_other or (is_text and _is_of_another_office(question_text, text))
     of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(question_text, text))
-    if (
-        of_other
-        or _is_measured_otherwise(question_text, text)
-        or _refers_to_another_subject(statement, question, terms)
-    ):
+    of_other = of_other or _is_measured_otherwise(question_text, text)
+    if of_other or _refers_to_another_subject(statement, question, terms):
         return True
     which = _ASKS_WHICH.match(question_text)
     if which is not None and _leaves_open_which(re.escape(which[1]), text):
         return True
-    numbered = () if statement.is_of_cells else _NUMBERED.findall(question_text)
+    numbered = _NUMBERED.findall(question_text) if is_text else ()
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
 
 

@@ -170,11 +170,8 @@ class Act:
     def is_done_to(self, thing: Set[str]) -> bool:
         """Whether it may be done to a thing, given by the stems of its noun; a pronoun may stand for any."""
         listed, of_whom = _LISTED.match(self.after), _WHOM.match(self.subject)
-        if (
-            listed
-            and not self.is_passive
-            and any(thing & _alike(head_nouns(one), thing) for one in _AND_OR_COMMA.split(listed[0]))
-        ):
+        items = _AND_OR_COMMA.split(listed[0]) if listed and not self.is_passive else []
+        if any(thing & _alike(head_nouns(one), thing) for one in items):
             return not thing & _alike(head_nouns(self.doer), thing)
         nouns = _ENDS_NOUNS.split(self.after)[0]
         if self.is_passive or (of_whom and not words(nouns)):

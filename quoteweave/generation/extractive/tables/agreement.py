@@ -105,12 +105,9 @@ def _begins(one: str, other: str) -> bool:
 def _is_cut(statement: Statement, others: Sequence[Statement]) -> bool:
     """Whether the cells of a statement are the beginnings of those of another of its document."""
     own = [cell for row in statement.rows for _, cell in row.cells]
-    for other in others:
-        if own and other.quote.document == statement.quote.document:
-            whole = [cell for row in other.rows for _, cell in row.cells]
-            if len(whole) == len(own) and all(map(_begins, own, whole)):
-                return True
-    return False
+    of_document = (one for one in others if own and one.quote.document == statement.quote.document)
+    wholes = ([cell for row in one.rows for _, cell in row.cells] for one in of_document)
+    return any(len(whole) == len(own) and all(map(_begins, own, whole)) for whole in wholes)
 
 
 def _rounds_to(exact: Amount, rounded: Amount) -> bool:

@@ -348,11 +348,8 @@ def _describe_combined(selection: CellSelection, calculation: Calculation) -> st
         value = Decimal(f"{sum(values, Decimal(0)) / len(values):.4g}")
     else:
         return ""
-    operands = (
-        f"{cells[0].shown} to {cells[1].shown}"
-        if calculation == "ratio"
-        else join_with_and([cell.shown for cell in cells])
-    )
+    shown = [cell.shown for cell in cells]
+    operands = " to ".join(shown) if calculation == "ratio" else join_with_and(shown)
     points = " percentage points" if calculation == "difference" else " %"
     percent = calculation != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
     between = "between" if calculation == "difference" else "of"

@@ -97,8 +97,7 @@ def spans_year(name: str, years: Collection[str]) -> bool:
 
 def _of_span(rows: Rows, question_words: Collection[str]) -> list[int]:
     """The only row whose name is a span of years that holds the year asked for."""
-    found = [at for at, row in enumerate(rows) if spans_year(row[0], years_in(question_words))]
-    return found if len(found) == 1 else []
+    return only([at for at, row in enumerate(rows) if spans_year(row[0], years_in(question_words))])
 
 
 def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> list[int]:
@@ -119,7 +118,12 @@ def _only_described(header: Sequence[str], rows: Rows, question: AskedCells) -> 
         and (thing := name_of_row(thing_named(row[0])))
         and thing <= rest <= name_of_row(row[0])
     ]
-    return described if len(described) == 1 else []
+    return only(described)
+
+
+def only(places: list[int]) -> list[int]:
+    """The place of a row or column, if there is one alone; else none."""
+    return places if len(places) == 1 else []
 
 
 def thing_named(name: str) -> str:

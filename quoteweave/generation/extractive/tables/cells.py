@@ -76,12 +76,9 @@ def asked_parts(text: str, question_words: Collection[str]) -> list[str]:
         return [text]
     places[0] = 0
     headed = ["".join(lines[places[part.start] : places[part.end]]) for part in parts if part.has_head]
-    of_asked_years = [
-        part
-        for part in headed
-        if not years_in(question_words).isdisjoint(words(" ".join(split_header(read_rows(part))[0])))
-    ]
-    return of_asked_years or headed
+    years = years_in(question_words)
+    heads = [words(" ".join(split_header(read_rows(part))[0])) for part in headed]
+    return [part for part, head in zip(headed, heads, strict=True) if not years.isdisjoint(head)] or headed
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +205,7 @@ def _of_asked_group(rows: Rows, question_words: Collection[str], text: str) -> t
     groups = _groups(text) if len(times) < len(rows) else {}
     grouped = [(row, groups.get(tuple(row), "")) for row in rows if times[row[0]] > 1]
     grouped = [(row, group) for row, group in grouped if not is_of_others(group, question_words)]
-    grouped = [
-        (row, group)
-        for row, group in grouped
-        if (words_of_group := set(words(group))) and words_of_group.issubset(question_words)
-    ]
+    grouped = [(row, group) for row, group in grouped if set(words(group)) and set(words(group)) <= set(question_words)]
     if len(grouped) != 1:
         return rows, ""
     row, group = grouped[0]

@@ -59,9 +59,8 @@ def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str],
     if not numbering or len(numbered) < 2 or not counted or any(len(row) != len(header) for row in rows):
         return header, rows
     others = rows[len(numbered) :]
-    if any(not _ORDINAL.fullmatch(row[0]) for row in rows[: len(numbered)]) or any(
-        row[0] not in EMPTY and row[1] not in EMPTY for row in others
-    ):
+    is_mixed = any(not _ORDINAL.fullmatch(row[0]) for row in rows[: len(numbered)])
+    if is_mixed or any(row[0] not in EMPTY and row[1] not in EMPTY for row in others):
         return header, rows
     named = [row[1:] if row[0] in EMPTY else [row[0], *row[2:]] for row in others]
     return header[1:], [*(row[1:] for row in numbered), *named]
@@ -109,11 +108,8 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
         names, below = rows[position], rows[position + 1 :]
         width = Counter(map(len, below)).most_common(1)[0][0]
         column_names = ["", *names] if _lacks_first(names, width) else names
-        if (
-            len(column_names) == width
-            and _is_header(column_names)
-            and (width > 2 or (position == 0 and _are_numbers(below)))
-        ):
+        has_values = width > 2 or (position == 0 and _are_numbers(below))
+        if len(column_names) == width and has_values and _is_header(column_names):
             candidates.append((sum(cell not in EMPTY for cell in column_names[1:]), column_names, below))
     # Of two header rows, the first may span columns, and then has fewer names.
     _, header, body = max(candidates, key=itemgetter(0), default=(0, [], rows))
@@ -313,12 +309,8 @@ def are_said_apart(
     for asked_words in (frozenset(words(heading)).intersection(question_words) for heading in headings):
         for whole_name in names:
             rest = {word for word in asked_words - whole_name if word.isalpha()}  # a year may stand anywhere
-            if (
-                whole_name
-                and whole_name < asked_words
-                and rest
-                and not any({*pair} & whole_name and {*pair} & rest for pair in pairs)
-            ):
+            is_apart = not any({*pair} & whole_name and {*pair} & rest for pair in pairs)
+            if rest and is_apart and whole_name and whole_name < asked_words:
                 return True
     return False
 

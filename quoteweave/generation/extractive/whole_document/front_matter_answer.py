@@ -60,14 +60,11 @@ def front_matter_located(question: str, context: Context, model: str, *, found_e
 def _places(context: Context) -> list[LocatedQuote]:
     """The first quotes above a document's text, the title first, as places."""
     numbered = _numbered(context)
-    shown = [
-        one.id
-        for one in sorted(front_quotes(context, _quotes(context)), key=lambda one: not one.is_title)
-        if one.id in numbered
-    ]
+    in_order = sorted(front_quotes(context, _quotes(context)), key=lambda one: not one.is_title)
+    shown = [numbered[one.id] for one in in_order if one.id in numbered][:MAX_PLACES]
     return [
         LocatedQuote(hit=context.texts[number - 1], number=number, excerpt=tidy(quote.text, MAX_LINE), matches=())
-        for number, quote in (numbered[id] for id in shown[:MAX_PLACES])
+        for number, quote in shown
     ]
 
 

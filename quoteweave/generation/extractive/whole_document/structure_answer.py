@@ -87,9 +87,8 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
         return "\n".join([sentence, "", _line(count.elements[0], context)])
     sentence_of_count = f"The parser found {number}{within} in {document}"
     if count.basis in _BASES:
-        sentence_of_count = (
-            f"{document} has {number}{within}{f' and {inner} within these' * bool(inner)}, {_BASES[count.basis]}"
-        )
+        of_which = f" and {inner} within these" if inner else ""
+        sentence_of_count = f"{document} has {number}{within}{of_which}, {_BASES[count.basis]}"
     most = MAX_NAMED[structure.request.wants]
     elements_left = count.count - most
     lines = [_line(element, context) for element in count.elements[:most]]

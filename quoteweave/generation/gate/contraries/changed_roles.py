@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
-from quoteweave.generation.gate.facts import normalize_notation
+from quoteweave.generation.gate.facts import Difference, normalize_notation
 from quoteweave.generation.languages import guess_language
 
 MAX_WORDS = 100
@@ -21,13 +21,6 @@ _PASSIVE = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 _BY = "by"
 _SPEECH = frozenset(words("said says asked wrote writes replied added told", keep_stop_words=True))
 """Verbs behind which the one who acts may stand: "said Smith"."""
-
-
-class ChangedRole(NamedTuple):
-    """Two words of a sentence, and the same two as its evidence has them."""
-
-    said: str
-    cited: str
 
 
 class _Sentence(NamedTuple):
@@ -51,7 +44,7 @@ def _read(text: str) -> _Sentence:
     return _Sentence(tuple(tokens), tuple(stems))
 
 
-def find_changed_role(statement: str, evidence: str) -> ChangedRole | None:
+def find_changed_role(statement: str, evidence: str) -> Difference | None:
     """Return a verb and the one who acts in the statement but is acted on in its evidence, or the reverse.
 
     None if there are none, if either text has more than `MAX_WORDS` words, or if the evidence is not in English.
@@ -65,7 +58,7 @@ def find_changed_role(statement: str, evidence: str) -> ChangedRole | None:
     return change
 
 
-def _changed(statement: _Sentence, evidence: _Sentence) -> Iterator[ChangedRole]:
+def _changed(statement: _Sentence, evidence: _Sentence) -> Iterator[Difference]:
     for at in range(1, len(statement.stems) - 1):
         verb, before, behind = statement.stems[at], statement.stems[at - 1], statement.stems[at + 1]
         if verb in _SPEECH or not _tells(verb) or evidence.stems.count(verb) == 0:
@@ -89,8 +82,8 @@ def _is_done_to(evidence: _Sentence, verb: str, thing: str) -> bool:
     return _at(evidence.stems, at + 1) == thing and thing not in evidence.stems[:at] and not evidence.is_passive(at)
 
 
-def _role(statement: _Sentence, evidence: _Sentence, said: Sequence[str], cited: Sequence[str]) -> ChangedRole:
-    return ChangedRole(*(_written(text, stems) for text, stems in ((statement, said), (evidence, cited))))
+def _role(statement: _Sentence, evidence: _Sentence, said: Sequence[str], cited: Sequence[str]) -> Difference:
+    return Difference(*(_written(text, stems) for text, stems in ((statement, said), (evidence, cited))))
 
 
 def _written(text: _Sentence, stems: Sequence[str]) -> str:

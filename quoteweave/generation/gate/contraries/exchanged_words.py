@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -166,7 +165,7 @@ class _Comparison:
         castle".
         """
         own, its = self._landmarks
-        for pair in _opposite_pairs():
+        for pair in _OPPOSITES:
             if all(text.has_before_noun(word) for text in (self._said, self._cited) for word in pair):
                 here = [_place(self._said.at(word), own, set()) for word in pair]
                 there = [_place(self._cited.at(word), its, set()) for word in pair]
@@ -176,16 +175,10 @@ class _Comparison:
                     yield first, second
 
     def _pair(self, first: _Words, second: _Words) -> "_Pair":
-        landmarks, landmarks_of_evidence = self._landmarks
-        moved = {*first, *second}
-        return _Pair(
-            (first, second),
-            (_place(self._own[first], landmarks, moved), _place(self._own[second], landmarks, moved)),
-            (
-                _place(self._its[first], landmarks_of_evidence, moved),
-                _place(self._its[second], landmarks_of_evidence, moved),
-            ),
-        )
+        (own, its), moved = self._landmarks, {*first, *second}
+        here = _place(self._own[first], own, moved), _place(self._own[second], own, moved)
+        there = _place(self._its[first], its, moved), _place(self._its[second], its, moved)
+        return _Pair((first, second), here, there)
 
     def _has_exchanged(self, pair: "_Pair") -> bool:
         """Whether two parts have changed places, and no other change makes both sentences say the same again."""
@@ -346,10 +339,6 @@ def _is_content(word: str) -> bool:
     return word not in _MARKS and word not in STOP_WORDS
 
 
-@cache
-def _opposite_pairs() -> list[tuple[str, str]]:
-    return [(stem_of(one), stem_of(other)) for group in OPPOSITE_PREPOSITIONS for one, other in combinations(group, 2)]
-
-
+_OPPOSITES = [tuple(map(stem_of, pair)) for group in OPPOSITE_PREPOSITIONS for pair in combinations(group, 2)]
 _RESPECTIVELY = stem_of("respectively")
 _PRONOUNS = frozenset(map(stem_of, ("it", "them", "him", "which", "whom")))

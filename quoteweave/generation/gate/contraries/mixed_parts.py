@@ -167,10 +167,8 @@ class _Sentence:
                 yield strongest
 
     def _cut_at(self, cuts: Iterable[int]) -> list[_Part]:
-        return [self._part(start, end) for start, end in pairwise([0, *cuts, len(self.words)])]
-
-    def _part(self, start: int, end: int) -> _Part:
-        return _Part(start, end, tuple(at for at in self.numbers if start <= at < end))
+        spans = pairwise([0, *cuts, len(self.words)])
+        return [_Part(start, end, tuple(at for at in self.numbers if start <= at < end)) for start, end in spans]
 
     def _items(self) -> list[_Part]:
         """The items listed before the numbers, each with its number; empty if there are fewer or more items."""
@@ -263,11 +261,8 @@ class _Comparison:
     @property
     def has_all_words(self) -> bool:
         """Whether the evidence has all words of the statement that tell something."""
-        return all(
-            word.stem in self._cited.stems or is_said_alike(word.stem, self._cited.stems)
-            for word in self._said.words
-            if word.tells
-        )
+        cited = self._cited.stems
+        return all(one.stem in cited or is_said_alike(one.stem, cited) for one in self._said.words if one.tells)
 
     def mixed_number(self) -> Mixed | None:
         """The first mixed word beside a number, if there is one in each way of cutting the evidence."""

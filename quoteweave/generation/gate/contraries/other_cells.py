@@ -190,11 +190,7 @@ class _Table:
         words_of_cell = row.own_names(at) if named_rows else frozenset()
         for name, rows in named_rows.items():
             if claim.says_of_another(value, words_of_cell, name, self._of_columns):
-                there = (
-                    named_row.cells[at]
-                    for named_row in rows
-                    if len(named_row.cells) > at and named_row.cells[at] not in EMPTY
-                )
+                there = (one.cells[at] for one in rows if len(one.cells) > at and one.cells[at] not in EMPTY)
                 if alike := [other for other in there if _has_number(other) == (at not in row.texts)]:
                     return None if any(map(claim.stated_values, alike)) else (row.name.text, name.text)
         return None
@@ -207,11 +203,9 @@ class _Table:
         if len(self._header) != len(row.cells) or at in row.texts:
             return None
         header_name = self._header[at]
-        for place in named_columns:
+        for place in (one for one in named_columns if one != at):
             other_name = self._header[place]
-            if place != at and claim.says_of_another(
-                value, header_name.words, other_name, row.name.words, is_column=True
-            ):
+            if claim.says_of_another(value, header_name.words, other_name, row.name.words, is_column=True):
                 return None if claim.stated_values(row.cells[place]) else (header_name.text, other_name.text)
         return None
 

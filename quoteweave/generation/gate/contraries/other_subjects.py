@@ -22,7 +22,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.grammar import SENTENCE_END
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
 from quoteweave.generation.gate.dates import CALENDAR_WORDS
-from quoteweave.generation.gate.facts import normalize_notation
+from quoteweave.generation.gate.facts import Difference, normalize_notation
 
 MAX_SENTENCES = 200
 """Most sentences of the evidence; in longer evidence nothing is looked for."""
@@ -36,13 +36,6 @@ _DEFINITE = lazy_regex(r"\W*The\s+([^\W\d_]+)\s(?:[a-z]+s|[a-z]+ed|are|were|had|
 _POSSESSIVES = lazy_regex(_POSSESSIVE, re.IGNORECASE)
 _NO_NAMES = STOP_WORDS | CALENDAR_WORDS
 _CELLS = "|"
-
-
-class OtherSubject(NamedTuple):
-    """The subject of a statement, and the one of which its evidence says the same."""
-
-    said: str
-    cited: str
 
 
 class _Name(NamedTuple):
@@ -108,7 +101,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(words(text))
 
 
-def find_other_subject(statement: str, sentences: Sequence[str]) -> OtherSubject | None:
+def find_other_subject(statement: str, sentences: Sequence[str]) -> Difference | None:
     """Return the subject of a statement if these sentences say the same of another one; None otherwise."""
     cited_sentences = [one for one in sentences if SENTENCE_END.search(one) and _CELLS not in one]
     if not 1 < len(cited_sentences) <= MAX_SENTENCES:
@@ -142,14 +135,14 @@ def _closest(statement: _Sentence, sentences: Sequence[_Sentence], names: Sequen
 
 def _other_name(
     names: Sequence[_Name], cited: _Sentence, statement: _Sentence, capitals: Set[str]
-) -> OtherSubject | None:
+) -> Difference | None:
     """A name of a statement that the cited sentence lacks, and the name that stands there in its place."""
     others = [one for one in cited.names(capitals) if not one.words <= statement.stems]
     for name in names:
         if not name.words <= cited.stems:
             for other in others:
                 if not other.words < name.words and name.stands_like(other):
-                    return OtherSubject(name.text, other.text)
+                    return Difference(name.text, other.text)
     return None
 
 
@@ -161,7 +154,7 @@ def _is_of_one_before(sentences: Sequence[_Sentence], at: int) -> bool:
     )
 
 
-def _other_antecedent(statement: _Sentence, sentences: Sequence[_Sentence], at: int) -> OtherSubject | None:
+def _other_antecedent(statement: _Sentence, sentences: Sequence[_Sentence], at: int) -> Difference | None:
     """The subject of a statement, if the sentence there has a pronoun that stands for something else before it."""
     start, subject = at, _SUBJECT.match(statement.text)
     if subject is None or _PRONOUN.match(sentences[at].text) is None:
@@ -178,4 +171,4 @@ def _other_antecedent(statement: _Sentence, sentences: Sequence[_Sentence], at: 
     all_stems = frozenset[str]().union(*(one.stems for one in sentences))
     if start == at or stem_of(subject[1]) not in new_stems or not new_stems <= all_stems:
         return None
-    return OtherSubject(subject[1], sentences[start].text)
+    return Difference(subject[1], sentences[start].text)

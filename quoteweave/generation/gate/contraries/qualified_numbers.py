@@ -16,7 +16,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount, read_amounts, value_of
 from quoteweave.generation.gate.contraries.opposite_words import DIRECTIONS, says_negative
-from quoteweave.generation.gate.facts import normalize_notation
+from quoteweave.generation.gate.facts import Difference, normalize_notation
 
 MAX_BOUND = 40
 """Most characters before a number in which its bound is looked for."""
@@ -80,14 +80,7 @@ _VERSION = lazy_regex(
 )
 
 
-class OtherNumber(NamedTuple):
-    """A number as a sentence has it, and as its evidence does."""
-
-    said: str
-    cited: str
-
-
-def find_other_bound(statement: str, texts: Sequence[str]) -> OtherNumber | None:
+def find_other_bound(statement: str, texts: Sequence[str]) -> Difference | None:
     """Return a number that texts have only with another bound than the statement, or without the bound it gives."""
     statement = in_digits(statement)
     for number in _NUMBER.finditer(statement):
@@ -98,7 +91,7 @@ def find_other_bound(statement: str, texts: Sequence[str]) -> OtherNumber | None
         same = re.compile(rf"(?<![\w.,]){digits}(?!\d|[.,]\d)")
         its = [_Bounded(text, one) for text in map(in_digits, texts) for one in same.finditer(text)]
         if its and not any(map(own.agrees, its)):
-            return OtherNumber(own.written, its[0].written)
+            return Difference(own.written, its[0].written)
     return None
 
 
@@ -149,7 +142,7 @@ def without_bounds(text: str) -> str:
     return _BOUNDS.sub(" ", text)
 
 
-def find_other_sign(statement: str, sentences: Sequence[str]) -> OtherNumber | None:
+def find_other_sign(statement: str, sentences: Sequence[str]) -> Difference | None:
     """Return a number that sentences have only with another sign; a word such as "fell" counts as a minus sign."""
     if not any(_MAY_BE_SIGN.search(normalize_notation(text)) for text in (statement, *sentences)):
         return None
@@ -166,7 +159,7 @@ def find_other_sign(statement: str, sentences: Sequence[str]) -> OtherNumber | N
             for cited_number, text in same_numbers
         )
         if same_numbers and not any(agree):
-            return OtherNumber(stated_number.written, same_numbers[0][0].written)
+            return Difference(stated_number.written, same_numbers[0][0].written)
     return None
 
 
@@ -235,11 +228,8 @@ def _signed(text: str) -> tuple[_Signed, ...]:
 
 def _sign(text: str, amount: Amount) -> int:
     """The sign that an amount has at all its places; 0 if it has none or they differ."""
-    found = {
-        0 if sign is None else -1 if "-" in sign[0] else 1
-        for before in _places(text, amount.text)
-        for sign in [_SIGNED.search(before)]
-    }
+    signs = map(_SIGNED.search, _places(text, amount.text))
+    found = {0 if sign is None else -1 if "-" in sign[0] else 1 for sign in signs}
     return found.pop() if len(found) == 1 else 0
 
 
@@ -252,18 +242,18 @@ def _places(text: str, written: str) -> Iterator[str]:
         at = text.find(written, at + 1)
 
 
-def find_other_percent(statement: str, texts: Sequence[str]) -> OtherNumber | None:
+def find_other_percent(statement: str, texts: Sequence[str]) -> Difference | None:
     """Return a number in per cent that all texts with it have in percentage points, or the reverse."""
     stated_numbers = list(_PERCENT.finditer(in_digits(statement)))
     cited_numbers = [one for text in texts for one in _PERCENT.finditer(in_digits(text))] if stated_numbers else []
     for stated in stated_numbers:
         same_numbers = [one for one in cited_numbers if one["number"] == stated["number"]]
         if same_numbers and all((one["points"] is None) != (stated["points"] is None) for one in same_numbers):
-            return OtherNumber(stated[0], same_numbers[0][0])
+            return Difference(stated[0], same_numbers[0][0])
     return None
 
 
-def find_other_version(statement: str, texts: Sequence[str]) -> OtherNumber | None:
+def find_other_version(statement: str, texts: Sequence[str]) -> Difference | None:
     """Return a version such as "Version 2.10" that texts have with other zeros at its end: "Version 2.1".
 
     Both must stand behind the same word; a number with a unit is no version.
@@ -275,5 +265,5 @@ def find_other_version(statement: str, texts: Sequence[str]) -> OtherNumber | No
         same_label = [one for text in texts for one in _VERSION.finditer(text) if one["label"].casefold() == label]
         alike = [one for one in same_label if one["number"].count(".") == 1 and float(one["number"]) == float(number)]
         if alike and not any(one["number"] == number for one in alike):
-            return OtherNumber(version[0], alike[0][0])
+            return Difference(version[0], alike[0][0])
     return None

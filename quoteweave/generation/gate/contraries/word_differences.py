@@ -8,8 +8,7 @@ these findings only mean that the sentence as it is was not found.
 import re
 from collections.abc import Iterator, Sequence, Set
 from difflib import SequenceMatcher
-from functools import cache
-from typing import NamedTuple
+from itertools import combinations
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import ARTICLES, STOP_WORDS, stem_of, words
@@ -18,7 +17,7 @@ from quoteweave.generation.gate.amounts import NUMBER_WORDS, ORDINALS, Amount
 from quoteweave.generation.gate.contraries.opposite_words import OPPOSITE_PREPOSITIONS, is_said_alike
 from quoteweave.generation.gate.contraries.qualified_numbers import without_bounds
 from quoteweave.generation.gate.dates import MONTHS
-from quoteweave.generation.gate.facts import Facts, normalize_notation, read_sentence
+from quoteweave.generation.gate.facts import Difference, Facts, normalize_notation, read_sentence
 
 MAX_WORDS = 100
 """Longer sentences are not compared word by word."""
@@ -52,17 +51,16 @@ _NUMBERS = lazy_regex(
 _SUPERLATIVE = lazy_regex(r"\b(?:the|\w+['’]s|its|their) (most|least) (?!of\b)[^\W\d_]", re.I)
 _SAYS_SUPERLATIVE = lazy_regex(r"\b(?:most|least|max\w*|min\w*|top|best|worst|\w{3,}est)\b", re.I)
 _MONTHS = frozenset(name[:end].casefold() for name in MONTHS for end in (3, 4, None))
+_MONTH_STEMS = frozenset(words(" ".join(_MONTHS)))
+# Words of denial are compared clause by clause elsewhere.
+_NEGATIONS = frozenset(words("cannot nobody nothing nowhere none never neither nor", keep_stop_words=True))
 _UNNOTICED = ARTICLES | {"percent"}
 # These are opposites in a change: "from 3 to 9" is not "from 9 to 3". They are compared by the word behind them alone.
 _OF_CHANGES = ("by", "to", "from")
+_OPPOSITES = frozenset(
+    frozenset(pair) for group in (*OPPOSITE_PREPOSITIONS, _OF_CHANGES) for pair in combinations(group, 2)
+)
 _HYPHENATED = lazy_regex(r"(?<=[^\W\d_])[-\u00ad]\s+(?=[a-zß-ÿ])")
-
-
-class OtherWord(NamedTuple):
-    """A word of a sentence, and the one that its evidence has in its place."""
-
-    said: str
-    cited: str
 
 
 def find_lacked_word(statement: str, cited_words: Set[str], texts: Sequence[str]) -> str | None:
@@ -79,7 +77,7 @@ def find_lacked_word(statement: str, cited_words: Set[str], texts: Sequence[str]
         if not tells or all(stem in cited_words or is_said_alike(stem, cited_words) for stem in words(word)):
             continue
         more = _words_rejoined(texts) if more is None else more
-        if not more.issuperset(words(word)) and _negations().isdisjoint(words(word)):
+        if not more.issuperset(words(word)) and _NEGATIONS.isdisjoint(words(word)):
             return word
     return None
 
@@ -106,13 +104,7 @@ def _words_rejoined(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(word for text in joined for word in words(text, keep_stop_words=True))
 
 
-@cache
-def _negations() -> frozenset[str]:
-    """Words of denial, which are compared clause by clause elsewhere."""
-    return frozenset(words("cannot nobody nothing nowhere none never neither nor", keep_stop_words=True))
-
-
-def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]) -> OtherWord | None:
+def find_replaced_word(statement: str, sentences: Sequence[str], shown: Set[str]) -> Difference | None:
     """Return a word of a statement if all of these sentences have another one between the same words.
 
     Words that are `shown` to be true by numbers are not returned.
@@ -133,7 +125,7 @@ class _Read:
         self.stems = [stem_of(word) for word in self.written]
 
 
-def _replaced(statement: _Read, sentence: _Read, shown: Set[str]) -> Iterator[OtherWord]:
+def _replaced(statement: _Read, sentence: _Read, shown: Set[str]) -> Iterator[Difference]:
     if len(sentence.written) > MAX_WORDS:
         return
     codes = SequenceMatcher(None, statement.stems, sentence.stems, autojunk=False).get_opcodes()
@@ -155,7 +147,7 @@ def _replaced(statement: _Read, sentence: _Read, shown: Set[str]) -> Iterator[Ot
             is_said_alike(statement.stems[word], {sentence.stems[other] for other in replacing}) for word in replaced
         )
         if replaced and replacing and not alike and all(one[0] == "equal" for one in neighbours):
-            yield OtherWord(statement.written[replaced[0]], sentence.written[replacing[0]])
+            yield Difference(statement.written[replaced[0]], sentence.written[replacing[0]])
 
 
 def _tells(word: str) -> bool:
@@ -171,37 +163,26 @@ def _tells(word: str) -> bool:
     )
 
 
-def find_other_preposition(statement: str, sentences: Sequence[str]) -> OtherWord | None:
+def find_other_preposition(statement: str, sentences: Sequence[str]) -> Difference | None:
     """Return a preposition with its word, "before meals", if the sentences have only its opposite before that word."""
     own = list(_prepositions(_Read(statement)))
     cited = [pair for text in sentences for pair in _prepositions(_Read(text))] if own else []
     for preposition, word in own:
         its = [one for one, other in cited if other == word]
-        opposites = [one for one in its if frozenset({one, preposition}) in _opposite_prepositions()]
+        opposites = [one for one in its if frozenset({one, preposition}) in _OPPOSITES]
         if opposites and preposition not in its:
-            return OtherWord(f"{preposition} {word}", f"{opposites[0]} {word}")
+            return Difference(f"{preposition} {word}", f"{opposites[0]} {word}")
     return None
 
 
 def _prepositions(read: _Read) -> Iterator[tuple[str, str]]:
     """The prepositions of a sentence that have an opposite, each with the word behind it."""
-    known = frozenset().union(*_opposite_prepositions())
+    known = frozenset().union(*_OPPOSITES)
     for at, word in enumerate(read.written):
         if word.casefold() in known:
             behind = next((one for one in read.written[at + 1 : at + 4] if one.casefold() not in STOP_WORDS), None)
             if behind is not None:
                 yield word.casefold(), behind.casefold()
-
-
-@cache
-def _opposite_prepositions() -> frozenset[frozenset[str]]:
-    return frozenset(
-        frozenset({one, other})
-        for pair in (*OPPOSITE_PREPOSITIONS, _OF_CHANGES)
-        for one in pair
-        for other in pair
-        if one != other
-    )
 
 
 def find_other_fact(content_words: Set[str], facts: Facts, closest: Sequence[str]) -> str | None:
@@ -212,26 +193,20 @@ def find_other_fact(content_words: Set[str], facts: Facts, closest: Sequence[str
     """
     if not closest or not all(one.endswith(".") for one in closest):
         return None
-    words_besides_months = content_words - _months()
+    words_besides_months = content_words - _MONTH_STEMS
     if not all(words_besides_months <= set(words(one)) for one in closest):
         return None
     parsed_sentences = [read_sentence(one) for one in closest]
     if amounts := [one for one in facts.amounts if not one.year]:
         amounts_of_sentences = [[other for other in one.amounts if not other.year] for one in parsed_sentences]
-        if all(amounts_of_sentences) and not any(
-            _may_be_same(own, other) for own in amounts for others in amounts_of_sentences for other in others
-        ):
+        others = [other for own in amounts_of_sentences for other in own]
+        if all(amounts_of_sentences) and not any(_may_be_same(own, other) for own in amounts for other in others):
             return amounts_of_sentences[0][0].text
     dates_of_sentences = [one.dates for one in parsed_sentences]
     if not (facts.dates and all(dates_of_sentences)):
         return None
     same = any(own.confirmed_by(other) for own in facts.dates for others in dates_of_sentences for other in others)
     return None if same else dates_of_sentences[0][0].text.rstrip(".")
-
-
-@cache
-def _months() -> frozenset[str]:
-    return frozenset(words(" ".join(_MONTHS)))
 
 
 def _may_be_same(amount: Amount, other: Amount) -> bool:
