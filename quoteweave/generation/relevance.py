@@ -49,10 +49,10 @@ _ASKED_OF = lazy_regex(
 # "On one charge" is "on a charge".
 _ONE = lazy_regex(r"\b(on|in|with|per|for|at|by|of)\s+(?:(?:a|one)\s+single|one)\s+(?=[a-z])")
 # Financial statements for 2015 seldom contain "FY2015", and many of their tables no "fiscal".
-_YEAR = r"(?:19|20)\d\d"
-_YEARS = rf"{_YEAR}(?:(?:,\s*(?:and\s+)?|\s+(?:and|or|to|through)\s+|\s*[-–]\s*){_YEAR})*+"
-_FISCAL_YEAR = lazy_regex(rf"\b(?:FY[ ']?|(?i:fiscal|financial) (?:years? )?)({_YEARS})\b")
-_CALENDAR_YEAR = lazy_regex(rf"\bcalendar (?:years? )?({_YEARS})\b", re.IGNORECASE)
+YEAR_PATTERN = r"(?:19|20)\d\d"
+_YEARS = rf"{YEAR_PATTERN}(?:(?:,\s*(?:and\s+)?|\s+(?:and|or|to|through)\s+|\s*[-–]\s*){YEAR_PATTERN})*+"
+FISCAL_YEAR = lazy_regex(rf"\b(?:FY[ ']?|(?i:fiscal|financial) (?:years? )?)({_YEARS})\b")
+CALENDAR_YEAR = lazy_regex(rf"\bcalendar (?:years? )?({_YEARS})\b", re.IGNORECASE)
 # Chinese and Japanese have their question words at the end; answers do not repeat them.
 _ASKED_AT_THE_END = lazy_regex(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
@@ -146,8 +146,8 @@ def question_terms(question: str) -> QuestionTerms:
     analysis = analyse_question(question)
     text = analysis.text
     text = _ONE.sub(r"\1 a ", text)
-    text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
-    text = _CALENDAR_YEAR.sub(r"calendar \1", text)
+    text = FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
+    text = CALENDAR_YEAR.sub(r"calendar \1", text)
     asked = _MAY_AS_VERB.sub(lambda match: match["how"] or "", text)
     in_names = _words_of_long_names(analysis.names)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
@@ -192,11 +192,8 @@ def subject_terms(question: QuestionTerms) -> list[str]:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]
         return [term for term in terms if term not in light_words(question.text)] or terms
-    phrase = (
-        words(question.asked_by, keep_stop_words=True)
-        if " " in question.asked_by and question.asks != "calculation"
-        else ()
-    )
+    is_phrase = " " in question.asked_by and question.asks != "calculation"
+    phrase = words(question.asked_by, keep_stop_words=True) if is_phrase else ()
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     # "Part" is a light word, but not in "part-time staff".
     whole = question.names.union(words(" ".join(COMPOUND.findall(question.text))))
@@ -235,22 +232,6 @@ def _says_price(text: str, question: QuestionTerms) -> bool:
     """Whether a text is a line of what a question asks the price of: "Family ticket (two adults): £14.50"."""
     line = _PRICED.match(text) if question.asks == "money" else None
     return line is not None and set(words(line["label"])) <= set(question.terms)
-
-
-def says_calendar_year(question: QuestionTerms, text: str) -> bool:
-    """Whether the fiscal year that a question asks for is in a text as a calendar year alone, which is another one."""
-    asked = _years_in(_FISCAL_YEAR, question.text)
-    return not asked.isdisjoint(_years_in(_CALENDAR_YEAR, text)) and asked.isdisjoint(_years_in(_FISCAL_YEAR, text))
-
-
-def asks_fiscal_year(question: QuestionTerms) -> bool:
-    """Whether a question asks for a fiscal year: "in fiscal 2021", "in FY2021", "in the fiscal years 2020 to 2022"."""
-    return _FISCAL_YEAR.search(question.text) is not None
-
-
-def _years_in(pattern: re.Pattern[str], text: str) -> set[str]:
-    """The years that are written after "fiscal" or "calendar"."""
-    return {year for written in pattern.findall(text) for year in re.findall(_YEAR, written)}
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,8 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.generator import NOTHING_FOUND, TABLES_DIFFER, ExtractiveGenerator
 from quoteweave.generation.extractive.selection import keep_best_document
 from quoteweave.generation.extractive.statements import caption_title, image_name, text_statements
-from quoteweave.generation.relevance import question_terms, says_calendar_year
+from quoteweave.generation.extractive.tables.asked_names import says_calendar_year
+from quoteweave.generation.relevance import question_terms
 from quoteweave.generation.sentences import split_sentences
 
 

@@ -57,6 +57,7 @@ from quoteweave.generation.extractive.asked_nouns import asked_noun
 from quoteweave.generation.extractive.foreign.kinds import told_directly
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_of_heading_meant
+from quoteweave.generation.extractive.tables.asked_names import says_calendar_year
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.extractive.tables.implied_by_cells import (
     are_named_by_columns,
@@ -71,7 +72,6 @@ from quoteweave.generation.relevance import (
     coverage,
     keeps_adjacent,
     quote_words,
-    says_calendar_year,
     stands_alone,
     subject_terms,
     with_quantity,

@@ -320,7 +320,7 @@ def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
     differing = dict.fromkeys(NOUN_OF_DISAGREEMENT.get(each, "numbers") for each in asked)
     goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
     cited = {one.quote.document for part in parts for one in part.statements}
-    note = other_documents_note(one for part in parts for one in part.otherwise if one not in cited)
+    note = other_documents_note([one for part in parts for one in part.otherwise if one not in cited])
     return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on, *note)
 
 

@@ -11,7 +11,7 @@ from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
 from quoteweave.generation.gate.dates import Date
-from quoteweave.generation.relevance import coverage
+from quoteweave.generation.relevance import CALENDAR_YEAR, FISCAL_YEAR, YEAR_PATTERN, QuestionTerms, coverage
 
 UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
 OTHER = "other"
@@ -199,3 +199,19 @@ def name_of_row(name: str) -> frozenset[str]:
 def request_stems() -> frozenset[str]:
     """The stems of words that only request an answer, and do not occur in it."""
     return frozenset(words(" ".join(request_words())))
+
+
+def says_calendar_year(question: QuestionTerms, text: str) -> bool:
+    """Whether the fiscal year that a question asks for is in a text as a calendar year alone, which is another one."""
+    asked = _years_in(FISCAL_YEAR, question.text)
+    return not asked.isdisjoint(_years_in(CALENDAR_YEAR, text)) and asked.isdisjoint(_years_in(FISCAL_YEAR, text))
+
+
+def asks_fiscal_year(question: QuestionTerms) -> bool:
+    """Whether a question asks for a fiscal year: "in fiscal 2021", "in FY2021", "in the fiscal years 2020 to 2022"."""
+    return FISCAL_YEAR.search(question.text) is not None
+
+
+def _years_in(pattern: re.Pattern[str], text: str) -> set[str]:
+    """The years that are written after "fiscal" or "calendar"."""
+    return {year for written in pattern.findall(text) for year in re.findall(YEAR_PATTERN, written)}

@@ -16,7 +16,14 @@ from quoteweave.generation.extractive.statements import (
     picture_text,
 )
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
-from quoteweave.generation.extractive.tables.asked_names import FISCAL, OTHER, AskedCells, spans_year, years_in
+from quoteweave.generation.extractive.tables.asked_names import (
+    FISCAL,
+    OTHER,
+    AskedCells,
+    asks_fiscal_year,
+    spans_year,
+    years_in,
+)
 from quoteweave.generation.extractive.tables.cells import (
     FoundRow,
     asked_parts,
@@ -30,7 +37,6 @@ from quoteweave.generation.extractive.tables.heads import are_said_apart, read_r
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
 from quoteweave.generation.relevance import (
     QuestionTerms,
-    asks_fiscal_year,
     coverage,
     subject_terms,
     words_with_headings,
