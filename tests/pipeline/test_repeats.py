@@ -67,6 +67,15 @@ def test_documents_for_which_a_context_has_no_room_are_known(tmp_path: Path) -> 
     assert "further" not in rent.context.model_dump(), "a response does not give quotes that the answer does not show"
 
 
+def test_what_few_documents_forbid_is_cited_beside_what_most_allow(tmp_path: Path) -> None:
+    rules = ["Pets must not be kept here." if at in (3, 8) else "Pets are allowed." for at in range(14)]
+    quotes = {f"{at:02}.md": [made_quote(rule)] for at, rule in enumerate(rules)}
+    with make_collection(tmp_path, quotes) as collection:
+        answer = Rag(LexicalRetriever(collection), ExtractiveGenerator()).answer("Are pets allowed?")
+    assert "Pets are allowed [" in answer.text
+    assert "Pets must not be kept here [" in answer.text
+
+
 def test_a_document_that_gives_way_to_what_a_heading_introduces_is_known_further(tmp_path: Path) -> None:
     quotes = [
         [

@@ -161,6 +161,12 @@ def permission_words() -> tuple[tuple[str, str], ...]:
     return ENGLISH_PERMISSION, *others
 
 
+@cache
+def permission_stems() -> frozenset[str]:
+    """The words for what may and may not be done, stemmed: texts may say the same by any of them."""
+    return frozenset(words(" ".join(map(" ".join, permission_words()))))
+
+
 def foreign_asking(question: str, kinds: Iterable[Kind]) -> Iterator[tuple[Kind, list[str]]]:
     """The words that ask for each kind of answer, only in the language of this question: "wie" is "who" in Dutch."""
     language = foreign_language(question)

@@ -15,7 +15,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
-from quoteweave.core.text.foreign_languages import permission_words
+from quoteweave.core.text.foreign_languages import permission_stems, permission_words
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.extractive.acts.told_amounts import new_facts, new_numbers
@@ -51,7 +51,7 @@ _ASKS_PAST_ACT = lazy_regex(
     r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",
     re.IGNORECASE,
 )
-_PERMISSION = " ".join(" ".join(pair) for pair in permission_words())
+_PERMISSION = " ".join(map(" ".join, permission_words()))
 _PERMITS = lazy_regex(
     rf"\b(?:may|can(?:not)?|(?:must|shall)\s+not|welcome|{'|'.join(_PERMISSION.split())})\b", re.IGNORECASE
 )
@@ -182,7 +182,7 @@ def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms)
 
     The first must have all words of what is asked about, or the heading above it the only one.
     """
-    asked, heading = question.subject.difference(words(_PERMISSION)), words(first.quote.section or "")
+    asked, heading = question.subject - permission_stems(), words(first.quote.section or "")
     said = frozenset(heading).union(first.words if len(asked) >= ENOUGH_TOGETHER else ())
     is_of_it = bool(asked) and with_words_alike(said, asked) >= asked
     return are_contrary(first, second) or (is_of_it and _permit_differently(first, second))

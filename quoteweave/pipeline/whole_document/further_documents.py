@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import WITHOUT_STATEMENTS, Hit, copy_key
+from quoteweave.core.text.foreign_languages import permission_stems
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.generation.extractive.locating import MAX_PLACES
 from quoteweave.generation.extractive.whole_document.other_documents import has_all
@@ -24,7 +25,8 @@ MIN_HELD = 0.6
 def repeated_words(question: str, context: Context) -> frozenset[str]:
     """The words of the question in the best quote, if more documents than an answer shows have them all; else none.
 
-    There are none either if they have less of its weight than `MIN_HELD`.
+    There are none either if they have less of its weight than `MIN_HELD`. Words for what is allowed are left out, as
+    others may forbid it.
     """
     if len({hit.quote.document for hit in context.hits}) <= MAX_PLACES:
         return frozenset()
@@ -35,7 +37,7 @@ def repeated_words(question: str, context: Context) -> frozenset[str]:
     documents = {hit.quote.document for hit, own in zip(context.hits, held, strict=True) if own >= most}
     weights = weigh_terms(terms, texts, context.rarity)
     enough = coverage(weights, most) >= MIN_HELD * coverage(weights, subject)
-    return most if enough and len(documents) > MAX_PLACES else frozenset()
+    return (most - permission_stems() or most) if enough and len(documents) > MAX_PLACES else frozenset()
 
 
 def find_further(found: Sequence[Hit], words_held: frozenset[str]) -> list[Hit]:
