@@ -90,14 +90,18 @@ def test_of_few_pages_a_frequent_word_that_none_has_counts_less_than_a_seldom_on
     assert topic_margin(money, many) == topic_margin(hamster, many)
 
 
-def test_hits_from_many_documents_are_a_weaker_sign() -> None:
+@pytest.mark.parametrize(("pages", "size"), [(None, 1.0), (300, 1.0), (0, 0.0)])
+def test_among_many_pages_hits_from_many_documents_are_a_weaker_sign(pages: int | None, size: float) -> None:
     one = [quote("A lynx was seen."), *(quote(f"Dues {n}", page=n) for n in range(1, 8))]
     many = [quote("A lynx was seen."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(1, 8))]
     margins = [
-        topic_margin(question_terms("Where do lynx hunt?"), context(given).model_copy(update={"rarity": {"lynx": 0.8}}))
+        topic_margin(
+            question_terms("Where do lynx hunt?"),
+            context(given).model_copy(update={"rarity": {"lynx": 0.8}, "pages": pages}),
+        )
         for given in (one, many)
     ]
-    assert margins[0] - margins[1] == pytest.approx(SCATTER * 7 / 8)
+    assert margins[0] - margins[1] == pytest.approx(SCATTER * size * 7 / 8)
 
 
 def test_a_word_that_stands_nowhere_weighs_more_than_one_elsewhere() -> None:

@@ -18,11 +18,11 @@ weight, with the text around it:
   one that has the words by chance is easily found.
 
 Many pages have a word by chance, and few pages lack one by chance. Below `MANY_PAGES` pages, whose size is from 0 to 1
-by the logarithm of their number, CHANCE is therefore multiplied by the size, and ABSENT by half of 1 + size, or by the
-size for a frequent word ("money"), which texts often say otherwise, but not for names. A word may be replaced by
-another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a range of 60
-km", `with_quantity`). One that no page has may be said by a synonym (`Context.synonyms`), which is less certain: ABSENT
-still counts for it, multiplied by the size once more.
+by the logarithm of their number, CHANCE and SCATTER are therefore multiplied by the size, and ABSENT by half of 1 +
+size, or by the size for a frequent word ("money"), which texts often say otherwise, but not for names. A word may be
+replaced by another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a
+range of 60 km", `with_quantity`). One that no page has may be said by a synonym (`Context.synonyms`), which is less
+certain: ABSENT still counts for it, multiplied by the size once more.
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
@@ -189,7 +189,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     if missing or absent or len(common) < ENOUGH_TOGETHER:
         margin -= CHANCE * size * max((rarity[word] for word in common), default=0.0)
-    margin -= SCATTER * scattered + THRESHOLD
+    margin -= SCATTER * size * scattered + THRESHOLD
     return TopicEvidence(common, missing, absent, margin)
 
 
@@ -338,7 +338,8 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
     surfaces = [
         word for word in _surfaces(searched_text) if own_words.issuperset(map(str.casefold, _PIECE.findall(word)))
     ]
-    absent = [word for word in surfaces if any(_is_absent(stem, context) for stem in words(word))]
+    asking = set(words(question.asked_by, keep_stop_words=True))
+    absent = [one for one in surfaces if any(_is_absent(stem, context) for stem in set(words(one)) - asking)]
     if absent:
         reasons.append(f"No page that was read has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
