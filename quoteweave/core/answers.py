@@ -120,7 +120,7 @@ class Context(Record):
         default_factory=dict, description="for a question who wrote a document: the lines of quotes above its text"
     )
     structure: DocumentStructure | None = Field(default=None, description="what a document consists of, where asked")
-    further: tuple[Hit, ...] = Field(default=(), exclude=True, description="hits of documents of which none is above")
+    further: tuple[Hit, ...] = Field(default=(), exclude=True, description="best hits of documents without hits above")
 
     @property
     def hits(self) -> tuple[Hit, ...]:

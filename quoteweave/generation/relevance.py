@@ -202,6 +202,11 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     return heavy if len(heavy) >= MIN_TERMS else terms
 
 
+def says_all(held: Iterable[str], asked: Collection[str]) -> bool:
+    """Whether the words of a text are all those asked, or others that mean the same ("employed" for "used")."""
+    return with_words_alike(frozenset(held), asked).issuperset(asked)
+
+
 def with_quantity(text_words: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
     """Return words of a text, and the question's words for a quantity that a clause of the text measures.
 

@@ -26,7 +26,7 @@ from quoteweave.core.text.grammar import continues, introduces
 from quoteweave.core.text.question_analysis import analyse_question, interrogative_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import is_plainly_code
-from quoteweave.generation.relevance import question_terms, subject_terms
+from quoteweave.generation.relevance import question_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, ends_by_denying, may_be_asking_heading
 from quoteweave.generation.sentences import opens_item, split_sentences, unfinished_sentence
 from quoteweave.pipeline.filtered_pages import FilteredPages
@@ -116,7 +116,7 @@ class _IntroducingTexts:
 
 
 def _introducing_texts(question: str, context: Context, pages: FilteredPages) -> _IntroducingTexts:
-    subject = frozenset(subject_terms(question_terms(question)))
+    subject = question_terms(question).subject
     introducing_own = [
         hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)
     ]

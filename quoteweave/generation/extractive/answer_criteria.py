@@ -72,6 +72,7 @@ from quoteweave.generation.relevance import (
     coverage,
     keeps_adjacent,
     quote_words,
+    says_all,
     stands_alone,
     subject_terms,
     with_quantity,
@@ -310,7 +311,7 @@ class AnswerCriteria:
         subject, quantity, analysis = list(self._subject), self._quantity, self._question.analysis
         did = ASKS_WHO_DID.match(analysis.text)
         last = words(did["verb"]) if did else subject[-1:]
-        tells_itself = with_words_alike(frozenset(statement.words), last).issuperset(last)
+        tells_itself = says_all(statement.words, last)
         if quantity is not None and not quantity.named.union(words(analysis.asked_by)).isdisjoint(statement.words):
             tells_itself = tells_itself or not quantity.dimensions.isdisjoint(dimensions_in(statement.text))
         return frozenset(words(statement.before)) if statement.before and tells_itself else frozenset()

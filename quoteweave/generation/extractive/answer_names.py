@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis, with_words_alike
+from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.dates import WEEKDAY
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, says_all, subject_terms
 from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_what
 
 MAX_NAMES = 3
@@ -231,11 +231,7 @@ def _of_colour() -> re.Pattern[str]:
 def _is_one_of_number(text: str, question: QuestionTerms, subject: Set[str], texts: Iterable[str]) -> bool:
     """Whether a text gives one number for the thing asked about, as it is now, and no other text gives another."""
     numbers, *others = (
-        {
-            number
-            for noun, number in _numbers_with_nouns(each)
-            if subject <= with_words_alike(frozenset(words(noun)), subject)
-        }
+        {number for noun, number in _numbers_with_nouns(each) if says_all(words(noun), subject)}
         for each in (text, *texts)
     )
     was = _WAS.search(text) is not None and _WAS.search(question.text) is None

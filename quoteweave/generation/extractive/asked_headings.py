@@ -36,7 +36,7 @@ from quoteweave.generation.extractive.statements import (
     refers_back,
     title_words,
 )
-from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms, words_with_headings
+from quoteweave.generation.relevance import QuestionTerms, question_terms, says_all, words_with_headings
 from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading, tells_to
 
 Part = TypeVar("Part")
@@ -93,16 +93,16 @@ def asks_same(heading: str, question: QuestionTerms, known_words: frozenset[str]
         return False
     if has_denying_word(text) != has_denying_word(question.text):
         return False
-    subject, subject_of_heading = question.subject, frozenset(subject_terms(question_terms(text)))
+    subject, subject_of_heading = question.subject, question_terms(text).subject
     shared = subject_of_heading & with_words_alike(subject_of_heading & subject, subject_of_heading)
     if (
         not subject_of_heading - known_words
         or not shared - known_words
-        or not subject_of_heading - known_words <= with_words_alike(subject, subject_of_heading)
+        or not says_all(subject, subject_of_heading - known_words)
     ):
         return False
     rest = subject - with_words_alike(subject_of_heading, subject) - known_words
-    return rest <= with_words_alike(below, rest)
+    return says_all(below, rest)
 
 
 def _without_number(heading: str) -> str:

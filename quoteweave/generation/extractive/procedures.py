@@ -37,7 +37,7 @@ from quoteweave.generation.extractive.statements import (
     position_in_document,
     split_items,
 )
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, says_all, subject_terms
 from quoteweave.generation.sentence_kinds import (
     INSTRUCTION,
     denies,
@@ -179,7 +179,7 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
         quote = procedure.quotes[0]
         above = (*words(f"{procedure.heading}\n{quote.section or ''}"), *name_words(quote.document))
         rest = subject - with_words_alike(frozenset(above), subject)
-        steps = tuple(step for step in procedure.steps if rest <= with_words_alike(frozenset(words(step.text)), rest))
+        steps = tuple(step for step in procedure.steps if says_all(words(step.text), rest))
         if steps:
             scored_lists.append((score - len(rest), replace(procedure, steps=steps)))
     ranked = [procedure for _, procedure in sorted(scored_lists, key=lambda procedure: -procedure[0])]

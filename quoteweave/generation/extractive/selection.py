@@ -16,7 +16,6 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
 from quoteweave.core.text.foreign_languages import permission_stems, permission_words
-from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.extractive.acts.told_amounts import new_facts, new_numbers
 from quoteweave.generation.extractive.answer_kinds import counted_numbers
@@ -30,6 +29,7 @@ from quoteweave.generation.relevance import (
     adjacency,
     coverage,
     overlap,
+    says_all,
     subject_terms,
     words_with_headings,
 )
@@ -109,7 +109,7 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
         if states_otherwise(statements_of_best[0], one, question)
         or any(_gives_other_numbers(first, one, question) for first in numbered)
     ]
-    compared = [one for one in others if one in contradicting or _says_otherwise(statements_of_best[0], one, question)]
+    compared = [one for one in others if one in contradicting or _differ_in_words(statements_of_best[0], one, question)]
     return [*statements_of_best, *compared], bool(contradicting)
 
 
@@ -127,7 +127,7 @@ def states_otherwise(first: Statement, second: Statement, question: QuestionTerm
         return False
     if not _ASKS_PAST_ACT.match(question.text):
         return question.asks == "date" and _clocks_differ(first, second, subject)
-    if any(not with_words_alike(frozenset(each.words), subject).issuperset(subject) for each in (first, second)):
+    if not all(says_all(each.words, subject) for each in (first, second)):
         return False
     if question.asks == "date":
         dates = [_dates_of(each.text) for each in (first, second)]
@@ -174,7 +174,7 @@ def says_same(first: Statement, second: Statement, question: QuestionTerms) -> b
 def says_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether statements of two documents give other values, are contrary, or differ in one place alone."""
     values, others = _values(first, question), _values(second, question)
-    return bool(values and others and values.isdisjoint(others)) or _says_otherwise(first, second, question)
+    return bool(values and others and values.isdisjoint(others)) or _differ_in_words(first, second, question)
 
 
 def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms) -> bool:
@@ -184,7 +184,7 @@ def is_contrary_of(first: Statement, second: Statement, question: QuestionTerms)
     """
     asked, heading = question.subject - permission_stems(), words(first.quote.section or "")
     said = frozenset(heading).union(first.words if len(asked) >= ENOUGH_TOGETHER else ())
-    is_of_it = bool(asked) and with_words_alike(said, asked) >= asked
+    is_of_it = bool(asked) and says_all(said, asked)
     return are_contrary(first, second) or (is_of_it and _permit_differently(first, second))
 
 
@@ -193,7 +193,7 @@ def _permit_differently(first: Statement, second: Statement) -> bool:
     return denies(first.text) != denies(second.text) and all(_PERMITS.search(one.text) for one in (first, second))
 
 
-def _says_otherwise(first: Statement, second: Statement, question: QuestionTerms) -> bool:
+def _differ_in_words(first: Statement, second: Statement, question: QuestionTerms) -> bool:
     """Whether one of two documents states the contrary of the other, or differs from it in one place alone."""
     if first.quote.document == second.quote.document:
         return False
@@ -247,13 +247,13 @@ def _clocks_differ(first: Statement, second: Statement, subject: Sequence[str]) 
     The question's words may be above the statements. The days that they name must be the same.
     """
     both = (first, second)
-    if any(not with_words_alike(words_with_headings(each.quote), subject).issuperset(subject) for each in both):
+    if not all(says_all(words_with_headings(each.quote), subject) for each in both):
         return False
     facts = [read_evidence(each.text) for each in both]
     days = [frozenset(NAMES_WEEKDAY.findall(each.text)) for each in both]
     clocks = [[minutes for _, minutes in each.clocks] for each in facts]
     single = all(len(found) == 1 for found in clocks) and not any(each.dates for each in facts)
-    verbs = [with_words_alike(frozenset(each.words), subject[-1:]).issuperset(subject[-1:]) for each in both]
+    verbs = [says_all(each.words, subject[-1:]) for each in both]
     return single and all(verbs) and days[0] == days[1] and clocks[0] != clocks[1]
 
 
@@ -310,7 +310,7 @@ def choose_statements(
         for position, value in worth.items():
             other = statements[position]
             common = overlap(other.words, statement.words)
-            if common and _says_otherwise(statement, other, question):
+            if common and _differ_in_words(statement, other, question):
                 worth[position] = value_of_best if statement is chosen[0] else value
             elif common and not _gives_other_numbers(statement, other, question):
                 worth[position] = min(value, scores[position] * (1 - common))

@@ -11,8 +11,13 @@ from quoteweave.core.records import WITHOUT_STATEMENTS, Hit, copy_key
 from quoteweave.core.text.foreign_languages import permission_stems
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.generation.extractive.locating import MAX_PLACES
-from quoteweave.generation.extractive.whole_document.other_documents import has_all
-from quoteweave.generation.relevance import coverage, question_terms, subject_terms, weigh_terms, words_with_headings
+from quoteweave.generation.relevance import (
+    coverage,
+    question_terms,
+    says_all,
+    weigh_terms,
+    words_with_headings,
+)
 
 MAX_SEARCHED = 200
 """How many quotes are searched for further documents, at most."""
@@ -31,12 +36,11 @@ def repeated_words(question: str, context: Context) -> frozenset[str]:
     if len({hit.quote.document for hit in context.hits}) <= MAX_PLACES:
         return frozenset()
     terms, texts = question_terms(question), [words_with_headings(hit.quote) for hit in context.hits]
-    subject = frozenset(subject_terms(terms))
-    held = [with_words_alike(words_of_text, subject) & subject for words_of_text in texts]
+    held = [with_words_alike(words_of_text, terms.subject) & terms.subject for words_of_text in texts]
     most = max(held, key=len, default=frozenset[str]())
     documents = {hit.quote.document for hit, own in zip(context.hits, held, strict=True) if own >= most}
     weights = weigh_terms(terms, texts, context.rarity)
-    enough = coverage(weights, most) >= MIN_HELD * coverage(weights, subject)
+    enough = coverage(weights, most) >= MIN_HELD * coverage(weights, terms.subject)
     return (most - permission_stems() or most) if enough and len(documents) > MAX_PLACES else frozenset()
 
 
@@ -44,7 +48,7 @@ def find_further(found: Sequence[Hit], words_held: frozenset[str]) -> list[Hit]:
     """The best of these hits of each document, in their order, that has these words and may have statements."""
     best = dict[str, Hit]()
     for hit in found:
-        if hit.quote.layout not in WITHOUT_STATEMENTS and has_all(words_with_headings(hit.quote), words_held):
+        if hit.quote.layout not in WITHOUT_STATEMENTS and says_all(words_with_headings(hit.quote), words_held):
             best.setdefault(hit.quote.document, hit)
     return list(best.values())[:MAX_FURTHER]
 

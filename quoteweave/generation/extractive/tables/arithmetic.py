@@ -30,7 +30,7 @@ from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of,
 from quoteweave.generation.extractive.tables.row_lookup import PERSON
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
-from quoteweave.generation.relevance import QuestionTerms
+from quoteweave.generation.relevance import QuestionTerms, says_all
 
 MIN_ROWS = 3
 """The least number of rows to find the highest or lowest, or those beyond a limit."""
@@ -148,7 +148,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     if not is_computed or len(operations) != 1:
         return ""
     terms = _naming_terms(question, of_all, drop_verbs=sums or limits)
-    are_words_known = terms <= with_words_alike(frozenset(around), terms)
+    are_words_known = says_all(around, terms)
     selection = _selected_cells(text, terms, question) if are_words_known else None
     if selection is None or (of_all is not None and not _is_all(selection, of_all["number"])):
         return ""

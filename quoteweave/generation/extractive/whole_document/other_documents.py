@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from quoteweave.core.answers import Context
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import has_digit, words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.acts.told_amounts import new_numbers
@@ -14,7 +14,7 @@ from quoteweave.generation.extractive.procedures import MAX_LISTS, Procedure, St
 from quoteweave.generation.extractive.selection import says_otherwise, says_same
 from quoteweave.generation.extractive.statements import Statement, text_statements
 from quoteweave.generation.extractive.tables.picture_statements import find_rows, image_statements
-from quoteweave.generation.relevance import QuestionTerms, overlap, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, overlap, says_all
 
 MAX_NAMED = 3
 MAX_UNLIKE = 0.5
@@ -92,14 +92,14 @@ def bearing_otherwise(question: QuestionTerms, context: Context, places: Sequenc
 
     They must be much alike: as no sentence surely answers the question, others cannot be compared.
     """
-    subject, ids = frozenset(subject_terms(question)), {one.quote.id for one in places}
+    subject, ids = question.subject, {one.quote.id for one in places}
     if not (subject and question.analysis.wants_number):
         return []
     statements = [
         one
         for within in (context, _of_further(context))
         for one in text_statements(within, MAX_ANALYSED_CHARACTERS)
-        if has_all(frozenset((*one.words, *words(one.quote.section or ""))), subject) and new_numbers(one, question)
+        if says_all((*one.words, *words(one.quote.section or "")), subject) and new_numbers(one, question)
     ]
     shown = [one for one in statements if one.quote.id in ids]
     alike = [one for one in statements if any(_alike(one, each) for each in shown)]
@@ -109,8 +109,3 @@ def bearing_otherwise(question: QuestionTerms, context: Context, places: Sequenc
 def _alike(one: Statement, other: Statement) -> bool:
     texts = ([word for word in each.words if not has_digit(word)] for each in (one, other))
     return overlap(*texts) > MAX_UNLIKE
-
-
-def has_all(held: frozenset[str], asked: frozenset[str]) -> bool:
-    """Whether these are all words of a question, or others that mean the same."""
-    return with_words_alike(held, asked) >= asked
