@@ -6,7 +6,7 @@ from harbour_quotes import context, image, quote
 from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive.generator import ExtractiveGenerator, off_topic_abstention
+from quoteweave.generation.extractive.generator import NOTHING_SEARCHED, ExtractiveGenerator, off_topic_abstention
 from quoteweave.generation.extractive.topic import (
     ABSENT,
     ADJACENT,
@@ -165,6 +165,13 @@ def test_a_question_that_only_asks_is_about_the_document(question: str) -> None:
     assert not about(question, Context())
 
 
+@pytest.mark.parametrize("question", ["How many pilots are there?", "Who wrote it?", "How many figures are there?"])
+def test_where_there_is_no_page_to_search_nothing_is_said_to_be_found(question: str) -> None:
+    empty = Context(pages=0, rarity={"pilot": 1.0})
+    answer = run_sync(ExtractiveGenerator().answer(Query(text=question), empty))
+    assert (answer.status, answer.text) == ("abstained", NOTHING_SEARCHED)
+
+
 ENGLISH = context(
     [
         quote("Tolland Sound is the port of the county, and there are nine pilots who work in it by day and night."),
@@ -179,8 +186,17 @@ def test_the_reason_says_what_is_lacking() -> None:
     assert answer is not None
     assert answer.warnings == (
         "No page that was read has the word Kraken.",
-        "The place that matches the question best has the word “pilots”, but not “hunt”.",
+        "The place that matches the question best, page 1 of harbour.pdf, has the word “pilots”, but not “hunt”.",
     )
+
+
+def test_a_word_that_no_page_has_is_not_said_to_stand_at_the_best_place() -> None:
+    given = context([quote("Apologies: Dolores Reyes."), quote("The January gale.", page=1)]).model_copy(
+        update={"rarity": {"absent": 1.0, "januari": 0.3}, "synonyms": {"absent": ("apologies",)}, "pages": 9}
+    )
+    terms = question_terms("Who was absent in January?")
+    assert topic_evidence(terms, given).held == {"absent"}
+    assert abstention_reasons(terms, given, terms.text) == ("No page that was read has the word absent.",)
 
 
 @pytest.mark.parametrize("question", ["Where do I hand in pilots?", "Do I submit pilots?"])

@@ -98,6 +98,7 @@ WHICH_DOCUMENT = (
 )
 OTHER_LANGUAGE = "The question seems to be in {}, and what was found in {}: only names and numbers were looked for."
 NOTHING_FOUND = "What was found in the documents seems to be about something else."
+NOTHING_SEARCHED = "There is nothing to search: no document was added, or none of their pages is among those asked for."
 
 
 def off_topic_abstention(question: str, context: Context) -> Answer | None:
@@ -105,7 +106,8 @@ def off_topic_abstention(question: str, context: Context) -> Answer | None:
     terms = question_terms(_in_words_of(context, question))
     if is_on_topic(terms, context):
         return None
-    return abstention(question, NOTHING_FOUND, model=EXTRACTIVE, warnings=abstention_reasons(terms, context, question))
+    text = NOTHING_SEARCHED if context.pages == 0 else NOTHING_FOUND
+    return abstention(question, text, model=EXTRACTIVE, warnings=abstention_reasons(terms, context, question))
 
 
 NO_SCORES = SentenceScores(of={})
@@ -200,7 +202,7 @@ class ExtractiveGenerator:
             return structure_answer(question, context, context.structure, EXTRACTIVE)
         if (front := front_matter_answer(question, context, EXTRACTIVE)) is not None:
             return front
-        if _asks_of_several_documents(question, context):
+        if context.pages != 0 and _asks_of_several_documents(question, context):
             return abstention(question, WHICH_DOCUMENT, model=EXTRACTIVE)
         # The sentence that a model ranks first may have few of the question's words, so it does not show the topic.
         if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:
@@ -366,21 +368,19 @@ def _in_words_of(context: Context, question: str) -> str:
 
 def _asks_of_several_documents(question: str, context: Context) -> bool:
     """Whether a question asks what "the document" consists of or is about, and nothing says which."""
-    hits = context.hits
+    documents = {hit.quote.document for hit in context.hits}
     if analyse_question(question).asks_overview:
-        return len({hit.quote.document for hit in hits}) > 1
+        return len(documents) > 1
     if (front := read_front_matter_request(question)) is not None:
-        found = len({hit.quote.document for hit in hits})
         # For a single document, the front matter would be there; a question without words of the text may find nothing.
         return not (front.naming_words or context.front_matter) and (
-            found > 1 or (not found and "email" not in front.parts)
+            len(documents) > 1 or (not documents and "email" not in front.parts)
         )
     request = read_structure_request(question)
     if request is None or request.naming_words:
         return False
-    if not request.says_document and any(states_number(hit.quote.text, request.kinds) for hit in hits):
+    if not request.says_document and any(states_number(hit.quote.text, request.kinds) for hit in context.hits):
         return False  # "How many tables are there?" may be about those of a restaurant
-    documents = {hit.quote.document for hit in hits}
     return len(documents) != 1 or not question_terms(question).terms
 
 

@@ -62,6 +62,7 @@ from quoteweave.core.text.synonyms import is_frequent
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import unit_words
 from quoteweave.generation.answer_text import join_with_and
+from quoteweave.generation.extractive.statements import place_phrase
 from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
@@ -118,6 +119,8 @@ class TopicEvidence:
     """The words that no page has."""
     margin: float
     """How far the evidence is above `THRESHOLD`."""
+    best: Quote | None = None
+    """The quote at the best place; None without quotes, or without words to look for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     scattered = 1 - first.count(first[0]) / len(first)
     if not context.rarity:
         margin = _weight(common, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
-        return TopicEvidence(common, missing, absent, margin - UNKNOWN_THRESHOLD)
+        return TopicEvidence(common, missing, absent, margin - UNKNOWN_THRESHOLD, best)
     times = Counter(
         word for quote, words_of_quote in quotes if quote.document == best.document for word in common & words_of_quote
     )
@@ -190,7 +193,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     if missing or absent or len(common) < ENOUGH_TOGETHER:
         margin -= CHANCE * size * max((rarity[word] for word in common), default=0.0)
     margin -= SCATTER * size * scattered + THRESHOLD
-    return TopicEvidence(common, missing, absent, margin)
+    return TopicEvidence(common, missing, absent, margin, best)
 
 
 def _lacking(question: QuestionTerms, absent: frozenset[str], size: float) -> float:
@@ -345,10 +348,13 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
     if context.texts or context.images:
         evidence = topic_evidence(question, context)
         stems_of_kinds = (evidence.held, evidence.missing - verbs_of(asked_as))
-        held, missing = ([f"“{word}”" for word in surfaces if own & set(words(word))] for own in stems_of_kinds)
-        if held and missing:
-            nearest = "The place that matches the question best has the word"
-            reasons.append(f"{nearest}{'s' * (len(held) > 1)} {join_with_and(held)}, but not {join_with_and(missing)}.")
+        # A place may have an absent word by another that means the same.
+        known = [word for word in surfaces if word not in absent]
+        held, missing = ([f"“{word}”" for word in known if own & set(words(word))] for own in stems_of_kinds)
+        if held and missing and evidence.best is not None:
+            at = f"{place_phrase(evidence.best)} of {evidence.best.document}"
+            nearest = f"The place that matches the question best, {at}, has the word{'s' * (len(held) > 1)}"
+            reasons.append(f"{nearest} {join_with_and(held)}, but not {join_with_and(missing)}.")
     return tuple(reasons)
 
 
