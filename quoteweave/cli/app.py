@@ -79,12 +79,19 @@ class Command(TyperCommand):
             return super().invoke(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Parse arguments as usual, but without the words of the validation library in messages on wrong values."""
+        """Parse arguments as usual, but without the words of the validation library in messages on wrong values.
+
+        Words behind the last argument mostly belong to a question without quotation marks.
+        """
+        ctx.allow_extra_args = True
         try:
-            return super().parse_args(ctx, args)
+            extra: list[str] = super().parse_args(ctx, args)
         except typer.BadParameter as error:
             error.message = error.message.removeprefix("Value error, ")
             raise
+        if extra and not ctx.resilient_parsing:
+            ctx.fail(f"Write an argument of several words in quotation marks; unexpected: {' '.join(extra)}")
+        return extra
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The parts of the usage line after the command's name."""
@@ -149,12 +156,10 @@ def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = Non
                 self.listing = False
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-            """Resolve as usual, but without importing the commands that are suggested for an unknown name."""
-            self.listing = bool(args) and args[0] not in commands
-            try:
-                return super().resolve_command(ctx, args)
-            finally:
-                self.listing = False
+            """Resolve as usual, which suggests similar names for an unknown one; none of them is imported."""
+            if args and args[0] not in commands:
+                self.commands = {one: lazy.summary(one) for one, lazy in commands.items()}
+            return super().resolve_command(ctx, args)
 
     made = typer.Typer(
         name=name,

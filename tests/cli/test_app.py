@@ -56,6 +56,23 @@ def help_texts(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, 
         yield " ".join((*path, parameter.name or "")), getattr(parameter, "help", None) or ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("serach", "grain"), "No such command 'serach'. Did you mean 'search'?"),
+        (("eval", "scroe"), "No such command 'scroe'. Did you mean 'score'?"),
+        (
+            ("ask", "How", "much", "grain?", "-c", "port"),
+            "Write an argument of several words in quotation marks; unexpected: much grain?",
+        ),
+    ],
+)
+def test_what_was_mistyped_is_told_with_what_to_write(
+    quoteweave: Quoteweave, arguments: tuple[str, ...], told: str
+) -> None:
+    assert quoteweave(*arguments).err.splitlines()[-1] == f"Error: {told}"
+
+
 def test_no_help_has_words_that_are_taken_for_markup_and_not_shown() -> None:
     swallowed = re.compile(r"\[[a-z#/@][^\]]*\]")  # what Rich takes for a tag
     texts = dict(help_texts(typer.main.get_command(app)))
