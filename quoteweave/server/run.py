@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -39,11 +40,12 @@ def run(config_file: Path | None, given: Mapping[str, object], *, notify: Callab
     """Serve by the settings of a file and those given, until the process is told to end.
 
     `notify` is given the lines for the operator. Raises UsageError where the address cannot be listened on, or only
-    with keys, StorageError where the jobs cannot be read, and what `check_calibrations` and opening a collection raise.
+    with keys, StorageError where the jobs cannot be read, and what `check_answer_settings` and opening a collection
+    raise.
     """
     settings = read_server_settings(config_file, given)
     set_up_logging(settings)
-    check_calibrations(settings)
+    check_answer_settings(settings)
     for note in check_collections(settings):
         notify(f"note: {note}")
     # Opened here for the first time, so that an error is reported once and not by each process that answers.
@@ -182,12 +184,21 @@ def check_collections(settings: ServerSettings) -> list[str]:
     return notes
 
 
-def check_calibrations(settings: ServerSettings) -> None:
-    """Raise UsageError or DatasetError, naming file and setting, for a calibration that cannot be read."""
+def check_answer_settings(settings: ServerSettings) -> None:
+    """Raise UsageError or DatasetError, naming the setting, for a calibration that cannot be read, or a chat model
+    without an address at which it could be asked.
+    """
     own = {} if settings.answers.abstain is None else {"answers.abstain": settings.answers.abstain}
-    for name, path in {**own, **{f"calibrations.{name}": path for name, path in settings.calibrations.items()}}.items():
+    calibrations = {**own, **{f"calibrations.{name}": path for name, path in settings.calibrations.items()}}
+    models = {f"models.{name}": model for name, model in settings.models.items()}
+    checks: dict[str, Callable[[], object]] = {
+        **{name: partial(read_calibration_file, path) for name, path in calibrations.items()},
+        "answers.model": settings.answers.with_environment().check_address,
+        **{name: model.check_address for name, model in models.items()},
+    }
+    for name, check in checks.items():
         try:
-            read_calibration_file(path)
+            check()
         except QuoteweaveError as error:
             raise type(error)(f"{name}: {error}") from error
 

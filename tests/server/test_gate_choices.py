@@ -12,7 +12,7 @@ from live_server import LiveServer, Serve
 from quoteweave import AsyncClient, Client
 from quoteweave.core.confidence import Calibration, ConfidenceModel
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.server.run import check_calibrations
+from quoteweave.server.run import check_answer_settings
 from quoteweave.server.settings import ServerSettings, read_server_settings
 from quoteweave.testing import ModelServer, Reply
 
@@ -179,12 +179,12 @@ def test_calibrations_that_cannot_be_read_are_told_before_the_server_listens(tmp
     written(tmp_path / "own.json", calibration())
     settings = read_server_settings(file, {})
     with pytest.raises(UsageError, match=r"calibrations\.strict: .*strict\.json cannot be read"):
-        check_calibrations(settings)
+        check_answer_settings(settings)
     written(tmp_path / "strict.json", calibration())
-    check_calibrations(settings)
+    check_answer_settings(settings)
     (tmp_path / "own.json").write_text("{}", "utf-8")
     with pytest.raises(DatasetError, match=r"answers\.abstain: .*own\.json is no calibration"):
-        check_calibrations(settings)
+        check_answer_settings(settings)
 
 
 def test_no_calibration_is_called_off() -> None:

@@ -120,6 +120,22 @@ def test_damaged_jobs_are_told_in_one_line_before_the_server_listens(
     assert "Traceback" not in said.err
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ('[answers]\nmodel = "gpt-4.1"\n', "answers.model: No endpoint for the model gpt-4.1; set OPENAI_BASE_URL"),
+        ('[models.local]\nmodel = "qwen3"\n', "models.local: No endpoint for the model qwen3; set OPENAI_BASE_URL"),
+    ],
+)
+def test_a_model_without_an_address_is_told_before_the_server_listens(
+    tmp_path: Path, sample_collection: Path, quoteweave: Quoteweave, settings: str, told: str
+) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(settings, "utf-8")
+    said = quoteweave("serve", "--config", file, "-c", sample_collection, "--state", tmp_path, "--port", "0")
+    assert (said.code, told in said.err) == (2, True), said.err
+
+
 def test_a_server_that_lets_nobody_in_is_not_ready(serve: Serve, tmp_path: Path) -> None:
     server = serve()
     assert server.client.get("/readyz").status_code == 200

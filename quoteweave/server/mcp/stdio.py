@@ -27,7 +27,7 @@ from quoteweave.core.errors import QuoteweaveError, withhold_remedies
 from quoteweave.server.mcp.call import LOCAL, Call
 from quoteweave.server.mcp.server import Context, call_of, make_mcp_server
 from quoteweave.server.problems import ProblemError, note_log, report_problem
-from quoteweave.server.run import check_calibrations, check_collections, set_up_logging
+from quoteweave.server.run import check_answer_settings, check_collections, set_up_logging
 from quoteweave.server.served import Served
 from quoteweave.server.settings import read_server_settings
 
@@ -77,10 +77,10 @@ def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
     """Serve the tools by the settings of a file and those given, until the client closes the input.
 
     Only messages of the protocol are written to the output; the log goes to the standard error stream. Raises
-    UsageError where there is nothing to serve, and what `check_calibrations` and opening a collection raise.
+    UsageError where there is nothing to serve, and what `check_answer_settings` and opening a collection raise.
     """
     settings = read_server_settings(config_file, given)
-    check_calibrations(settings)
+    check_answer_settings(settings)
     check_collections(settings)
     set_up_logging(settings)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C would not end the thread that waits for input
