@@ -12,7 +12,7 @@ from pydantic import Field
 from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
-from quoteweave.documents.discovery import FoundFile, find_files
+from quoteweave.documents.discovery import FoundFile, find_files, given_paths
 from quoteweave.interchange.responses import Job
 
 MAX_FILES = 500
@@ -66,7 +66,7 @@ def upload_forms(
     `passed_over` counts what is not sent. Raises UsageError for a path that does not exist and if there is no file at
     all, DocumentError for what cannot be read.
     """
-    found = find_files([Path(path) for path in paths], passed_over)
+    found = find_files(given_paths(paths), passed_over)
     if not found:
         counts = join_names([f"{count} {kind or 'without a suffix'}" for kind, count in sorted(passed_over.items())])
         left_out = f"; passed over: {counts}" if counts else ""

@@ -37,7 +37,7 @@ from quoteweave.core.records import Document, ParsedDocument
 
 _FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
 _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
-_LOST = "SELECT name FROM failures WHERE json_extract(record, '$.lost') IS NOT NULL"
+_FAILED = "SELECT name FROM failures"
 # How many documents are counted at once when the lexical index is rebuilt.
 _AT_ONCE = 200
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
@@ -155,7 +155,7 @@ class Writer:
 
     def _remove(self, names: Sequence[str], *, overwrite: bool) -> None:
         with self._folder.catalog.write(overwrite=overwrite) as db:
-            require_documents(db, {*names} - {name for (name,) in db.execute(_LOST)})
+            require_documents(db, {*names} - {name for (name,) in db.execute(_FAILED)})
             self._drop_recovered(db, names)
             for name in names:
                 db.execute("DELETE FROM documents WHERE name = ?", (name,))

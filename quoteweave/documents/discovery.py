@@ -79,6 +79,13 @@ def find_files(
     return sorted(files_by_path.values(), key=lambda file: file.name)
 
 
+def given_paths(paths: Sequence[Path | str]) -> list[Path]:
+    """The paths of a call. Raises UsageError for a single one in place of a list, of which each letter would be one."""
+    if isinstance(paths, str | Path):
+        raise UsageError(f"a list of paths is needed; write [{str(paths)!r}]")
+    return [Path(path) for path in paths]
+
+
 def folders_among(paths: Sequence[Path]) -> list[Path]:
     """Those of the paths that are folders.
 

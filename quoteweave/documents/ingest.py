@@ -21,11 +21,11 @@ from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import Origin
 from quoteweave.collection.stores.unfinished import UnfinishedPages, unfinished_key
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
+from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
-from quoteweave.documents.discovery import FoundFile, find_files
+from quoteweave.documents.discovery import FoundFile, find_files, given_paths
 from quoteweave.documents.document_names import has_extended_name, name_files
 from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, Stop, read_files
 from quoteweave.documents.formats import sniff
@@ -130,9 +130,7 @@ def add(
     writes, StorageError when the disk refuses. A file that cannot be read is in the report with its reason, and the
     other files are still added.
     """
-    if isinstance(paths, str | Path):
-        raise UsageError(f"add takes a list of paths; write [{str(paths)!r}]")
-    options, progress, roots = options or AddOptions(), progress or AddProgress(), [Path(path) for path in paths]
+    options, progress, roots = options or AddOptions(), progress or AddProgress(), given_paths(paths)
     with collection.writer(options.wait_s) as writer:
         update = _Update(collection, writer, options)
         files = update.with_names(find_files(roots, update.passed_over, own=collection.root))

@@ -29,6 +29,8 @@ class RemovalReport(Record):
 def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalReport:
     """Remove documents, and every trace of them from the collection's folder; what `quoteweave remove` calls.
 
+    A file that could not be read is forgotten by its name in `Collection.failures`.
+
     >>> with Collection.open("my-collection") as collection:
     ...     remove_documents(collection, ["port.md"]).removed
     ('port.md',)
@@ -38,7 +40,7 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
     """
     with collection.writer() as writer:
         known_names = {document.name for document in collection.documents()}
-        known_names |= {failure.name for failure in collection.failures() if failure.lost is not None}
+        known_names |= {failure.name for failure in collection.failures()}
         begun = writer.unfinished_removals(name for name in names if name not in known_names)
         removed = [name for name in dict.fromkeys(names) if name not in begun]
         for name in (name for name in removed if name not in known_names):

@@ -171,6 +171,14 @@ def test_a_removed_document_is_found_no_more(quoteweave: Quoteweave, port: Path)
     assert quoteweave("search", "grain", "-c", port, "--json").json()["hits"] == []
 
 
+def test_a_file_that_could_not_be_read_is_forgotten(quoteweave: Quoteweave, port: Path) -> None:
+    assert "could not be read" in quoteweave("search", "grain", "-c", port).err
+    assert quoteweave("remove", "bad.pdf", "-c", port).out == "removed 1 document\n"
+    got = quoteweave("status", "-c", port, "--json").json()
+    assert (got["documents"], got["failed"]) == (2, [])
+    assert quoteweave("search", "grain", "-c", port).err == ""
+
+
 def test_an_index_that_cannot_be_kept_in_step_is_told_and_the_document_is_gone(
     quoteweave: Quoteweave, with_vectors: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

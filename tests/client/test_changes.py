@@ -96,6 +96,8 @@ def test_what_cannot_be_sent_is_told_before_anything_is_sent(server: LiveServer,
         client.add([tmp_path])
     with pytest.raises(errors.UsageError, match="nope"):
         client.add([tmp_path / "nope.pdf"])
+    with pytest.raises(errors.UsageError, match="a list of paths is needed"):
+        client.add(str(tmp_path / "report.pdf"))
     if os.geteuid():
         (tmp_path / "a.md").touch(0o000)
         with pytest.raises(errors.DocumentError, match=r"a\.md cannot be read"):

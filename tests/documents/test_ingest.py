@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from quoteweave.documents import ingest
 from quoteweave.documents import parser as parse
 from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport, add
 from quoteweave.documents.parser import ParserSettings
+from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 PLAIN = ParserSettings(ocr=False)
@@ -499,6 +501,12 @@ def test_a_mistyped_path_adds_nothing(collection: Collection, folder: Path) -> N
     with pytest.raises(UsageError, match="nowhere does not exist"):
         update(collection, folder, folder / "nowhere")
     assert texts(collection) == {}
+
+
+def test_a_path_in_place_of_a_list_is_told(collection: Collection, folder: Path) -> None:
+    for adding in (partial(add, collection), partial(add_documents, str(collection.root))):
+        with pytest.raises(UsageError, match=r"a list of paths is needed; write \["):
+            adding(str(folder))
 
 
 def test_nothing_to_add_is_no_error(collection: Collection, tmp_path: Path) -> None:

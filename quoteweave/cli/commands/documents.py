@@ -136,6 +136,7 @@ def remove(
     folder. If that is not possible at once, for example while another command
     reads, the command says what remains, and the next command that writes removes
     it. Your own files are not touched. Proof: quoteweave check --removed NAME.
+    A file that could not be read is forgotten by the name that status gives it.
     """
     with Collection.open(collection) as opened:
         outcome = remove_documents(opened, names)

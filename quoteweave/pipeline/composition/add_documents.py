@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
-from quoteweave.documents.discovery import folders_among
+from quoteweave.documents.discovery import folders_among, given_paths
 from quoteweave.documents.document_names import check_prefix
 from quoteweave.documents.file_reading import AddProgress
 from quoteweave.documents.ingest import AddOptions, AddReport, add
@@ -15,8 +15,8 @@ from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
 
 def add_documents(
-    collection: Path,
-    paths: Sequence[Path],
+    collection: Path | str,
+    paths: Sequence[Path | str],
     options: AddOptions | None = None,
     *,
     encode: bool = True,
@@ -30,7 +30,9 @@ def add_documents(
     while another process writes; StorageError when the disk refuses; FormatMismatch.
     """
     options = options or AddOptions()
-    folders_among(paths)  # checked first, so that a mistyped path or prefix leaves no empty collection behind
+    folders_among(
+        given_paths(paths)
+    )  # checked first, so that a mistyped path or prefix leaves no empty collection behind
     if options.prefix is not None:
         check_prefix(options.prefix)
     with Collection.open_or_create(collection) as opened:
