@@ -38,6 +38,7 @@ from quoteweave.core.protocols import Parser, Reranker, Reranking, Retriever
 from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Hit, ParsedDocument, Query, Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.metrics.metric import Metric
+from quoteweave.evaluation.statistics.aggregates import Aggregate
 
 # ruff: noqa: S101 - what holds is asserted
 
@@ -179,6 +180,8 @@ async def check_reranker(reranker: Reranker, query: Query, hits: Sequence[Hit]) 
 def check_metric(metric: Metric, pairs: Sequence[tuple[Prediction, Example]]) -> list[float | None]:
     """Check a metric with these predictions, which must together define all columns; return its aggregates."""
     assert metric.name, "the name is empty"
+    strange = [one for one in metric.aggregates if not isinstance(one, Aggregate)]
+    assert not strange, f"aggregates are made by mean_of, ratio_of or Aggregate, but {strange} are not"
     names = [aggregate.name for aggregate in metric.aggregates]
     assert len(set(names)) == len(names), "two aggregates have one name"
     rows = [metric.row(prediction, example) for prediction, example in pairs]

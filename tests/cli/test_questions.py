@@ -44,3 +44,15 @@ def test_a_plain_chat_is_the_model_of_the_environment(
         got = quoteweave("search", "grain", "-c", port, "--expand", "chat")
     assert "the question is sent to 127.0.0.1" in got.err
     assert "Timber came by rail." in got.out
+
+
+def test_a_run_of_questions_without_a_document_tells_how_to_search_all(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
+    questions, config = tmp_path / "questions.jsonl", tmp_path / "config.toml"
+    questions.write_text('{"question": "What came by rail?"}\n', "utf-8")
+    run = ("run", "--dataset", "questions", "--references", questions, "--config", config, "-c", port, "--out")
+    config.write_text("", "utf-8")
+    assert 'within = "collection" searches them all' in quoteweave(*run, tmp_path / "refused").err
+    config.write_text('within = "collection"\n', "utf-8")
+    assert quoteweave(*run, tmp_path / "run").code == 0

@@ -262,10 +262,17 @@ class Counted(Given):
     )
 
 
+class Unmade(Given):
+    """A metric that names its column in place of an aggregate."""
+
+    aggregates = ("given",)  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize(
     ("metric", "response", "said"),
     [
         (Given(), "nan", "are not numbers"),
+        (Unmade(), "1", r"made by mean_of, ratio_of or Aggregate, but \['given'\] are not"),
         (Misnamed(), "1", r"no row has: \['gievn'\]"),
         (Counted(), "1", "a number without a question"),
     ],

@@ -233,7 +233,7 @@ class Answerer(Predictor):
     def _own_documents(self, example: Example) -> Filter:
         asked = example.documents or (() if example.document is None else (example.document,))
         if not asked:
-            raise DatasetError("the dataset names no document to search; search the whole collection")
+            raise DatasetError('the dataset names no document to search; within = "collection" searches them all')
         for name in asked:
             if name not in self.documents:
                 raise CollectionError(f"the collection has no document {name!r}")
