@@ -27,7 +27,7 @@ def runs(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_two_runs_and_a_published_table(quoteweave: Quoteweave, gold: Path, runs: tuple[Path, Path]) -> None:
-    asked = ("--dataset", "mmdocrag-20", "--references", gold, "--published", "mmdocrag-20", "--json")
+    asked = ("--dataset", "mmdocrag-20", "--references", gold, "--published", "mmdocrag-views-20", "--json")
     got = quoteweave("eval", "compare", *runs, *asked)
     assert (got.code, got.err) == (0, "")
     value = json.loads(got.out)
@@ -42,13 +42,13 @@ def test_two_runs_and_a_published_table(quoteweave: Quoteweave, gold: Path, runs
     assert overall["p"] < 0.001 <= overall["p_holm"] * 10
     assert by_figure["text.f1.pooled"]["second_value"] == pytest.approx(2 / 3)
     published = value["published"]
-    assert published["source"] == "MMDocRAG, arXiv 2505.16470, Table 3, 20 quotes"
+    assert published["source"] == "MMDocRAG, arXiv 2505.16470, Table 5, 20 quotes"
     ours = {line["system"]: line["rank"] for line in published["standings"] if line["ours"]}
     assert ours["good"] == 1 < ours["bad"]
 
 
 def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path, Path]) -> None:
-    asked = ("--dataset", "mmdocrag-20", "--references", gold, "--published", "mmdocrag-20")
+    asked = ("--dataset", "mmdocrag-20", "--references", gold, "--published", "mmdocrag-views-20")
     got = quoteweave("eval", "compare", *runs, *asked)
     assert got.code == 0
     assert "first good\nsecond bad" in got.out
@@ -106,9 +106,12 @@ def test_few_documents_and_units_are_told(quoteweave: Quoteweave, own: tuple[str
     [
         ((), "one run cannot be compared"),
         (("--published", "nature"), "there is no published table 'nature'"),
-        (("--published", "mmdocrag-20", "--by", "luck"), "does not print 'luck'"),
-        (("--published", "mmdocrag-20", "--judgements", "a", "--judgements", "b"), "2 files of judgements for 1 run;"),
-        (("--published", "mmdocrag-20", "--figure", "luck"), "there is no figure 'luck'; there are: recall@1"),
+        (("--published", "mmdocrag-views-20", "--by", "luck"), "does not print 'luck'"),
+        (
+            ("--published", "mmdocrag-views-20", "--judgements", "a", "--judgements", "b"),
+            "2 files of judgements for 1 run;",
+        ),
+        (("--published", "mmdocrag-views-20", "--figure", "luck"), "there is no figure 'luck'; there are: recall@1"),
     ],
 )
 def test_wrong_use_is_told(

@@ -11,7 +11,7 @@ from quoteweave.evaluation.published import (
     published_table,
     ranking_figure,
 )
-from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.evaluation.statistics.intervals import Estimate
 
@@ -122,6 +122,22 @@ def test_equal_figures_share_a_rank_whatever_was_rounded() -> None:
     places = {standing.rank for standing in ranked if standing.system == "mine" or standing.figures == {}}
     theirs = {one.rank for one in ranked if not one.ours and one.figures.get("overall.f1") == printed}
     assert places == theirs
+
+
+def test_a_run_over_a_part_of_the_dataset_has_no_rank_and_says_why() -> None:
+    table = published_table("mmdocrag-20")
+    asked = tuple(ScoredQuestion(example=str(n), cluster=str(n), row={}) for n in range(69))
+    part = run("part", overall_f1=1.0).model_copy(update={"questions": asked})
+    (ours,) = (one for one in leaderboard(table, [part], by="overall.f1") if one.ours)
+    assert ours.rank is None
+    assert any(
+        "part has no rank: it is of 69 questions, and the table of 2,000" in told
+        for told in comparability_notes(table, [part])
+    )
+    (ours,) = (
+        one for one in leaderboard(table.model_copy(update={"questions": 69}), [part], by="overall.f1") if one.ours
+    )
+    assert ours.rank == 1
 
 
 def test_a_run_that_is_not_whole_has_no_rank_and_says_why() -> None:

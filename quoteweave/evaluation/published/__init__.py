@@ -38,6 +38,7 @@ class PublishedTable(Record):
         default=(), description="figures that are another thing by the strict convention, and rank no run scored by it"
     )
     split: str | None = Field(default=None, description="the breakdown whose groups the settings of its rows are")
+    questions: int | None = Field(default=None, description="how many its figures are of; None if that is not known")
 
     @property
     def ranks(self) -> list[str]:
@@ -56,6 +57,7 @@ class _Entry(BaseModel):
     unlike: tuple[str, ...] = ()
     published_only: tuple[str, ...] = ()
     split: str | None = None
+    questions: int | None = None
 
     def fraction(self, figure: str, printed: str) -> float:
         """The figure as we give it; moving the decimal point makes a per cent a fraction, so that no digit changes."""
@@ -82,6 +84,7 @@ def published_table(name: str) -> PublishedTable:
         unlike=entry.unlike,
         published_only=entry.published_only,
         split=entry.split,
+        questions=entry.questions,
     )
 
 
@@ -143,8 +146,8 @@ def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> li
 
     A run's figure is rounded half up to the printed number of decimals, so that it shares its rank with the same figure
     in print. A run that is not complete, with questions that are missing or left out as failed, has no rank; nor has a
-    run scored by the strict convention if that defines the figure otherwise (`published_only`). Raises UsageError as
-    `ranking_figure`, and for a run over a dataset other than the table's.
+    run over a part of the dataset, nor one scored by the strict convention if that defines the figure otherwise
+    (`published_only`). Raises UsageError as `ranking_figure`, and for a run over a dataset other than the table's.
 
         >>> leaderboard(published_table("mmdocrag-20"), [], by="overall.f1")[0].rank
         1
@@ -155,7 +158,8 @@ def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> li
         if run.dataset not in table.datasets:
             raise UsageError(f"{table.source} is of {' and '.join(table.datasets)}, and {run.name} of {run.dataset}")
         for setting, figures in _settings(table, run):
-            value = _rounded(figures.get(by), table, by) if is_whole(run) and _is_same(table, run, by) else None
+            comparable = is_whole(run) and not _is_of_a_part(table, run) and _is_same(table, run, by)
+            value = _rounded(figures.get(by), table, by) if comparable else None
             lines.append((run.name, setting, True, figures, value))
     ranked = sorted(lines, key=lambda line: (line[4] is None, -(line[4] or 0.0)))
     values = [line[4] for line in ranked]
@@ -175,6 +179,12 @@ def _is_same(table: PublishedTable, run: Scores, by: str) -> bool:
     return by not in table.published_only or run.convention == "published"
 
 
+def _is_of_a_part(table: PublishedTable, run: Scores) -> bool:
+    """Whether a run is known to be of fewer questions than the table."""
+    asked = len(run.questions) + run.missing + run.failed
+    return table.questions is not None and bool(run.questions) and asked < table.questions
+
+
 def is_whole(run: Scores) -> bool:
     """Whether every question of the dataset counts in the run's figures."""
     return not run.missing and (not run.failed or run.convention == "published")
@@ -187,6 +197,12 @@ def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[s
         f"answered, {run.failed} failed"
         for run in runs
         if not is_whole(run)
+    ]
+    notes += [
+        f"{run.name} has no rank: it is of {pluralize(len(run.questions), 'question')}, and the table of "
+        f"{table.questions:,}; a part of them may be easier or harder than all"
+        for run in runs
+        if _is_of_a_part(table, run)
     ]
     strict = [run.name for run in runs if run.convention != "published"]
     if table.published_only and strict:
