@@ -26,15 +26,17 @@ def test_the_source_of_a_sentence_is_printed_with_its_passage(quoteweave: Quotew
 
 
 def test_a_long_passage_is_printed_from_the_sentence_that_is_like_the_claim(
-    quoteweave: Quoteweave, tmp_path: Path
+    quoteweave: Quoteweave, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long = [
-        made_quote(f"{'The harbour is old and has seen ships of every land. ' * 6}In 1999 it sold 812 loads of timber.")
-    ]
+    monkeypatch.setenv("COLUMNS", "80")
+    sold = f"In 1999 it sold 812 loads of timber, {', '.join(f'{n} of wood {n}' for n in range(9))}."
+    long = [made_quote(f"{'The harbour is old and has seen ships of every land. ' * 6}{sold}")]
     make_collection(tmp_path, {"report.pdf": long}).close()
     got = quoteweave("attribute", "It sold 812 loads of timber in 1999.", "-c", tmp_path / "collection")
-    assert "… In 1999 it sold 812 loads of timber." in got.out
+    passage = got.out[got.out.index("      … In 1999 it sold 812 loads of timber") :].splitlines()
     assert "every land" not in got.out
+    assert len(passage) > 1
+    assert all(line.startswith("      ") for line in passage), "a line that is broken goes on below its beginning"
 
 
 def test_what_is_not_found_is_said_with_the_reason(quoteweave: Quoteweave, port: Path) -> None:

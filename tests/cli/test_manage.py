@@ -161,6 +161,7 @@ def test_an_empty_collection(quoteweave: Quoteweave, tmp_path: Path) -> None:
     make_collection(tmp_path, {}).close()
     assert quoteweave("status", "-c", tmp_path / "collection").out == "0 documents, 0 pages, 0 quotes\n"
     assert quoteweave("list", "-c", tmp_path / "collection", "--json").json() == []
+    assert "build one with: quoteweave index build" in quoteweave("index", "list", "-c", tmp_path / "collection").err
 
 
 def test_a_removed_document_is_found_no_more(quoteweave: Quoteweave, port: Path) -> None:

@@ -10,6 +10,7 @@ from quoteweave.attribution.literature.sources.papers import describe_paper
 from quoteweave.attribution.records import Attribution, Candidate, how_sure
 from quoteweave.attribution.settings import AttributionSettings
 from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
+from quoteweave.cli.hits import indented_behind
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -148,18 +149,19 @@ def _print(attribution: Attribution) -> None:
 
 def _print_candidate(found: Candidate) -> None:
     citation = found.citation
-    line = plain(f"  {found.rank:>2}  ").append_text(plain(found.under(shown_name(found.title)), "bold"))
+    line = plain(found.under(shown_name(found.title)), "bold")
     # No score for papers, as their order also depends on other rankings and the gate's verdicts.
     score = f"{found.score:.2f}  " if found.paper is None else ""
     line.append(f"  {score}{citation.quote_id}\n", style="dim")
-    line.append_text(plain(f"      {snippet(_from_closest_sentence(found), 'paragraph')}"))
+    line.append_text(plain(snippet(_from_closest_sentence(found), "paragraph")))
     if found.paper is not None:
-        line.append_text(plain(f"\n      {describe_paper(found.paper)}, {found.paper.url}", "dim"))
+        line.append_text(plain(f"\n{describe_paper(found.paper)}, {found.paper.url}", "dim"))
     if found.note is not None:
-        line.append_text(plain(f"\n      {found.note}", "dim"))
+        line.append_text(plain(f"\n{found.note}", "dim"))
     if citation.reason is not None:
-        line.append_text(plain(f"\n      {citation.reason}", "dim"))
-    console().print(line)
+        line.append_text(plain(f"\n{citation.reason}", "dim"))
+    out = console()
+    out.print(indented_behind(f"  {found.rank:>2}  ", line, out.width))
 
 
 def _from_closest_sentence(found: Candidate) -> str:

@@ -104,6 +104,8 @@ def list_all(collection: CollectionOption, as_json: JsonOption = False) -> None:
         return
     for index in found:
         typer.echo(printable(index_line(index)))
+    if not found:
+        typer.echo("there are no indexes of models; build one with: quoteweave index build NAME -c DIR", err=True)
 
 
 def remove(
