@@ -166,7 +166,8 @@ def _count_together(state: Path) -> None:
 def check_collections(settings: ServerSettings) -> list[str]:
     """Return a sentence on each collection that cannot be read; the others are served.
 
-    Raises UsageError where there is nothing to serve, and CollectionNotFound for a folder that holds none.
+    Raises UsageError where there is nothing to serve, and if no question could be answered by the settings of answers;
+    CollectionNotFound for a folder that holds none.
     """
     if not settings.collections and settings.collections_folder is None:
         raise UsageError(
@@ -175,11 +176,16 @@ def check_collections(settings: ServerSettings) -> list[str]:
     served, notes = Served(settings), []
     for name in settings.collections:
         try:
-            served.collection(name)
+            opened = served.collection(name)
         except CollectionNotFound:
             raise
         except QuoteweaveError as error:
             notes.append(f"{name} cannot be read: {error}")
+            continue
+        try:
+            opened.rag(served.defaults)
+        except QuoteweaveError as error:
+            raise UsageError(f"answers: {error}") from error
     served.close()
     return notes
 

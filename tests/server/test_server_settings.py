@@ -124,16 +124,23 @@ def test_damaged_jobs_are_told_in_one_line_before_the_server_listens(
     ("settings", "told"),
     [
         ('[answers]\nmodel = "gpt-4.1"\n', "answers.model: No endpoint for the model gpt-4.1; set OPENAI_BASE_URL"),
+        ('[answers]\nretriever = ["bgee"]\n', "answers: there is no retriever 'bgee'; did you mean 'bge'?"),
+        ('[answers]\nterms = ["nosuch.toml"]\n', "nosuch.toml cannot be read"),
         ('[models.local]\nmodel = "qwen3"\n', "models.local: No endpoint for the model qwen3; set OPENAI_BASE_URL"),
     ],
 )
-def test_a_model_without_an_address_is_told_before_the_server_listens(
+def test_settings_by_which_no_question_could_be_answered_are_told_before_the_server_listens(
     tmp_path: Path, sample_collection: Path, quoteweave: Quoteweave, settings: str, told: str
 ) -> None:
     file = tmp_path / "server.toml"
     file.write_text(settings, "utf-8")
     said = quoteweave("serve", "--config", file, "-c", sample_collection, "--state", tmp_path, "--port", "0")
     assert (said.code, told in said.err) == (2, True), said.err
+
+
+def test_a_wrong_value_is_told_without_words_of_the_validation_library(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^collections: 'a b' cannot be a collection's name"):
+        read_server_settings(None, {"collections": {"a b": tmp_path}})
 
 
 def test_a_server_that_lets_nobody_in_is_not_ready(serve: Serve, tmp_path: Path) -> None:

@@ -161,4 +161,4 @@ def describe_validation_error(error: ValidationError) -> str:
     """Describe the first problem of a validation error, with its field."""
     first = error.errors(include_url=False, include_context=False)[0]
     field = ".".join(str(part) for part in first["loc"])
-    return f"{field or 'the line'}: {first['msg']}"
+    return f"{field or 'the line'}: {first['msg'].removeprefix('Value error, ')}"
