@@ -19,6 +19,7 @@ _QUESTION = lazy_regex(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why
 _WITHIN = lazy_regex(r"(?<=[^\W\d_] )[\w’'-]+|(?<=, )[\w’'-]+")
 """A word that does not begin a sentence."""
 _YEAR = lazy_regex(r"(?:19|20)\d\d")
+_FIGURE = lazy_regex(r"\d")
 _ROW = lazy_regex(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
 
 
@@ -26,9 +27,9 @@ def opening_questions(collection: Collection, ask: Callable[[str], Answer], most
     """Return at most `most` questions in English, each of which `ask` answers.
 
     They are taken in turn from the first documents that suggest any. They are made from sentences that say what
-    something is, from headings that ask or say how to do something, and from tables with a column for a year. A
-    question is kept if its answer cites the quote that it was made from, or the page of the heading. There are none if
-    the documents have nothing of the kind. Raises what `ask` raises.
+    something is, from headings that ask or say how to do something, and from tables with a column for a year, or with
+    one figure in a row. A question is kept if its answer cites the quote that it was made from, or the page of the
+    heading. There are none if the documents have nothing of the kind. Raises what `ask` raises.
     """
     documents = collection.documents()[:MAX_READ]
     found = (list(_candidates(collection.document_quotes(document.name))) for document in documents)
@@ -77,9 +78,16 @@ def _of_heading(quote: Quote) -> tuple[str, Quote] | None:
 
 
 def _of_table(quote: Quote) -> tuple[str, Quote] | None:
-    """Ask for the figure in a table's first row, in the last column that is a year."""
+    """Ask for the figure in a table's first row: in the last column that is a year, or in the only one.
+
+    Where no column is a year, a row of several words that are no name is asked for: "Rated power", not "New Zealand".
+    """
     rows = [line.split(" | ") for line in quote.text.splitlines()[:2]] if quote.layout == "table" else []
     if len(rows) < 2 or len(rows[0]) != len(rows[1]) or not _ROW.fullmatch(rows[1][0]):
         return None
-    years = [name for name, cell in zip(*rows, strict=True) if _YEAR.fullmatch(name) and cell.strip()]
-    return (f"What is the figure for “{rows[1][0]}” in {years[-1]}?", quote) if years else None
+    name, *figures = rows[1]
+    years = [head for head, cell in zip(*rows, strict=True) if _YEAR.fullmatch(head) and cell.strip()]
+    if years:
+        return f"What is the figure for “{name}” in {years[-1]}?", quote
+    is_told = len(figures) == 1 and _FIGURE.search(figures[0]) is not None
+    return (f"What is the {name.lower()}?", quote) if is_told and " " in name and name[1:].islower() else None

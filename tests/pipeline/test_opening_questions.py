@@ -36,6 +36,12 @@ def test_definitions_tables_and_headings_are_asked_about(tmp_path: Path) -> None
     assert not [question for question in found if "crane" in question or "Cargo" in question]
 
 
+def test_a_table_of_one_figure_a_row_is_asked_about_unless_the_row_is_a_name(tmp_path: Path) -> None:
+    pump = made_quote("Property | Value\nRated power | 320 W\nWeight | 12.4 kg", layout="table")
+    crew = made_quote("Country | Ships\nNew Zealand | 12\nChile | 31", layout="table")
+    assert questions(tmp_path, {"pump": [pump], "crew": [crew]}) == ("What is the rated power?",)
+
+
 def test_no_more_are_made_than_asked_for_and_none_of_what_has_none(tmp_path: Path) -> None:
     texts: list[Quote | str] = [f"The {name} Board is a public body with {n} members." for n, name in enumerate("ABC")]
     assert len(questions(tmp_path / "many", {"port": texts}, most=2)) == 2
