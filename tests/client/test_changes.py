@@ -88,6 +88,9 @@ def test_a_job_that_fails_is_an_error_with_its_reason(server: LiveServer, tmp_pa
     with pytest.raises(errors.UsageError, match="no job"):
         client.job("nope")
     assert client.cancel_job(failed.id).status == "failed"  # one that has ended stays as it is
+    assert client.remove("a.pdf", collection="damaged").status == "done", "a file that could not be read is forgotten"
+    with pytest.raises(errors.UsageError, match=r"no document is named 'a\.pdf'"):
+        client.remove("a.pdf", collection="damaged")
 
 
 def test_what_cannot_be_sent_is_told_before_anything_is_sent(server: LiveServer, tmp_path: Path) -> None:

@@ -103,12 +103,13 @@ class Jobs:
         return job, tuple(unchanged)
 
     def remove(self, name: str, collection: Collection, document: str, notes: Container[str] = ()) -> Job:
-        """Make the job that removes a document, with these notes.
+        """Make the job that removes a document, or the record of a file that could not be read, with these notes.
 
-        Raises UsageError if there is no such document, and no job that will add it.
+        Raises UsageError if there is neither, and no job that will add it.
         """
         root = collection.root.resolve()
-        if not self.store.changes(root, document):
+        is_unread = any(failure.name == document for failure in collection.failures())
+        if not is_unread and not self.store.changes(root, document):
             collection.document(document)
         job = _job("remove", name, documents=(document,)).model_copy(update={"notes": tuple(notes)})
         return self.runner.submit(job, RemoveWork(root=root, names=(document,)))

@@ -85,7 +85,7 @@ async def add_documents(
 
 @router.delete("/v1/collections/{collection}/documents/{document:path}", summary="Remove a document", status_code=202)
 def remove_document(collection: Writable, document: DocumentName, served: ServedState, jobs: JobsState) -> JobMade:
-    """Remove a document and every trace of it from the collection's folder.
+    """Remove a document and every trace of it from the collection's folder; or forget a file that could not be read.
 
     What the server keeps of it outside of that folder stays, and the job's notes say what it is.
     """

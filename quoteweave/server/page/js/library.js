@@ -60,8 +60,8 @@ export class Library {
     const counts = [open.failures.length && `${counted(open.failures.length, "file")} could not be read`, left.length && `${counted(left.length, "document")} read with warnings`];
     this.doubts.hidden = !counts.some(Boolean);
     this.saying.textContent = counts.filter(Boolean).join(", ");
-    const rows = [...open.failures.map(({ name, reason }) => ({ name, said: [reason] })), ...left.map(({ name, warnings }) => ({ name, said: warnings }))];
-    this.said.replaceChildren(...rows.map(({ name, said }) => h("li", {}, h("span", { class: "file" }, fileName(name)), ...said.map((text) => h("p", { dir: "auto", text })))));
+    const rows = [...open.failures.map(({ name, reason }) => ({ name, said: [reason], remove: this.#remover(name) })), ...left.map(({ name, warnings }) => ({ name, said: warnings, remove: false }))];
+    this.said.replaceChildren(...rows.map(({ name, said, remove }) => h("li", {}, h("span", { class: "file" }, fileName(name)), remove, ...said.map((text) => h("p", { dir: "auto", text })))));
   }
 
   /** @param {DocumentRecord} document @param {Map<string | undefined, Element>} before */
@@ -87,8 +87,12 @@ export class Library {
       documentsChanged();
     });
     const label = h("label", { for: id }, fileName(name), h("span", { text: aboutOf(document) }));
-    const remove = open.writable && tool("trash", `Remove ${name}`, () => this.#remove(name), { class: "tool remove" });
-    return h("li", { class: "volume", "data-key": key }, cover(document, () => this.around.openDocument(name)), h("div", { class: "title" }, box, label), remove);
+    return h("li", { class: "volume", "data-key": key }, cover(document, () => this.around.openDocument(name)), h("div", { class: "title" }, box, label), this.#remover(name));
+  }
+
+  /** @param {string} name */
+  #remover(name) {
+    return open.writable && tool("trash", `Remove ${name}`, () => this.#remove(name), { class: "tool remove" });
   }
 
   /** @param {string} name */
