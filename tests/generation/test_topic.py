@@ -172,6 +172,16 @@ def test_where_there_is_no_page_to_search_nothing_is_said_to_be_found(question: 
     assert (answer.status, answer.text) == ("abstained", NOTHING_SEARCHED)
 
 
+def test_a_question_with_a_part_that_is_on_topic_is_on_topic() -> None:
+    given = context([quote("Summer fair: 19 July, on the lawn."), quote("Byron (chair), Novak.", page=1)]).model_copy(
+        update={"pages": 300, "rarity": {"fair": 0.9, "chair": 0.9, "committe": 0.9, "kraken": 1.0, "elsinor": 1.0}}
+    )
+    asked = "When is the fair? And who chairs the committee?"
+    assert off_topic_abstention("When is the fair?", given) is None
+    assert off_topic_abstention(asked, given) is None
+    assert off_topic_abstention("Where is the kraken? And who chairs Elsinore?", given) is not None
+
+
 ENGLISH = context(
     [
         quote("Tolland Sound is the port of the county, and there are nine pilots who work in it by day and night."),

@@ -67,7 +67,9 @@ from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
     QuestionTerms,
+    question_terms,
     quote_words,
+    split_into_questions,
     subject_terms,
     with_quantity,
     words_with_headings,
@@ -132,8 +134,10 @@ class LanguageDifference:
 
 
 def is_on_topic(question: QuestionTerms, context: Context) -> bool:
-    """Whether the quotes found are about the question; False without quotes, or without words to look for."""
-    return topic_margin(question, context) >= 0
+    """Whether the quotes found are about the question, or a part of it; False without quotes or words to look for."""
+    # The margin of a part that names nothing, such as "Give me a list", is infinite, and says nothing of the topic.
+    parts = (topic_margin(question_terms(part), context) for part in split_into_questions(question.text))
+    return topic_margin(question, context) >= 0 or any(0 <= margin < math.inf for margin in parts)
 
 
 def topic_margin(question: QuestionTerms, context: Context) -> float:
