@@ -178,6 +178,9 @@ def test_nouns_are_headed_by_the_last_before_a_preposition(nouns: str, head: lis
         ("When was the deposit paid?", "A deposit of 900 euros was paid on 2 May 2024.", "2 May"),
         ("When will the farm be completed?", "The farm is to be completed in 2026.", "2026"),
         ("Can I smoke on deck?", "Smoking is prohibited on all decks.", "prohibited"),
+        ("Is smoking forbidden on deck?", "Smoking is permitted on all decks.", "permitted"),
+        ("Are laptops banned?", "Laptops may be used everywhere.", "may"),
+        ("Ist Musizieren verboten?", "Musizieren ist bis 20 Uhr erlaubt.", "erlaubt"),
         ("How much is the VAT?", "VAT (20 %): 498.00 euros.", "498"),
     ],
 )

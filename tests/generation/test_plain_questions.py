@@ -157,6 +157,8 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("How flat is the roof?", "The apartment has a roof of 3 degrees."),
         ("How many lessons are there?", "There are three classes in the school."),
         ("Can I bring a friend?", "Smoking is forbidden for friends of the club."),
+        ("Which animals are forbidden?", "Small animals are permitted."),
+        ("When are bicycles prohibited?", "Bicycles are permitted after 9 a.m."),
         ("Can I use the kitchen?", "Kitchen staff are welcome to the party."),
     ],
 )

@@ -230,7 +230,8 @@ def words_alike(stem: str) -> frozenset[str]:
 def _alike() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Words of questions, and the words with the same meaning in statements, stemmed."""
     pairs = (map(" ".join, pair) for each in question_languages() for pair in each.get("alike", ()))
-    permission = ((may, f"{may} {may_not}") for may, may_not in permission_words())
+    # Whether something is forbidden is answered by what allows it, too.
+    permission = ((f"{may} {may_not}",) * 2 for may, may_not in permission_words())
     return [(frozenset(words(asked)), frozenset(words(said))) for asked, said in (*pairs, *permission, *unit_words())]
 
 

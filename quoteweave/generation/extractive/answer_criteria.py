@@ -30,6 +30,7 @@ from collections.abc import Mapping
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import WITHOUT_STATEMENTS
+from quoteweave.core.text.foreign_languages import permission_words
 from quoteweave.core.text.question_analysis import WHAT_MEANS, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_thing
 from quoteweave.core.text.spelling_variants import spelled_otherwise
@@ -104,6 +105,7 @@ _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 # A text that denies one of these words only answers whether something is allowed, and not what is.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
+_FORBIDDING = frozenset(words(" ".join(may_not for _, may_not in permission_words())))
 _YEAR_WITHIN = lazy_regex(rf"(?<!\d){RECENT_YEAR.pattern}(?!\d)")
 # A question, a line of a table of contents, or an entry of a list of references.
 _NO_STATEMENT = lazy_regex(
@@ -160,7 +162,7 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if self._prohibits_what_is_allowed(statement) or self._tells_otherwise(statement):
+        if self._tells_contrary(statement) or self._tells_otherwise(statement):
             return False
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
@@ -187,12 +189,14 @@ class AnswerCriteria:
         question = self._question
         return is_opposite(statement, question) or tells_another(statement, question.analysis, question.terms)
 
-    def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
-        """Whether a statement denies or prohibits what an open question asks for: "What is allowed?"."""
-        analysis = self._question.analysis
-        if analysis.asks == "yes_or_no" or has_denying_word(analysis.text):
+    def _tells_contrary(self, statement: Statement) -> bool:
+        """Whether a statement prohibits what an open question says is allowed, or the reverse: "What is allowed?"."""
+        analysis, terms = self._question.analysis, self._question.terms
+        if analysis.asks == "yes_or_no":
             return False
-        return not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
+        if not _FORBIDDING.isdisjoint(terms):
+            return _FORBIDDING.isdisjoint(statement.words) and not self._denies(statement)
+        return not has_denying_word(analysis.text) and not _ALLOWING.isdisjoint(terms) and self._denies(statement)
 
     def _least_introduced(self, statement: Statement) -> float:
         """The least share in a sentence under a heading that has all the rest: "Water is included", under "Rent"."""
