@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.foreign_languages import foreign_function_words
+from quoteweave.core.text.grammar import split_into_questions, thing_named_before
 from quoteweave.core.text.question_analysis import (
     AnswerType,
     QuestionAnalysis,
@@ -24,7 +25,7 @@ from quoteweave.core.text.question_analysis import (
     request_words,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import Quantity, asked_quantity, denying_words, light_words
+from quoteweave.core.text.question_words import Quantity, asked_quantity, denying_words, light_words, verbs_of
 from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
@@ -62,12 +63,6 @@ _MAY_AS_VERB = lazy_regex(
     r"^May(?=\s+(?:I|we|you|he|she|it|they|the|an?|one|my|our|your|his|her|its|their|any|every|each"
     r"|all|some|no|dogs|cats|pets|children|visitors|guests|people|passengers|members|students)(?:\s+[^\W\d_]\S*))"
     r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])|(?<!in )(?<!of )(?<!since )\bmay\b(?!\s+\d)"
-)
-# A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
-_ANOTHER = lazy_regex(
-    r"(?<=\?)\s+|(?:[,;]|(?<!\s))\s++(?:and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)"
-    r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
-    re.IGNORECASE,
 )
 _VALID = lazy_regex(r"(?P<what>.*?)\s+(?:is|are|was|were|remains?|stays?)\s+valid\b", re.IGNORECASE)
 _BEHIND_HEAD = lazy_regex(r"\s(?:of|for|in|to|with|from|on|at)\s", re.IGNORECASE)
@@ -173,10 +168,16 @@ def _words_of_long_names(names: Sequence[str]) -> set[str]:
     return {word for name in names if " " in name for word in words(name, stem=False)}
 
 
-def split_into_questions(text: str) -> list[str]:
-    """Split a text into its questions: `How many calls were there, and how did they change?` has two."""
-    parts = [part.strip(" ,;") for part in _ANOTHER.split(text)]
-    return [part for part in parts if words(part)] or [text]
+def parts_of(question: str) -> list[QuestionTerms]:
+    """Analyse each part of a question; one that names its thing by a pronoun has the first part's words for it, too."""
+    first, *others = map(question_terms, split_into_questions(question))
+    return [first, *(_about_thing_of(first, other) for other in others)]
+
+
+def _about_thing_of(first: QuestionTerms, part: QuestionTerms) -> QuestionTerms:
+    named = first.subject.intersection(words(thing_named_before(part.text, first.text))) - verbs_of(first.text)
+    terms = tuple(dict.fromkeys([*filter(named.__contains__, first.terms), *part.terms]))
+    return QuestionTerms(terms=terms, pairs=part.pairs, names=part.names, analysis=part.analysis) if named else part
 
 
 def subject_terms(question: QuestionTerms) -> list[str]:

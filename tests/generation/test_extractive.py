@@ -384,6 +384,27 @@ def test_any_text_gives_an_answer_whose_every_mark_resolves(
     assert (answer.status == "abstained") == (not answer.citations)
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where is the old mill, and how many minutes does it take to walk there?", False),
+        ("Who built the pier, and how much did it cost?", True),
+    ],
+)
+def test_a_part_that_names_its_thing_by_a_pronoun_is_about_that_of_the_first(question: str, said: bool) -> None:
+    texts: list[Quote | str] = [
+        "The old mill is located on Quay Lane.",
+        quote("Ada: it takes 45 minutes to walk home from school.", id="b:0:0", document="b.md"),
+        quote("Ole Berg built the pier in 1890.", id="c:0:0", document="c.md"),
+        quote("The pier cost 5,200 crowns.", id="c:0:1", document="c.md"),
+    ]
+    given = context(texts)
+    answer = ask(question, given)
+    assert answer.status == "answered"
+    assert "45 minutes" not in answer.text.partition("This place bears")[0]
+    assert ("5,200" in answer.text) == said
+
+
 def test_a_question_of_two_is_answered_part_by_part() -> None:
     answer = ask("How many vessel calls did the port receive, and how did the quarters compare?")
     assert answer.status == "answered"

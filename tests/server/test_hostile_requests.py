@@ -6,7 +6,7 @@ import socket
 import pytest
 from live_server import LiveServer
 
-from quoteweave.generation.relevance import split_into_questions
+from quoteweave.core.text.grammar import split_into_questions
 
 SEARCH, ANSWERS = "/v1/collections/port/search", "/v1/collections/port/answers"
 DOCUMENTS = "/v1/collections/port/documents"

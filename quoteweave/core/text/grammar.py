@@ -1,6 +1,6 @@
 """Decides from a text's grammar whether it continues the text before it, introduces what follows, or denies.
 
-For a question it also decides whether its "was" is German.
+For a question it also decides whether its "was" is German, splits it into several, and tells what a pronoun is for.
 """
 
 import re
@@ -31,6 +31,17 @@ _GERMAN_VERBS = frozenset(
         "macht", "steht", "bedeutet", "passiert", "gibt", "kann", "muss", "wiegt", "enthält",
     }
 )  # fmt: skip
+# A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
+_ANOTHER = lazy_regex(
+    r"(?<=\?)\s+|(?:[,;]|(?<!\s))\s++(?:and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)"
+    r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
+    re.IGNORECASE,
+)
+# The thing is what stands behind the last of these: "the price of the pump".
+_THING = lazy_regex(
+    r".*\b(?:the|an?|my|our|your|his|her|its|their|this|that)\s+(?P<thing>.+)", re.IGNORECASE | re.DOTALL
+)
+_NAMED_BEFORE = lazy_regex(r"\b(?:it|its|they|them|their|he|him|his|she|her)\b", re.IGNORECASE)
 
 
 def continues(text: str, before: str) -> bool:
@@ -110,3 +121,21 @@ def in_numerals_of(question: str, texts: Iterable[str]) -> str:
         if there and number_asked not in there:
             question = f"{question[: match.start(1)]}{there[0]}{question[match.end(1) :]}"
     return question
+
+
+def split_into_questions(text: str) -> list[str]:
+    """Split a text into its questions: `How many calls were there, and how did they change?` has two."""
+    parts = [part.strip(" ,;") for part in _ANOTHER.split(text)]
+    return [part for part in parts if words(part)] or [text]
+
+
+def thing_named_before(question: str, first: str) -> str:
+    """The words for the thing of a first question if another names its thing by a pronoun; "" otherwise.
+
+    >>> thing_named_before("how long does it take", "Which is the quickest cycle of the machine")
+    'machine'
+    """
+    if _NAMED_BEFORE.search(question) is None:
+        return ""
+    match = _THING.match(first)
+    return match["thing"] if match else first

@@ -77,8 +77,8 @@ from quoteweave.generation.extractive.whole_document.other_documents import (
 from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
 from quoteweave.generation.relevance import (
     QuestionTerms,
+    parts_of,
     question_terms,
-    split_into_questions,
     weigh_terms,
     words_with_headings,
 )
@@ -207,15 +207,15 @@ class ExtractiveGenerator:
         # The sentence that a model ranks first may have few of the question's words, so it does not show the topic.
         if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
-        asked = [question_terms(part) for part in split_into_questions(_in_words_of(context, question))]
-        quote_words = _quote_words(context)
+        quote_words, asked = _quote_words(context), parts_of(_in_words_of(context, question))
         parts = [QuestionPart(part, weigh_terms(part, quote_words, context.rarity)) for part in asked]
-        steps = find_procedures(asked[0], context, parts[0].weights, self.max_characters) if len(parts) == 1 else []
+        first = parts[0]
+        steps = find_procedures(first.terms, context, first.weights, self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
         shown = steps[:MAX_LISTS]
         text, goes_on = compose_procedures(shown, context), (STEPS_GO_ON,) if may_go_on(shown, context) else ()
-        others = asking_too(asked[0], parts[0].weights, context, steps, self.max_characters)
+        others = asking_too(first.terms, first.weights, context, steps, self.max_characters)
         warnings = (*goes_on, *other_documents_note(others))
         return build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings, status="answered")
 
