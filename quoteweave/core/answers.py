@@ -102,7 +102,7 @@ class Context(Record):
     rarity: Mapping[str, float] = Field(
         default_factory=dict, description="how rare each word of the question is: 0 to 1, on no page; or empty"
     )
-    pages: int | None = Field(default=None, description="pages of the collection, or those that the filter admits")
+    variety: float | None = Field(default=None, description="how many different words were searched, near 0 to 1: many")
     places: tuple[str, ...] = Field(default=(), description="places that the question names and documents have")
     spellings: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="how texts write what is asked")
     synonyms: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="synonyms of words on no page")

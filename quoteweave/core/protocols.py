@@ -85,7 +85,7 @@ class Explanation(Record):
     )
     points_per_unit: float = Field(default=1.0, description="how many points are one unit of `ScoresPages`")
     rarity: Mapping[str, float] = Field(default_factory=dict, description="as `Context.rarity`")
-    pages: int | None = Field(default=None, description="as `Context.pages`")
+    variety: float | None = Field(default=None, description="as `Context.variety`")
     places: tuple[str, ...] = Field(default=(), description="as `Context.places`")
     spellings: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="as `Context.spellings`")
     synonyms: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="as `Context.synonyms`")

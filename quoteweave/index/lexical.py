@@ -46,6 +46,8 @@ FINGERPRINT = "lexical-24"
 BLOCK = 128
 # Fewest pages that show which words are common (`LexicalIndex.rarity`).
 MIN_PAGES = 100
+# So many different words, or more, are significant in what they lack; even one short text has the fewest of them.
+FEW_WORDS, MANY_WORDS = 100, 2000
 
 
 class LexicalIndex:
@@ -190,10 +192,30 @@ class LexicalIndex:
     def rarity(self, token: str) -> float:
         """How rare a word is among pages, from near 0 for one on every page to 1 for one that stands on none.
 
-        A smaller collection counts as one of `MIN_PAGES` pages, as it does not show which words are common.
+        A smaller collection counts as one of `MIN_PAGES` pages, as it does not show which words are common. Nor do few
+        different words (`variety`): a word of leases that are alike may be on all of them, and counts as if on one.
         """
         having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, MIN_PAGES)
-        return inverse_frequency(pages, having) / inverse_frequency(pages, 0) if having else 1.0
+        on_one = inverse_frequency(MIN_PAGES, 1) / inverse_frequency(MIN_PAGES, 0)
+        found = inverse_frequency(pages, having) / inverse_frequency(pages, 0)
+        return max(found, (1 - self._variety) * on_one) if having else 1.0
+
+    def variety(self, within: "Mask | None", document: int | None) -> float:
+        """How many different words there are on the pages searched, `within` (m,) or all, as a share of `MANY_WORDS`.
+
+        What one document says otherwise is not said by the others, so this is a third of the way from those of all
+        pages searched to those of `document`, if one is given by its position. From near 0 to 1; 0 without words.
+        """
+        field, most = self._fields["pages"], 2 * MANY_WORDS
+        count = field.distinct_tokens(within, most)
+        if document is not None and count < most:
+            own = self.document_of == document
+            count = (2 * count + field.distinct_tokens(own if within is None else own & within, most)) // 3
+        return min(1.0, (count + FEW_WORDS) / (MANY_WORDS + FEW_WORDS)) if count else 0.0
+
+    @cached_property
+    def _variety(self) -> float:
+        return self.variety(None, None)
 
     def has_word(self, token: str, within: "Mask | None") -> bool:
         """Whether one of the pages searched, `within` (m,) or all, holds a word."""

@@ -50,10 +50,35 @@ class Field:
         # Most pages stand under no heading; these must not lower the mean length of headings.
         self._sparse = name == "outline"
         self._saturation = lru_cache(maxsize=2)(self._saturation_of)
+        self._tokens_within = lru_cache(maxsize=64)(self._count_tokens)
 
     def items_with(self, ids: Ids) -> "Positions":
         """Positions of the items that have a token."""
         return self._found(ids)[0]
+
+    def distinct_tokens(self, within: "Mask | None", most: int) -> int:
+        """How many different tokens the items, `within` (n,) or all, have; `most` where there are more."""
+        import numpy as np
+
+        return self._tokens_within(None if within is None else np.packbits(within).tobytes(), most)
+
+    def _count_tokens(self, packed: bytes | None, most: int) -> int:
+        import numpy as np
+
+        within, found = None, set[bytes]()
+        if packed is not None:
+            within = np.unpackbits(np.frombuffer(packed, np.uint8), count=self._size).view(np.bool_)
+        for segment, part, base in zip(self._segments, self._parts, self._bases, strict=False):
+            (numbers,) = part.document_frequencies().nonzero()
+            if within is not None:
+                kept = within[base : base + len(part.lengths)]
+                if not kept.any():
+                    continue
+                numbers = numbers[np.logical_or.reduceat(kept[part.items], part.starts[numbers])]
+            if len(numbers) >= most:
+                return most
+            found.update(map(segment.token, numbers.tolist()))
+        return min(len(found), most)
 
     def lengths(self, positions: "Positions") -> "Positions":
         """How many tokens each of these items has."""

@@ -199,7 +199,7 @@ class Search:
             texts=texts,
             images=images,
             rarity=told.rarity,
-            pages=told.pages,
+            variety=told.variety,
             places=told.places,
             spellings=told.spellings,
             synonyms=told.synonyms,

@@ -177,7 +177,7 @@ class FusedRetriever:
             interpretation=tuple(dict.fromkeys(line for one in explanations for line in one.interpretation)),
             reasons=self._reasons(query, hits, where, explanations) if hits else {},
             rarity=knowing.rarity,
-            pages=knowing.pages,
+            variety=knowing.variety,
             places=knowing.places,
             spellings=knowing.spellings,
             synonyms=knowing.synonyms,

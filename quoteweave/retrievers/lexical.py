@@ -125,13 +125,13 @@ class LexicalRetriever(Bm25Retriever):
         written = [word for spelled in evidence.spellings.values() for each in spelled for word in words(each)]
         rarities.update({word: index.rarity(word) for word in written if word not in rarities})
         within = self._pages_within(index, _page_filter(where))
-        pages = index.page_count if within is None else int(within.sum())
+        document = int(index.document_of[evidence.total.argmax()]) if evidence.total.any() else None
         return Explanation(
             interpretation=describe_interpretation(evidence, scorer, within),
             reasons=reasons,
             points_per_unit=index.max_idf or 1.0,
             rarity=rarities,
-            pages=pages,
+            variety=index.variety(within, document),
             places=tuple(sorted(map(str, evidence.found_places))),
             spellings=evidence.spellings,
             synonyms=synonyms_in(evidence),

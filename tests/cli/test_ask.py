@@ -54,7 +54,7 @@ def test_json_is_the_answer_and_its_context(quoteweave: Quoteweave, sample_colle
         "trace",
     ]
     assert list(got.json()["context"]) == [
-        "texts", "images", "rarity", "pages", "places", "spellings", "synonyms", "introduced", "sentence_ends",
+        "texts", "images", "rarity", "variety", "places", "spellings", "synonyms", "introduced", "sentence_ends",
         "cut_sections", "titles", "front_matter", "structure",
     ]  # fmt: skip
     said = re.split(r"\W+", quoteweave("ask", "--help").out.partition("context: ")[2])

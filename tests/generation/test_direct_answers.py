@@ -167,7 +167,7 @@ def test_a_table_that_lacks_names_of_rows_is_not_computed() -> None:
 def test_of_two_places_that_say_as_much_the_one_where_to_turn_is_shown() -> None:
     opens, turns = "The clinic and its desk are open on weekdays.", "Call the clinic at 01632 960 120, or write."
     given = context([quote(opens), quote(turns)]).model_copy(
-        update={"rarity": {"phone": 0.9, "clinic": 0.5, "night": 0.9}, "pages": 5}
+        update={"rarity": {"phone": 0.9, "clinic": 0.5, "night": 0.9}, "variety": 0.3}
     )
     answer = ask("What is the phone number of the night clinic?", given)
     assert answer.status == "located"
@@ -190,7 +190,7 @@ def test_an_article_in_a_name_makes_no_question_foreign() -> None:
 def test_a_place_is_shown_for_a_light_verb_that_no_page_has() -> None:
     given = context([quote("Die Prüfung leitete Frau Dr. Silke Hahn in Kassel.")])
     stems = {"fand": 1.0, "statt": 1.0, "prufung": 0.5}
-    answer = ask("Wo fand die Prüfung statt?", given.model_copy(update={"rarity": stems, "pages": 40}))
+    answer = ask("Wo fand die Prüfung statt?", given.model_copy(update={"rarity": stems, "variety": 0.6}))
     assert answer.status != "abstained"
 
 
@@ -214,7 +214,7 @@ def test_a_place_is_shown_though_the_question_calls_it_otherwise(question: str) 
         "richest": 1.0,
         "sailor": 0.5,
     }
-    assert ask(question, given.model_copy(update={"rarity": stems, "pages": 40})).status != "abstained"
+    assert ask(question, given.model_copy(update={"rarity": stems, "variety": 0.6})).status != "abstained"
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def test_both_spellings_of_a_word_count_where_both_stand_in_what_was_found(quest
 
 def test_what_is_so_in_summer_bears_on_the_winter() -> None:
     given = context(["The pool is 25 metres long. It is open in summer only."])
-    given = given.model_copy(update={"rarity": {"use": 1.0, "winter": 1.0, "pool": 0.6}, "pages": 3})
+    given = given.model_copy(update={"rarity": {"use": 1.0, "winter": 1.0, "pool": 0.6}, "variety": 0.2})
     assert ask("Can I use the pool in winter?", given).status == "located"
     assert ask("Can I use the sauna in winter?", given).status == "abstained"
 

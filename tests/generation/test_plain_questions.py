@@ -419,7 +419,7 @@ def test_a_line_that_asks_the_question_is_answered_by_what_follows_it() -> None:
 def test_a_heading_that_is_the_noun_asked_for_is_answered_by_its_list_of_one_document_alone() -> None:
     own = quote("Swedish, Norwegian, German", section="Languages", document="cv-lind.md", has_pages=False)
     other = quote("English, Twi", section="Languages", document="cv-osei.md", has_pages=False)
-    known = {"rarity": {"languag": 0.4, "speak": 0.9}, "pages": 3}
+    known = {"rarity": {"languag": 0.4, "speak": 0.9}, "variety": 0.2}
     alone, both = (context(quotes).model_copy(update=known) for quotes in ([own], [own, other]))
     assert ask("Which languages does she speak?", alone).text.startswith("Swedish, Norwegian, German [1].")
     assert ask("Which languages does she speak?", both).status != "answered"
@@ -716,7 +716,7 @@ def test_a_name_with_an_article_is_defined() -> None:
 def test_what_answers_is_given_though_its_word_is_rare_in_the_collection() -> None:
     others = [quote(text, document=f"{text[:5]}.md") for text in ("The ferry left at noon.", "Grain went by rail.")]
     given = context(["dip: The group's name stands for dial-up.", *others])
-    given = given.model_copy(update={"rarity": {"dip": 0.99}, "pages": 900})
+    given = given.model_copy(update={"rarity": {"dip": 0.99}, "variety": 1.0})
     assert ask("What does dip stand for?", given).status == "answered"
     assert ask("What is the price of dip?", given).status == "abstained"
 

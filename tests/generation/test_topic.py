@@ -55,10 +55,10 @@ def test_a_rare_word_that_stands_somewhere_by_itself_is_no_sign() -> None:
     assert about("When did the wall fall?", said, wall=0.75, fall=0.4)
 
 
-def test_of_few_pages_a_word_by_itself_is_a_sign_and_another_that_is_not_there_is_none() -> None:
+def test_among_few_words_a_word_by_itself_is_a_sign_and_another_that_is_not_there_is_none() -> None:
     given = context(["A doctor's certificate is needed."])
     asked = {"doctor": 0.8, "certif": 0.8, "send": 1.0, "anna": 1.0}
-    few, many = (given.model_copy(update={"rarity": asked, "pages": pages}) for pages in (1, 300))
+    few, many = (given.model_copy(update={"rarity": asked, "variety": share}) for share in (0.1, 1.0))
     assert is_on_topic(question_terms("When does the doctor send the certificate?"), few)
     assert not is_on_topic(question_terms("When does the doctor send the certificate?"), many)
     assert not is_on_topic(
@@ -69,39 +69,39 @@ def test_of_few_pages_a_word_by_itself_is_a_sign_and_another_that_is_not_there_i
         assert topic_margin(question_terms(question), unknown) == topic_margin(question_terms(question), many)
 
 
-def test_of_few_pages_a_synonym_of_a_word_that_no_page_has_is_a_sign() -> None:
+def test_among_few_words_a_synonym_of_a_word_that_no_page_has_is_a_sign() -> None:
     given = context(["Meals are served on the balcony from noon."]).model_copy(
         update={"rarity": {"lunch": 1.0, "eat": 1.0}, "synonyms": {"lunch": ("meal",)}}
     )
-    few, many = (given.model_copy(update={"pages": pages}) for pages in (3, 300))
+    few, many = (given.model_copy(update={"variety": share}) for share in (0.1, 1.0))
     assert is_on_topic(question_terms("When is lunch?"), few)
     assert not is_on_topic(question_terms("When is lunch?"), many)
     assert not is_on_topic(question_terms("When is lunch?"), few.model_copy(update={"synonyms": {}}))
 
 
-def test_of_few_pages_a_frequent_word_that_none_has_counts_less_than_a_seldom_one() -> None:
+def test_among_few_words_a_frequent_one_that_no_page_has_counts_less_than_a_seldom_one() -> None:
     given = context(["A refund takes two weeks."]).model_copy(
         update={"rarity": {"refund": 0.6, "money": 1.0, "hamster": 1.0}}
     )
     money, hamster = (question_terms(f"When is the refund of {word}?") for word in ("money", "hamster"))
-    few, many = (given.model_copy(update={"pages": pages}) for pages in (1, 300))
+    few, many = (given.model_copy(update={"variety": share}) for share in (0.1, 1.0))
     assert is_on_topic(money, few)
     assert not is_on_topic(hamster, few)
     assert topic_margin(money, many) == topic_margin(hamster, many)
 
 
-@pytest.mark.parametrize(("pages", "size"), [(None, 1.0), (300, 1.0), (0, 0.0)])
-def test_among_many_pages_hits_from_many_documents_are_a_weaker_sign(pages: int | None, size: float) -> None:
+@pytest.mark.parametrize(("variety", "counted"), [(None, 1.0), (1.0, 1.0), (0.3, 0.3)])
+def test_among_many_words_hits_from_many_documents_are_a_weaker_sign(variety: float | None, counted: float) -> None:
     one = [quote("A lynx was seen."), *(quote(f"Dues {n}", page=n) for n in range(1, 8))]
     many = [quote("A lynx was seen."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(1, 8))]
     margins = [
         topic_margin(
             question_terms("Where do lynx hunt?"),
-            context(given).model_copy(update={"rarity": {"lynx": 0.8}, "pages": pages}),
+            context(given).model_copy(update={"rarity": {"lynx": 0.8}, "variety": variety}),
         )
         for given in (one, many)
     ]
-    assert margins[0] - margins[1] == pytest.approx(SCATTER * size * 7 / 8)
+    assert margins[0] - margins[1] == pytest.approx(SCATTER * counted * 7 / 8)
 
 
 def test_a_word_that_stands_nowhere_weighs_more_than_one_elsewhere() -> None:
@@ -167,14 +167,14 @@ def test_a_question_that_only_asks_is_about_the_document(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["How many pilots are there?", "Who wrote it?", "How many figures are there?"])
 def test_where_there_is_no_page_to_search_nothing_is_said_to_be_found(question: str) -> None:
-    empty = Context(pages=0, rarity={"pilot": 1.0})
+    empty = Context(variety=0, rarity={"pilot": 1.0})
     answer = run_sync(ExtractiveGenerator().answer(Query(text=question), empty))
     assert (answer.status, answer.text) == ("abstained", NOTHING_SEARCHED)
 
 
 def test_a_question_with_a_part_that_is_on_topic_is_on_topic() -> None:
     given = context([quote("Summer fair: 19 July, on the lawn."), quote("Byron (chair), Novak.", page=1)]).model_copy(
-        update={"pages": 300, "rarity": {"fair": 0.9, "chair": 0.9, "committe": 0.9, "kraken": 1.0, "elsinor": 1.0}}
+        update={"variety": 1.0, "rarity": {"fair": 0.9, "chair": 0.9, "committe": 0.9, "kraken": 1.0, "elsinor": 1.0}}
     )
     asked = "When is the fair? And who chairs the committee?"
     assert off_topic_abstention("When is the fair?", given) is None
@@ -202,7 +202,7 @@ def test_the_reason_says_what_is_lacking() -> None:
 
 def test_a_word_that_no_page_has_is_not_said_to_stand_at_the_best_place() -> None:
     given = context([quote("Apologies: Dolores Reyes."), quote("The January gale.", page=1)]).model_copy(
-        update={"rarity": {"absent": 1.0, "januari": 0.3}, "synonyms": {"absent": ("apologies",)}, "pages": 9}
+        update={"rarity": {"absent": 1.0, "januari": 0.3}, "synonyms": {"absent": ("apologies",)}, "variety": 0.1}
     )
     terms = question_terms("Who was absent in January?")
     assert topic_evidence(terms, given).held == {"absent"}
@@ -290,7 +290,7 @@ def test_a_contact_that_is_asked_for_alone_is_told_by_its_form() -> None:
 
 def test_what_somebody_did_need_not_be_said_where_the_rest_is() -> None:
     table = quote("Player | Goals | Assists\nAda Berg | 14 | 3\nOle Krog | 12 | 9", layout="table")
-    given = context([table]).model_copy(update={"rarity": {"score": 1.0, "goal": 0.5}, "pages": 1})
+    given = context([table]).model_copy(update={"rarity": {"score": 1.0, "goal": 0.5}, "variety": 0.1})
     assert is_on_topic(question_terms("Who scored the most goals?"), given)
     none = given.model_copy(update={"rarity": {"score": 1.0, "save": 1.0}})
     assert not is_on_topic(question_terms("Who scored the most saves?"), none)

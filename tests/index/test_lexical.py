@@ -428,7 +428,24 @@ def test_rarity_is_a_share_and_few_pages_tell_no_word_common(tmp_path: Path) -> 
     assert index.rarity("volcano") == 1.0
     # The rarity is as if 1 and 2 of 100 pages had the words: ln(1 + 99.5 / 1.5) / ln(1 + 100.5 / 0.5), and so on.
     assert index.rarity("silo") == pytest.approx(4.2095 / 5.3083, abs=1e-3)
-    assert index.rarity("grain") == pytest.approx(3.6988 / 5.3083, abs=1e-3)
+    assert 3.6988 / 5.3083 < index.rarity("grain") < index.rarity("silo"), "few words do not show which are common"
+
+
+def test_documents_that_are_alike_have_no_more_words_than_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_store, "RATIO", 0)  # none is merged
+    with make_collection(tmp_path, {"a": ["rent and notice"]}) as collection:
+        one = lexical.current_lexical_index(collection)
+        for name in "bcd":  # a segment each
+            add(collection, tmp_path, name, "notice and rent")
+        alike = lexical.current_lexical_index(collection)
+        add(collection, tmp_path, "e", " ".join(f"w{number}ord" for number in range(2 * lexical.MANY_WORDS)))
+        mixed = lexical.current_lexical_index(collection)
+    assert len(alike.segments) > 1
+    assert 0 < one.variety(None, None) == alike.variety(None, None) == alike.variety(None, 2) < 0.1
+    assert alike.rarity("notic") == pytest.approx(one.rarity("notic"), abs=0.05)
+    assert (mixed.variety(None, None), mixed.variety(None, 0)) == (1.0, 1.0)
+    assert mixed.rarity("notic") < alike.rarity("notic")
+    assert mixed.variety(mixed.document_of < 4, 4) < 0.1
 
 
 def test_segments_with_an_array_that_is_no_longer_used_are_read(tmp_path: Path) -> None:

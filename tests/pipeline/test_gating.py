@@ -130,7 +130,7 @@ def test_what_is_streamed_is_the_answer_that_the_checker_leaves(policy: Policy, 
 def test_a_model_is_asked_where_a_sentence_answers_though_a_word_is_rare() -> None:
     texts = ("dip: The group's name stands for dial-up.", "The ferry left at noon.", "Grain went by rail.")
     quotes = [make_quote(text, document=f"{text[:3]}.md") for text in texts]
-    context = make_context(*quotes).model_copy(update={"rarity": {"dip": 0.99}, "pages": 900})
+    context = make_context(*quotes).model_copy(update={"rarity": {"dip": 0.99}, "variety": 1.0})
     gate = Gate(check_topic=True)
     assert gate.check_context("What does dip stand for?", context) is None
     nothing = gate.check_context("What is the price of dip?", context)

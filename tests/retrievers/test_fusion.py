@@ -201,8 +201,8 @@ def test_fusion_passes_on_how_rare_words_are_as_the_check_of_the_topic_needs_it(
         fused = FusedRetriever([Bm25Retriever(collection), lexical]).explain(query, [])
         other = FusedRetriever([Bm25Retriever(collection)]).explain(query, [])
     assert alone.rarity
-    assert (fused.rarity, fused.pages) == (alone.rarity, alone.pages)
-    assert (other.rarity, other.pages) == ({}, None)
+    assert (fused.rarity, fused.variety) == (alone.rarity, alone.variety)
+    assert (other.rarity, other.variety) == ({}, None)
 
 
 @EACH_RULE

@@ -14,6 +14,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.documents.ingest import add
 from quoteweave.index import lexical
+from quoteweave.index.lexical import FEW_WORDS, MANY_WORDS
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages.page_fusion import rank_pages
 
@@ -262,15 +263,14 @@ def test_the_page_that_answers_comes_first(question: str, document: str, page: i
     assert len({hit.quote.id for hit in hits}) == len(hits) == 20
 
 
-def test_the_pages_counted_are_those_that_the_filter_admits(tmp_path: Path) -> None:
-    pages = {
-        name: [made_quote("Tonnes of grain.", page=n) for n in range(count)] for name, count in (("a", 2), ("b", 7))
-    }
-    with make_collection(tmp_path, {f"{name}.pdf": quotes for name, quotes in pages.items()}) as collection:
-        retriever, query = LexicalRetriever(collection), Query(text="grain")
-        assert retriever.explain(query, []).pages == 9
-        assert retriever.explain(query, [], where=Filter(documents=("a.pdf",))).pages == 2
-        assert retriever.explain(query, [], where=Filter(kind="text")).pages == 9
+def test_the_words_counted_are_those_of_the_pages_searched_and_of_the_likeliest_document(tmp_path: Path) -> None:
+    texts = {"a.pdf": "Tonnes of grain.", "b.pdf": "Grain by rail, road and river in barges from Basel to Antwerp."}
+    with make_collection(tmp_path, {name: [text] for name, text in texts.items()}) as collection:
+        retriever, query = LexicalRetriever(collection), Query(text="tonnes")
+        in_a, in_both, in_all = ((FEW_WORDS + count) / (FEW_WORDS + MANY_WORDS) for count in (2, (2 * 8 + 2) // 3, 8))
+        assert retriever.explain(query, []).variety == pytest.approx(in_both)
+        assert retriever.explain(query, [], where=Filter(documents=("a.pdf",))).variety == pytest.approx(in_a)
+        assert retriever.explain(Query(text="zeppelin"), []).variety == pytest.approx(in_all)
 
 
 def test_places_of_the_question_that_documents_have_are_explained(tmp_path: Path) -> None:

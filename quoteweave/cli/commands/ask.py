@@ -33,7 +33,7 @@ and images, with citations), citations (mark, start, end, kind, number, quote_id
 page from 0, page_label, bbox, section, has_pages, verdict, reason, checker_verdict, quoted,
 page_size, evidence, spans, regions: where it stands on each page, in points and as fractions of the page;
 url and image_url, of a server), unresolved, raw, model, usage, price_usd,
-seconds, warnings; context: texts and images (the hits that marks refer to), rarity (of the question's words), pages,
+seconds, warnings; context: texts and images (the hits that marks refer to), rarity (of the question's words), variety,
 places (which the question refers to and documents have), spellings (of what documents write otherwise), synonyms
 (of words that no page has), introduced (quotes that others introduce), sentence_ends (that stand in the next text),
 cut_sections (texts of sections with more steps), titles (of documents), front_matter (where a question asks for authors

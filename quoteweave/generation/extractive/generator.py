@@ -106,7 +106,7 @@ def off_topic_abstention(question: str, context: Context) -> Answer | None:
     terms = question_terms(_in_words_of(context, question))
     if is_on_topic(terms, context):
         return None
-    text = NOTHING_SEARCHED if context.pages == 0 else NOTHING_FOUND
+    text = NOTHING_SEARCHED if context.variety == 0 else NOTHING_FOUND
     return abstention(question, text, model=EXTRACTIVE, warnings=abstention_reasons(terms, context, question))
 
 
@@ -202,7 +202,7 @@ class ExtractiveGenerator:
             return structure_answer(question, context, context.structure, EXTRACTIVE)
         if (front := front_matter_answer(question, context, EXTRACTIVE)) is not None:
             return front
-        if context.pages != 0 and _asks_of_several_documents(question, context):
+        if context.variety != 0 and _asks_of_several_documents(question, context):
             return abstention(question, WHICH_DOCUMENT, model=EXTRACTIVE)
         # The sentence that a model ranks first may have few of the question's words, so it does not show the topic.
         if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:

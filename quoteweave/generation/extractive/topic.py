@@ -17,12 +17,13 @@ weight, with the text around it:
 - scattered: the share of the first quotes that are from other documents than the very first: among many documents,
   one that has the words by chance is easily found.
 
-Many pages have a word by chance, and few pages lack one by chance. Below `MANY_PAGES` pages, whose size is from 0 to 1
-by the logarithm of their number, CHANCE and SCATTER are therefore multiplied by the size, and ABSENT by half of 1 +
-size, or by the size for a frequent word ("money"), which texts often say otherwise, but not for names. A word may be
-replaced by another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a
-range of 60 km", `with_quantity`). One that no page has may be said by a synonym (`Context.synonyms`), which is less
-certain: ABSENT still counts for it, multiplied by the size once more.
+Among many different words, one is easily there by chance, and it is significant if one is not; so it is not the number
+of pages that counts, as a dozen leases that are alike have no more words than one. Where there are few
+(`Context.variety` below 1), CHANCE and SCATTER are multiplied by the variety, and ABSENT by half of 1 + variety, or by
+the variety for a frequent word ("money"), which texts often say otherwise, but not for names. A word may be replaced by
+another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a range of 60
+km", `with_quantity`). One that no page has may be said by a synonym (`Context.synonyms`), which is less certain: ABSENT
+still counts for it, multiplied by the variety once more.
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
@@ -78,8 +79,6 @@ from quoteweave.generation.sentences import text_of
 
 HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0
 THRESHOLD = 0.5
-MANY_PAGES = 300
-"""In a collection of so many pages, a word may well be on some by chance, and one that is on none is significant."""
 FIRST_HITS = 8
 MAX_ADJACENT = 2
 ENOUGH_TOGETHER = 2
@@ -161,9 +160,9 @@ def _asks_contact_alone(question: QuestionTerms) -> bool:
 
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     """Weigh the evidence at the best place; there must be quotes."""
-    size = _size(context.pages)
-    # Among many pages, some have a word of the same meaning by chance, too.
-    otherwise = size < 1 or not context.rarity
+    variety = 1.0 if context.variety is None else context.variety
+    # Among many words, some mean the same by chance, too.
+    otherwise = variety < 1 or not context.rarity
     quotes = _words_of_quotes(question, context, otherwise=otherwise)
     words_found = frozenset[str]().union(*(words_of_quote for _, words_of_quote in quotes))
     asked_words = _asked_words(question, context, words_found)
@@ -190,22 +189,23 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     times = Counter(
         word for quote, words_of_quote in quotes if quote.document == best.document for word in common & words_of_quote
     )
-    lacking = _lacking(question, absent, size) + size * _lacking(question, common & replaced, size)
+    lacking = _lacking(question, absent, variety) + variety * _lacking(question, common & replaced, variety)
     margin = HELD * _weight(common, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(common))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     if missing or absent or len(common) < ENOUGH_TOGETHER:
-        margin -= CHANCE * size * max((rarity[word] for word in common), default=0.0)
-    margin -= SCATTER * size * scattered + THRESHOLD
+        margin -= CHANCE * variety * max((rarity[word] for word in common), default=0.0)
+    margin -= SCATTER * variety * scattered + THRESHOLD
     return TopicEvidence(common, missing, absent, margin, best)
 
 
-def _lacking(question: QuestionTerms, absent: frozenset[str], size: float) -> float:
-    """How many words are absent, without verbs; among few pages, names count in full, and frequent words least."""
+def _lacking(question: QuestionTerms, absent: frozenset[str], variety: float) -> float:
+    """How many words are absent, without verbs; among few words, names count in full, and frequent words least."""
     did = _WHO_DID.match(question.text)
     verbs = verbs_of(question.text).union(words(did[1]) if did else ())
     counted = absent - (verbs - question.names)
-    return sum(1.0 if word in question.names else size if is_frequent(word) else (1 + size) / 2 for word in counted)
+    frequent, seldom = variety, (1 + variety) / 2
+    return sum(1.0 if word in question.names else frequent if is_frequent(word) else seldom for word in counted)
 
 
 def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
@@ -277,11 +277,6 @@ def _subject(question: QuestionTerms, context: Context) -> list[str]:
     asked = subject_terms(question)
     beside = words(without_places(question.text)) if context.places else asked
     return [word for word in asked if word in beside]
-
-
-def _size(pages: int | None) -> float:
-    """The size of a collection, from 0 for one without pages to 1 from `MANY_PAGES` on, or where it is not known."""
-    return 1.0 if pages is None else min(1.0, math.log1p(pages) / math.log1p(MANY_PAGES))
 
 
 def language_difference(question: str, context: Context) -> LanguageDifference | None:
