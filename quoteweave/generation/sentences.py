@@ -71,6 +71,13 @@ _MEASURED = lazy_regex(
     r"[-−–]?(?!(?:1\d|20)\d\d\s)\d[\d.,]*+\s(?-i:[CFK])$",
     re.IGNORECASE,
 )
+# The letter of a thing is no initial ("at station D. Cats …"), except in a heading ("Appendix B. Forms").
+_LETTERED = lazy_regex(
+    r"\w[,;:]?\s+(?:annex|appendix|area|bay|block|box|building|category|class|column|division|exhibit|figure|gate|grade|group|hall|hepatitis|"
+    r"level|line|lot|model|option|panel|part|phase|plan|platform|point|room|route|row|schedule|section|site|stage|station|step|"
+    r"table|team|terminal|track|type|unit|variant|version|vitamin|zone)\s+(?-i:[A-Z])$",
+    re.IGNORECASE,
+)
 # Capitalized words after "a.m." that belong to the time: zones, days and months.
 _OF_TIME = lazy_regex(
     r"[A-Z]{1,2}[SD]?T|UTC|Eastern|Central|Mountain|Pacific|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|"
@@ -239,6 +246,6 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if last.casefold() in _SHORT or _DOTTED.fullmatch(before):
         return word in _STARTERS or (
             not (following and len(word) == 1 and text.startswith(".", following.end()))
-            and _MEASURED.search(text, max(start, match.start() - 40), match.start()) is not None
+            and any(one.search(text, max(start, match.start() - 40), match.start()) for one in (_MEASURED, _LETTERED))
         )
     return True

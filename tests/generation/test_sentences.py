@@ -31,6 +31,7 @@ def cut(text: str) -> list[str]:
         ["Call read_all.", "read_all returns rows, cf. read_one.", "mRNA is short.", "useState is not, e.g. here."],
         ["Is it? yes! it is.", "Good."],
         ["In 2019.", "In 2020."],
+        ["The rod met wood at station D.", "Appendix B. Tides of Holm and vitamin C.", "Figure A. Ships, by J. Smith."],
         ["Peat was at 9 C.", "Six stations stood 20 m apart.", "The air had 12 C.", "Snow fell."],
     ],
 )
