@@ -23,6 +23,7 @@ class QuoteFields(TypedDict, total=False):
     layout_id: int | None
     section: str | None
     caption: str | None
+    unit: str | None
     ocr_text: str | None
     vlm_text: str | None
     image: str | None

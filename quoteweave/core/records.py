@@ -148,6 +148,9 @@ class Quote(Record):
     layout_id: int | None = Field(default=None, ge=0, description="its number in MMDocIR's layouts, if any")
     section: str | None = Field(default=None, description="the title above the quote")
     caption: str | None = Field(default=None, description="caption of an image quote")
+    unit: str | None = Field(
+        default=None, description="what stands above a table of all its numbers: '$ in millions'; None for others"
+    )
     text: str = Field(default="", description="text view: the text, or the cells and labels of an image quote")
     ocr_text: str | None = Field(default=None, description="what OCR read on the crop; None where it was not read yet")
     vlm_text: str | None = Field(default=None, description="a vision model's description of the crop, if any")
@@ -175,8 +178,8 @@ class Quote(Record):
         return self.layout not in HEADERS_AND_FOOTERS
 
     def all_text(self) -> str:
-        """All text of the quote: caption, text or else OCR text, and the vision model's description."""
-        parts = [self.caption, self.text, None if self.text else self.ocr_text, self.vlm_text]
+        """All text of the quote: caption, unit, text or else OCR text, and the vision model's description."""
+        parts = [self.caption, self.unit, self.text, None if self.text else self.ocr_text, self.vlm_text]
         return "\n".join(part for part in parts if part)
 
 

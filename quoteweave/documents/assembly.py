@@ -14,6 +14,7 @@ from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER, BrokenWor
 from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.outline import page_headings
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
+from quoteweave.documents.layout.tables.stated_units import with_units
 from quoteweave.documents.margins import find_headers_and_footers, page_labels
 from quoteweave.documents.sources.lines import BULLET_SIGN
 from quoteweave.documents.titles import body_size, find_steps, is_title
@@ -60,7 +61,7 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
     headings = page_headings(pages, layouts, labels)
     return ParsedDocument(
         pages=tuple(map(_page, pages, labels, headings)),
-        quotes=tuple(quotes),
+        quotes=with_units(quotes),
         page_words=words_of_pages([page.words for page in pages]),
         warnings=tuple(warnings),
     )

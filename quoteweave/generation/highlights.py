@@ -82,7 +82,7 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
     if not text.strip() or not claim.strip():
         return []
     table, pictured = " | " in text, quote.kind == "image"
-    above = words(f"{quote.caption or ''}\n{quote.section or ''}") if table else []
+    above = words(f"{quote.caption or ''}\n{quote.unit or ''}\n{quote.section or ''}") if table else []
     ranges = (stated_cells(claim, text, set(above)) if table else []) or _quoted(claim, text)
     if not ranges and _lacks_numbers(claim, text):
         return []

@@ -90,7 +90,7 @@ def image_quotes(context: Context) -> dict[str, Quote]:
 
 
 def _heading(quote: Quote) -> str:
-    return f"{indented(quote.caption)}\n" if quote.caption else ""
+    return "".join(f"{indented(line)}\n" for line in (quote.caption, quote.unit) if line)
 
 
 def with_pictures(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:

@@ -61,7 +61,7 @@ def _size(words: str) -> int:
 def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
     """Estimate tokens of question, names, places and picture captions that exceed `PROMPT_TOKENS`."""
     texts_read = [question, *(source_of(hit.quote) for hit in context.hits)]
-    texts_read += [hit.quote.caption or "" for hit in shown]
+    texts_read += [words for hit in shown for words in (hit.quote.caption, hit.quote.unit) if words]
     return max(0, sum(map(estimate_tokens, texts_read)) - 3 * PROMPT_TOKENS // 10)
 
 
@@ -72,6 +72,6 @@ def _cut(hit: Hit, tokens: int) -> Hit:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _size(words[:middle]) <= tokens else (low, middle - 1)
     quote: Quote = hit.quote.model_copy(
-        update={"caption": None, "text": words[:low], "ocr_text": None, "vlm_text": None}
+        update={"caption": None, "unit": None, "text": words[:low], "ocr_text": None, "vlm_text": None}
     )
     return hit.model_copy(update={"quote": quote})

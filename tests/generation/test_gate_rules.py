@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from made_gate_answers import built, verdict
 
+from quoteweave.core.records import Quote
 from quoteweave.generation.gate import check_sentence
 
 CALLS = "The port received 1,058 vessel calls, against 1,020 in the year before."
@@ -23,6 +24,7 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("The rate rose by 12,4 per cent.", "The rate rose by 12.4% in all."),
         ("The ship cost $5m.", "The new ship cost $5 million."),
         ("The ship cost 5 million euros.", "The new ship cost EUR 5,000,000."),
+        ("In 2023 it was $547 million for grain.", make_quote(TABLE, layout="table", unit="$ in millions")),
         ("The port had 3 accidents.", "There were three accidents in the port."),
         ("The port had forty-one blocks moved.", "The storm moved 41 blocks in the port."),
         ("The rod met wood at 2.9 m.", "The rod met a layer of wood at 290 cm."),
@@ -56,7 +58,7 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("The port shipped 512 tonnes.", "With or without rain the port shipped 512 tonnes."),
     ],
 )
-def test_what_occurs_is_supported_however_it_is_written(sentence: str, quote: str) -> None:
+def test_what_occurs_is_supported_however_it_is_written(sentence: str, quote: Quote | str) -> None:
     assert verdict(sentence, quote) == "supported"
 
 

@@ -239,6 +239,8 @@ def test_where_it_is_not_sure_there_are_no_spans(claim: str) -> None:
 
 def test_cells_of_a_table_with_the_names_of_row_and_column() -> None:
     assert said("Table 1 (Harbour dues) lists Grain (2022: 512).", DUES_TABLE) == ["2022", "Grain", "512"]
+    in_millions = DUES_TABLE.model_copy(update={"unit": "in 1,000,000 euros"})
+    assert said("Table 1 (in 1,000,000 euros) lists Grain (2022: 512).", in_millions) == ["2022", "Grain", "512"]
     claim = "Dues for grain were 486 in 2021 and 512 in 2022."
     assert said(claim, DUES_TABLE) == ["2021", "2022", "Grain", "486", "512"]
     assert said("Containers paid 1,310.", DUES_TABLE) == ["Container", "1,310"]

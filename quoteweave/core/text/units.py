@@ -131,6 +131,21 @@ _AMOUNT = lazy_regex(
 )
 # The most digits before "million" and the like that are also written out: 4.2 million as 4,200,000.
 _MAX_SCALED_DIGITS = 4
+_SCALE = (
+    r"(?:thousand|million|billion|trillion|crore|lakh)s?|[mb]n|tn|['’]?000['’]?s?|mio\.?|mrd\.?|tsd\.?|tausend|million(?:en|es|i)|milliarde?n?"
+    r"|milliards|milliers|miles|migliaia|miliardi"
+)
+_MONEY = r"[A-Z]{2,3}|(?:US|AU|C)?[$€£¥]|(?i:dollars|euros?)"
+# What says of all numbers of a table how they are written: "$ in millions", "EUR million", "en milliers d'euros".
+_STATED_SCALE = lazy_regex(
+    rf"(?<![\w-])(?:(?:(?-i:{_MONEY})|amounts|figures|numbers|shares|values)\s+)?(?:in|en)\s+(?:[\w$€£¥.]+\s+){{0,2}}?(?:{_SCALE})(?![\w-])|(?-i:{_MONEY})\s?'?(?:{_SCALE})(?![\w-])"
+    rf"|^(?:{_SCALE})$",
+    re.IGNORECASE,
+)
+_STATED_UNIT = lazy_regex(r"(?:^|[^\W\d_]\s+)in\s+(?P<unit>[^\W\d_][\w²³]*|[%‰$€£¥])\.?$", re.IGNORECASE)
+_BRACKETS = lazy_regex(r"[(\[]([^()\[\]]{2,120})[)\]]")
+MAX_UNIT_LINE = 100
+"""The most characters of a line outside brackets that says what unit a table is in."""
 MAX_SYMBOL = 3
 """The most letters of a unit that may be its symbol rather than a word: "hrs"."""
 
@@ -182,6 +197,33 @@ def amounts_in(text: str) -> list[str]:
     ['5 km', '$5m', '4.2 million', '12-month', '4,200,000']
     """
     return [match[0] for match in _AMOUNT.finditer(text) if _spellings(match)]
+
+
+def stated_unit(text: str) -> str | None:
+    """What a heading or a sentence above a table says of all its numbers: their scale, or their unit; None for nothing.
+
+    That is the last bracket which says so, or a short line as a whole.
+
+    >>> stated_unit("Sales were as follows ($ in millions, except per share amounts):")
+    '$ in millions, except per share amounts'
+    >>> stated_unit("All lengths in mm."), stated_unit("It rose (by 2 in millions of years).")
+    ('All lengths in mm', None)
+    """
+    line = " ".join(text.split()).rstrip(":.")
+    brackets = [match[1].strip() for match in _BRACKETS.finditer(text)]
+    stated = [" ".join(one.split()) for one in brackets if _states_unit(one)]
+    if stated or brackets or len(line) > MAX_UNIT_LINE or not _states_unit(line):
+        return stated[-1] if stated else None
+    scale = _STATED_SCALE.search(line)
+    return line[scale.start() :] if scale else line
+
+
+def _states_unit(text: str) -> bool:
+    """Whether a text without numbers has a scale, or ends with a unit."""
+    if re.search(r"\d", text.replace("000", "")):
+        return False
+    unit = _STATED_UNIT.search(text.strip())
+    return _STATED_SCALE.search(text) is not None or (unit is not None and find_unit(unit["unit"]) is not None)
 
 
 def dimensions_in(text: str) -> frozenset[str]:

@@ -19,6 +19,7 @@ from quoteweave.core.errors import DamagedDocument, DocumentError
 from quoteweave.core.files.strict_json import load_json
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
+from quoteweave.documents.layout.tables.stated_units import with_units
 from quoteweave.documents.reflow.html import html_blocks
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, with_sections
@@ -95,7 +96,7 @@ def _parsing(path: Path, images: ImageStore, *, skip_names: bool = False) -> Ite
     quotes = _quotes([blocks[n] for n in filled], [(indexes[n], boxes[n]) for n in filled], pages)
     yield ParsedDocument(
         pages=pages,
-        quotes=tuple(quotes),
+        quotes=with_units(quotes),
         warnings=(*warnings, *_doubts(items, sum(boxes[n] is None for n in filled)), *pictures.warnings),
     )
 

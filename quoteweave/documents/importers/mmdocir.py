@@ -21,6 +21,7 @@ from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
+from quoteweave.documents.layout.tables.stated_units import with_units
 from quoteweave.documents.reflow.linked_images import StoredImage, store_image
 from quoteweave.documents.reflow.paginate import FlowBlock, with_sections
 from quoteweave.documents.reflow.text_files import without_unstorable
@@ -212,9 +213,11 @@ def _document_of_layouts(name: str, group: Iterator[_LayoutRow], images: ImageSt
     warnings += [
         f"{pluralize(count, 'row')} of the unknown type {kind[:40]!r}, read as text." for kind, count in strange.items()
     ]
-    quotes = tuple(
-        _quote_of_layout(row, block, section, f"{row.page}:{number}")
-        for row, (block, section), number in zip(rows, with_sections(blocks), numbers, strict=True)
+    quotes = with_units(
+        [
+            _quote_of_layout(row, block, section, f"{row.page}:{number}")
+            for row, (block, section), number in zip(rows, with_sections(blocks), numbers, strict=True)
+        ]
     )
     parsed = ParsedDocument(pages=_pages(rows), quotes=quotes, warnings=tuple(warnings))
     return ImportedDocument(name, words_in(rows[0].values, "domain"), parsed)

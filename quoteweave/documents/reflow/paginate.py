@@ -16,6 +16,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote, Record
+from quoteweave.documents.layout.tables.stated_units import with_units
 
 LINE_CHARS = 90
 """Characters on a line of a virtual page; wide characters (Chinese, Japanese, Korean) count two."""
@@ -175,7 +176,7 @@ def paginate_blocks(
     )
     nothing = () if quotes else ("There is no text in it.",)
     return ParsedDocument(
-        pages=pages, quotes=tuple(quotes), warnings=(*warnings, *nothing), linked_files=dict(linked_files or {})
+        pages=pages, quotes=with_units(quotes), warnings=(*warnings, *nothing), linked_files=dict(linked_files or {})
     )
 
 

@@ -27,6 +27,7 @@ from quoteweave.generation.extractive.statements import (
     place_phrase,
     position_in_document,
     title_words,
+    unit_of,
 )
 from quoteweave.generation.extractive.tables.heads import heading_of, parts_of, read_rows
 from quoteweave.generation.relevance import (
@@ -246,6 +247,8 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
         place_name += f", under “{' '.join((quote.section or '').split())}”"
     why = f" ({', '.join(place.matches)})" if place.matches else ""
     excerpt = f": “{place.excerpt}”" if place.excerpt else ""
+    if has_digit(excerpt) and (unit := unit_of(quote)):
+        excerpt += f" ({unit})"
     if quote.kind == "text":
         line = f"- {add_mark(escape_marks(f'{place_name}{why}{excerpt}'), f'[{place.number}]')}"
         return f"{line} {place.introduced}" if place.introduced else line

@@ -16,6 +16,7 @@ from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.references.mentions import leading_label, split_label
 from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.units import stated_unit
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.cells import FoundRow
 from quoteweave.generation.relevance import QuestionTerms
@@ -254,6 +255,15 @@ def caption_title(quote: Quote) -> str:
     label, rest = split_label(caption)
     rest = _PART.sub("", rest.lstrip(_AFTER_LABEL) if label else rest)
     return clip(rest.rstrip(" .,;:"), MAX_TITLE)
+
+
+def unit_of(quote: Quote) -> str:
+    """What the document says of all numbers of a table, "$ in millions", unless the `caption_title` does; or ""."""
+    if quote.layout != "table":
+        return ""
+    first_cell = quote.text.partition("\n")[0].split(" | ")[0]
+    unit = quote.unit or stated_unit(quote.caption or "") or stated_unit(first_cell) or ""
+    return "" if unit in caption_title(quote) else unit
 
 
 def image_name(quote: Quote) -> str:

@@ -14,6 +14,7 @@ from quoteweave.generation.extractive.statements import (
     has_cells,
     image_name,
     picture_text,
+    unit_of,
 )
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
 from quoteweave.generation.extractive.tables.asked_names import (
@@ -173,7 +174,8 @@ def _computed(quote: Quote, question: QuestionTerms) -> str:
 
 
 def _titled(quote: Quote) -> str:
-    return f"{image_name(quote)} ({caption_title(quote)})" if caption_title(quote) else image_name(quote)
+    called = "; ".join(filter(None, [caption_title(quote), unit_of(quote)]))
+    return f"{image_name(quote)} ({called})" if called else image_name(quote)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ export const hasPicture = (citation) => citation.kind === "image" && citation.ha
 
 /** All text of a quote, as `Quote.all_text` gives it. @param {Quote} quote */
 export function wordsOf(quote) {
-  return [quote.caption, quote.text, quote.text ? null : quote.ocr_text, quote.vlm_text].filter(Boolean).join("\n");
+  return [quote.caption, quote.unit, quote.text, quote.text ? null : quote.ocr_text, quote.vlm_text].filter(Boolean).join("\n");
 }
 
 /**
