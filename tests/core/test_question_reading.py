@@ -23,6 +23,8 @@ from quoteweave.core.text.tokens import words
         ),
         ("What is the total debt?Answer in millions.", "What is the total debt?", ["Answer in millions."]),
         ("How high is the ratio, rounded to one decimal?", "How high is the ratio", ["rounded to one decimal?"]),
+        ("Who had a revenue of $46,298 million?", "Who had a revenue of $46,298 million?", []),
+        ("Who paid 1,200 euros, in percent?", "Who paid 1,200 euros", ["in percent?"]),
         # What a question begins with is what it asks, even where it looks like an instruction.
         ("List the 3 places named in the report.", "List the 3 places named in the report.", []),
         ("Give the list", "Give the list", []),

@@ -78,6 +78,7 @@ Calculation = Literal["difference", "sum", "ratio", "average"]
 _NUMBER = (
     r"(?!(?:19|20)\d\d(?![\d.,]*\d))[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
 )
+_AT_LAST_COMMA = lazy_regex(r"(?s)(.*)(?:(?<!\d),|,(?!\d))(.*)")  # not that of "46,298 million"
 _SENTENCE_END = lazy_regex(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # A longer text is not analysed as a question of a few sentences, but searched for as it is.
 MAX_ANALYSED_CHARACTERS = 2000
@@ -288,10 +289,10 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
     instructions: list[str] = []
     for i, sentence in enumerate(_SENTENCE_END.split(question)):
         # The question is in the first sentence; what follows its last comma may be an instruction.
-        parts = [sentence] if i else sentence.rpartition(",")[::2] if "," in sentence else [sentence]
-        if (i or len(parts) > 1) and rules.says_how(parts[-1]):
-            instructions.append(parts[-1].strip())
-            asked += parts[:-1]
+        before, last = ("", sentence) if i else (*_AT_LAST_COMMA.findall(sentence), ("", ""))[0]
+        if last and rules.says_how(last):
+            instructions.append(last.strip())
+            asked.append(before)
         else:
             asked.append(sentence)
     text = " ".join(" ".join(asked).split())
