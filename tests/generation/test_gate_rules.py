@@ -24,7 +24,10 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("The rate rose by 12,4 per cent.", "The rate rose by 12.4% in all."),
         ("The ship cost $5m.", "The new ship cost $5 million."),
         ("The ship cost 5 million euros.", "The new ship cost EUR 5,000,000."),
-        ("In 2023 it was $547 million for grain.", make_quote(TABLE, layout="table", unit="$ in millions")),
+        (
+            "In 2023 it was $547 million for grain.",
+            make_quote(TABLE, layout="table", unit="$ in millions, except per share data"),
+        ),
         ("The port had 3 accidents.", "There were three accidents in the port."),
         ("The port had forty-one blocks moved.", "The storm moved 41 blocks in the port."),
         ("The rod met wood at 2.9 m.", "The rod met a layer of wood at 290 cm."),

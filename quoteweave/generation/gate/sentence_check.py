@@ -248,7 +248,8 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
     """Return the finding from the words alone, where all facts occur or there are none."""
     for name in _NAME.findall(statement):
         if find_unit(name) is None and not evidence.words.issuperset(words(name)):
-            return _Finding("unchecked", f"{name.strip('.')} does not occur in what it cites.")
+            named = name.strip(".").removesuffix("'s").removesuffix("’s")
+            return _Finding("unchecked", f"{named} does not occur in what it cites.")
     for amount in facts.amounts:
         counts = amount.unit is None and amount.nouns and not _is_article(amount)
         if counts and evidence.words.isdisjoint(amount.nouns):

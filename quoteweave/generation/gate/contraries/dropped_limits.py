@@ -53,7 +53,10 @@ _CONDITIONAL = lazy_regex(
     re.IGNORECASE,
 )
 """Words that may express a condition in a sentence."""
-_EXCEPTION = lazy_regex(r"\b(?:except(?:ing|ions?)?|apart from|other than|unless)\b", re.IGNORECASE)
+# "In millions, except per share amounts" says how numbers of a table are written.
+_EXCEPTION = lazy_regex(
+    r"\b(?:except(?:ing|ions?)?(?!(?: for)? (?:per|par|shares?)\b)|apart from|other than|unless)\b", re.IGNORECASE
+)
 _EXCEPTED = lazy_regex(
     rf"{_EXCEPTION.pattern}|\b(?:but|only|if|without|besides|beyond|exclud\w+|exempt\w*|otherwise)\b", re.IGNORECASE
 )
