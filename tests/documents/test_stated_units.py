@@ -61,6 +61,15 @@ def test_the_title_of_the_section_does_where_no_text_does() -> None:
     assert units(make_quote("Sales were (in thousands):"), headed) == ["in thousands"]
 
 
+def test_a_table_that_goes_on_below_has_the_unit_of_its_first_part() -> None:
+    first = make_quote(SALES, layout="table", caption="Sales (in thousands)")
+    title = make_quote("Chairs", layout="title")
+    on_next_page = make_quote(SALES, layout="table", page=1)
+    other = make_quote("Town | Shops\nMo | 2", layout="table")
+    assert units(first, title, TABLE, make_quote("Lamps sold well."), TABLE) == [None, "in thousands", "in thousands"]
+    assert units(first, title, other, on_next_page) == [None, None, None]
+
+
 @pytest.mark.parametrize(
     "quotes",
     [

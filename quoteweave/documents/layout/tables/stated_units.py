@@ -4,7 +4,7 @@ Without it a table's numbers are wrong by their scale for whoever sees the table
 """
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import takewhile
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Quote
@@ -22,12 +22,13 @@ _NUMBER = lazy_regex(r"\d(?:[\d.,' ]*\d)?(?P<percent>\s*\)?\s*%)?")
 def with_units(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
     """Return the quotes of a document, in reading order, those of tables with the unit that stands above them.
 
-    It is that of the text which introduces the table, with no other text between, or else that of its section. A table
-    whose caption states one, or whose numbers are all in per cent, gets none.
+    It is that of the text which introduces the table, with no other text between, or else that of its section, or of
+    the table above that it goes on with: one with the same head, on the same page. A table whose caption states one, or
+    whose numbers are all in per cent, gets none.
     """
     given: list[Quote] = []
-    for at, quote in enumerate(quotes):
-        unit = _unit_above(quote, quotes, at) if _may_lack_unit(quote) else None
+    for quote in quotes:
+        unit = _unit_above(quote, given) if _may_lack_unit(quote) else None
         given.append(quote if unit is None else quote.model_copy(update={"unit": unit}))
     return tuple(given)
 
@@ -41,13 +42,10 @@ def _may_lack_unit(quote: Quote) -> bool:
     return any(match["percent"] is None for row in rows for cell in row for match in _NUMBER.finditer(cell))
 
 
-def _unit_above(table: Quote, quotes: Sequence[Quote], at: int) -> str | None:
-    for quote in islice(reversed(quotes[:at]), MAX_ABOVE):
-        if quote.layout in BODY_LAYOUTS:
-            if (unit := _introduced_unit(quote, table)) is not None:
-                return unit
-            break
-    return stated_unit(table.section or "")
+def _unit_above(table: Quote, above: Sequence[Quote]) -> str | None:
+    text = next((quote for quote in reversed(above[-MAX_ABOVE:]) if quote.layout in BODY_LAYOUTS), None)
+    introduced = None if text is None else _introduced_unit(text, table)
+    return introduced or stated_unit(table.section or "") or _unit_of_first_part(table, above)
 
 
 def _introduced_unit(text: Quote, table: Quote) -> str | None:
@@ -57,3 +55,12 @@ def _introduced_unit(text: Quote, table: Quote) -> str | None:
     if introduces(text.text) or is_line or (own_page and _TELLS_OF_TABLE.search(text.text.casefold())):
         return stated_unit(text.text)
     return None
+
+
+def _unit_of_first_part(table: Quote, above: Sequence[Quote]) -> str | None:
+    """The unit of the table above that this one goes on with, such as the assets above the liabilities."""
+    head = table.text.partition("\n")[0]
+    on_page = takewhile(lambda quote: quote.page == table.page, reversed(above))
+    parts = (quote for quote in on_page if quote.layout == "table" and quote.text.partition("\n")[0] == head)
+    stated = (part.unit or stated_unit(part.caption or "") for part in parts if " | " in head)
+    return next(filter(None, stated), None)
