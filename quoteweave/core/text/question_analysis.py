@@ -285,8 +285,7 @@ def _codes(text: str, labels: Iterable[PlaceName]) -> tuple[str, ...]:
 
 def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[str, ...]]:
     """Split off instructions about how to answer; the question stays whole if nothing else would be left."""
-    asked: list[str] = []
-    instructions: list[str] = []
+    asked, instructions = list[str](), list[str]()
     for i, sentence in enumerate(_SENTENCE_END.split(question)):
         # The question is in the first sentence; what follows its last comma may be an instruction.
         before, last = ("", sentence) if i else (*_AT_LAST_COMMA.findall(sentence), ("", ""))[0]

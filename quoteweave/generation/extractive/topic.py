@@ -68,9 +68,8 @@ from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
     QuestionTerms,
-    question_terms,
+    parts_of,
     quote_words,
-    split_into_questions,
     subject_terms,
     with_quantity,
     words_with_headings,
@@ -135,7 +134,7 @@ class LanguageDifference:
 def is_on_topic(question: QuestionTerms, context: Context) -> bool:
     """Whether the quotes found are about the question, or a part of it; False without quotes or words to look for."""
     # The margin of a part that names nothing, such as "Give me a list", is infinite, and says nothing of the topic.
-    parts = (topic_margin(question_terms(part), context) for part in split_into_questions(question.text))
+    parts = (topic_margin(part, context) for part in parts_of(question.text))
     return topic_margin(question, context) >= 0 or any(0 <= margin < math.inf for margin in parts)
 
 
