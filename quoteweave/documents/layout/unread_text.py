@@ -40,6 +40,8 @@ RUN_TOGETHER = 0.3
 MAX_WORD_LETTERS = 22
 # The largest difference of colour, 0 to 255, in a word's place that counts as one colour; the palest words differ more.
 MAX_DIFFERENCE = 8
+# How much of a word's width, on either side, may extend beyond what covers it.
+EDGE = 0.1
 
 Shapes = npt.NDArray[np.int32]
 
@@ -119,11 +121,12 @@ def count_unseen(picture: Raster, lines: Iterable[Line]) -> int:
 
 def _is_unseen(picture: Raster, word: Word) -> bool:
     x1, y1, x2, y2 = word.box
+    x1, x2 = x1 + EDGE * (x2 - x1), x2 - EDGE * (x2 - x1)
     middle = (y1 + y2) / 2
     # One row of pixels suffices for almost every word, and takes a tenth of the time.
     row = picture.cut((x1, middle, x2, middle))[0, :, 1]
     if int(row.max()) - int(row.min()) > MAX_DIFFERENCE:
         return False
-    place = picture.cut(word.box).reshape(-1, 3)
+    place = picture.cut((x1, y1, x2, y2)).reshape(-1, 3)
     is_plain = int((place.max(axis=0) - place.min(axis=0)).max()) <= MAX_DIFFERENCE
     return is_plain and any(map(str.isalnum, word.text))

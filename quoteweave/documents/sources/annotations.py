@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.sources.characters import operations
+from quoteweave.documents.sources.drawn.objects import text_objects
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.tags import FIRST_FIELD, AnnotationTags, ItemTag
-from quoteweave.documents.sources.text_layer import text_objects
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -85,8 +88,7 @@ class PageAnnotations:
             part = pdfium.FPDFFormObj_GetObject(drawn, at)
             texts = text_objects(pdfium.FPDFFormObj_GetObject, part, pdfium.FPDFFormObj_CountObjects(part))
             of_each |= {ctypes.addressof(each.contents): number for each in texts}
-        objects = (pdfium.FPDFText_GetTextObject(text, at) for at in range(count))
-        return AnnotationTags([of_each.get(ctypes.addressof(each.contents), -1) if each else -1 for each in objects])
+        return AnnotationTags([of_each.get(each, -1) for each in operations(text, np.arange(count))])
 
 
 def annotations_of(

@@ -2,7 +2,9 @@
 
 import ctypes
 import unicodedata
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 # pdfium's code for a hyphen at a line's end, and what separates words besides control characters and spaces.
 LINE_END_HYPHEN = 2
@@ -71,11 +74,18 @@ class Characters:
     numbers: Ints
     parts: Ints | None = None
     """Numbers (n) that are equal for characters of one table cell; None if there are no cells."""
+    struck: Mask | None = None
+    """Which (n) are struck out; None if none are."""
+
+    def keeping(self, keep: Mask) -> "Characters":
+        """Those of the characters (n) that are to be kept, before they have cells."""
+        return self if keep.all() else Characters(self.codes[keep], self.boxes[keep], self.numbers[keep])
 
     @cached_property
     def spans(self) -> tuple[Ints, Ints, Ints]:
         """The starts and ends of words, and the row of the text layer that contains each."""
-        return _spans(self.codes, self.boxes, self.parts)
+        parts = [each for each in (self.parts, self.struck) if each is not None]
+        return _spans(self.codes, self.boxes, parts)
 
     @cached_property
     def hulls(self) -> tuple[Floats, Floats]:
@@ -103,6 +113,11 @@ def read_characters(raw: "FPDF_TEXTPAGE", count: int, to_points: Floats) -> Char
     unknown = _is_unknown(characters)
     if unknown.sum() > MOSTLY_UNKNOWN * np.count_nonzero(unknown | (characters.codes > SPACE)):
         characters.codes[unknown] = REPLACEMENT
+    return characters
+
+
+def tidied(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -> Characters:
+    """The characters without false breaks and repetitions, and with accents on their letters."""
     return _with_accents(_drawn_once(raw, _in_lines(raw, characters, to_points)))
 
 
@@ -142,7 +157,7 @@ def _is_text(codes: Ints) -> bool:
     return all(part >= share * whole for part, whole, share in zip(parts, wholes, TEXT_SHARES, strict=True))
 
 
-def _is_unknown(characters: Characters) -> npt.NDArray[np.bool_]:
+def _is_unknown(characters: Characters) -> Mask:
     """Which characters (n) are drawn, but not identified by anything."""
     codes, boxes = characters.codes, characters.boxes
     drawn = (boxes[:, 2:] - boxes[:, :2] > MIN_INK).all(axis=1)
@@ -171,7 +186,7 @@ def _in_lines(raw: "FPDF_TEXTPAGE", characters: Characters, to_points: Floats) -
         is_space = abs(apart[at]) > NO_SPACE
         keep[before[at] + 1 + is_space : after[at]] = False
         codes[before[at] + 1] = SPACE if is_space else codes[before[at] + 1]
-    return Characters(codes[keep], characters.boxes[keep], characters.numbers[keep])
+    return replace(characters, codes=codes).keeping(keep)
 
 
 def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, to_points: Floats) -> Floats:
@@ -189,7 +204,7 @@ def rooms_of(raw: "FPDF_TEXTPAGE", numbers: Ints, to_points: Floats) -> Floats:
 def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
     """The characters without repeated letters: a rim around letters is drawn first, and pdfium mixes both.
 
-    For example, "320" with a rim is "332020" in the text layer.
+    For example, "320" with a rim is "332020" in the text layer. But "80" over "100" repeats no more than one digit.
     """
     codes, boxes = characters.codes.copy(), characters.boxes
     inked = np.flatnonzero((codes > SPACE) & np.isfinite(boxes).all(axis=1))
@@ -202,7 +217,7 @@ def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
     off = np.minimum(SAME_PLACE, SAME_SHARE * (boxes[inked[one], 3] - boxes[inked[one], 1]))
     near = (np.abs(x[one] - x[other]) <= off) & (np.abs(y[one] - y[other]) <= off)
     pairs = inked[np.stack([one, other])[:, near & (codes[inked[one]] == codes[inked[other]])]]
-    again = [int(later) for first, later in np.sort(pairs, axis=0).T if not _of_one(raw, int(first), int(later))]
+    again = _repeated(raw, characters.numbers, inked, np.sort(pairs, axis=0).T) if pairs.size else []
     if not again:
         return characters
     keep = np.ones(len(codes), dtype=bool)
@@ -215,15 +230,27 @@ def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
             keep[around] = False
             end = next((at for at in range(i, len(codes)) if codes[at] != SPACE), len(codes))
     keep[again] = False
-    return Characters(codes[keep], boxes[keep], characters.numbers[keep])
+    return replace(characters, codes=codes).keeping(keep)
 
 
-def _of_one(raw: "FPDF_TEXTPAGE", a: int, b: int) -> bool:
-    """Whether two characters are drawn by one operation, like those of a ligature."""
+def _repeated(raw: "FPDF_TEXTPAGE", numbers: Ints, inked: Ints, pairs: Ints) -> list[int]:
+    """The later letters of `pairs` (k, 2) if all letters of one operation that draws text are repeated by others.
+
+    Letters that one operation draws in one place are those of a ligature.
+    """
+    drawn_by = dict(zip(inked.tolist(), operations(raw, numbers[inked]), strict=True))
+    apart = [pair for pair in pairs.tolist() if 0 < drawn_by[pair[0]] != drawn_by[pair[1]] > 0]
+    letters, twice = (Counter(map(drawn_by.get, own)) for own in (drawn_by, {at for pair in apart for at in pair}))
+    whole = {each for each, count in twice.items() if count == letters[each]}
+    return [later for first, later in apart if not whole.isdisjoint((drawn_by[first], drawn_by[later]))]
+
+
+def operations(raw: "FPDF_TEXTPAGE", numbers: Ints) -> list[int]:
+    """The operation that draws each of these characters, by the address of its text object; 0 if it is not known."""
     import pypdfium2.raw as pdfium
 
-    one, other = (pdfium.FPDFText_GetTextObject(raw, at) for at in (a, b))
-    return ctypes.addressof(one.contents) == ctypes.addressof(other.contents) if one and other else True
+    objects = (pdfium.FPDFText_GetTextObject(raw, number) for number in numbers.tolist())
+    return [ctypes.addressof(each.contents) if each else 0 for each in objects]
 
 
 def _with_accents(characters: Characters) -> Characters:
@@ -240,7 +267,7 @@ def _with_accents(characters: Characters) -> Characters:
             codes[letter], codes[i] = ord(composed), SPACE
             gap = LETTER_GAP * float(boxes[letter, 3] - boxes[letter, 1])
             keep[_spaces_around(i, codes, boxes, gap)] = False
-    return Characters(codes[keep], boxes[keep], characters.numbers[keep])
+    return replace(characters, codes=codes).keeping(keep)
 
 
 def _letter_under(accent: int, codes: Ints, boxes: Floats) -> int | None:
@@ -268,13 +295,16 @@ def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice
     return slice(first, last + 1) if joined else slice(accent, accent + 1)
 
 
-def _spans(codes: Ints, boxes: Floats, parts: Ints | None) -> tuple[Ints, Ints, Ints]:
-    """The starts and ends of words, and the row of the text layer of each; no word is in two cells or places."""
+def _spans(codes: Ints, boxes: Floats, parts: Sequence[Ints | Mask]) -> tuple[Ints, Ints, Ints]:
+    """The starts and ends of words, and the row of the text layer of each; no word is in two cells or places.
+
+    Nor is any partly struck out.
+    """
     hyphens = codes == LINE_END_HYPHEN
     inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
     first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
-    if parts is not None:
-        first |= inked & (np.roll(parts, 1) != parts)
+    for each in parts:
+        first |= inked & (np.roll(each, 1) != each)
     first[1:] |= inked[1:] & _is_elsewhere(codes, boxes)
     first[:1] = inked[:1]
     last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
@@ -284,7 +314,7 @@ def _spans(codes: Ints, boxes: Floats, parts: Ints | None) -> tuple[Ints, Ints, 
     return starts, np.flatnonzero(last) + 1, (np.cumsum(breaks) - breaks)[starts]
 
 
-def _is_elsewhere(codes: Ints, boxes: Floats) -> npt.NDArray[np.bool_]:
+def _is_elsewhere(codes: Ints, boxes: Floats) -> Mask:
     """Which characters (n - 1) are far from the one before: pdfium may not split text that runs in another direction.
 
     Words that are read from the right may have their letters in any order.

@@ -4,7 +4,6 @@ Coordinates are those of the page as shown, in points.
 """
 
 import ctypes
-import itertools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -24,7 +23,16 @@ from quoteweave.documents.sources.characters import (
     count_misread,
     count_unknown,
     read_characters,
+    tidied,
 )
+from quoteweave.documents.sources.drawn.covered import count_covered_by, count_in_one_place, without_replaced
+from quoteweave.documents.sources.drawn.objects import (
+    PageDrawing,
+    count_undecoded,
+    count_without_size,
+    page_drawing,
+)
+from quoteweave.documents.sources.drawn.strikes import struck_areas, struck_out
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.sources.spaced_letters import closed_up
@@ -32,7 +40,6 @@ from quoteweave.documents.sources.tagged_lines import tagged_lines
 from quoteweave.documents.sources.tags import PageTags
 from quoteweave.documents.sources.text_layer import (
     count_outside,
-    count_without_size,
     quarter_turns,
     read_runs,
 )
@@ -49,11 +56,6 @@ MAX_SIDE = 16_000
 MAX_CHARACTERS = 500_000
 # The share of a page's characters, such as bullets and signs in formulas, that may be unknown without a warning.
 FEW_UNKNOWN = 0.02
-# The least shorter side, in points, of an image that shows something, and how many images of a page are examined.
-MIN_IMAGE = 22.0
-MAX_IMAGES = 1000
-# How many pixels are skipped in a first look at an image.
-STEP = 16
 
 
 def render_page(page: "PdfPage", dpi: float) -> Raster:
@@ -93,31 +95,50 @@ class TextLayer:
     """Whether these are so many that the text is unusable."""
     turns: int = 0
     """Quarter turns, counter-clockwise, from the page as shown to where most text is upright, as `lines` are."""
+    replaced: int = 0
+    """How many pieces of text were left out because they are covered, and others are drawn in their place."""
+    in_one_place: int = 0
+    """How many words are drawn over another one."""
 
 
-def read_text_layer(page: "PdfPage", annotations: PageAnnotations | None = None, turns: int | None = None) -> TextLayer:
+def read_text_layer(
+    page: "PdfPage",
+    annotations: PageAnnotations | None = None,
+    turns: int | None = None,
+    *,
+    drawing: PageDrawing | None = None,
+) -> TextLayer:
     """The text layer of a pdfium page, without what is outside the page as shown.
 
     If the page has nothing but what `annotations` show, each line has the tag of one. `turns` are the quarter turns of
-    the lines, by default those after which most text is upright.
+    the lines, by default those after which most text is upright; `drawing` is what the page draws, if it is known.
     """
+    drawing = drawing or (PageDrawing() if annotations else page_drawing(page))
     textpage = page.get_textpage()
     try:
-        count = textpage.count_chars()
+        raw, total = textpage.raw, textpage.count_chars()
+        count = min(total, MAX_CHARACTERS)
         if turns is None:
-            turns = quarter_turns(textpage.raw, min(count, MAX_CHARACTERS), _to_shown(page))
+            turns = quarter_turns(raw, count, _to_shown(page))
         shown, size = _turned(page, turns)
-        characters = closed_up(textpage.raw, read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown), shown)
+        characters = read_characters(raw, count, shown)
+        characters, replaced = without_replaced(raw, characters, drawing, shown)
+        characters = closed_up(raw, tidied(raw, characters, shown), shown)
+        areas = () if annotations else struck_areas(page)
+        struck = struck_out(characters, drawing, areas, shown, lambda: render_page(page, DPI).turned(turns or 0))
+        if struck.any():
+            characters = replace(characters, struck=struck)
         make_tags = annotations.tags if annotations is not None else partial(PageTags, page)
-        tags = make_tags(textpage.raw, min(count, MAX_CHARACTERS))
+        tags = make_tags(raw, count)
         if parts := tags.parts(characters.numbers.tolist()):
             characters = replace(characters, parts=np.array(parts))
-        lines = tagged_lines(read_runs(textpage.raw, characters, shown, size, tags))
+        lines = tagged_lines(read_runs(raw, characters, shown, size, tags))
         outside, (unknown, drawn) = count_outside(characters, size), count_unknown(characters)
-        misread = count_misread(textpage.raw, min(count, MAX_CHARACTERS))
+        misread = count_misread(raw, count)
         unknown, misread = (found if found > FEW_UNKNOWN * drawn else 0 for found in (unknown, misread))
         is_misread = misread > MOSTLY_UNKNOWN * drawn
-        return TextLayer(lines, max(0, count - MAX_CHARACTERS), outside, unknown, misread, is_misread, turns)
+        in_one_place = count_in_one_place(characters)
+        return TextLayer(lines, total - count, outside, unknown, misread, is_misread, turns, replaced, in_one_place)
     finally:
         textpage.close()
 
@@ -139,27 +160,6 @@ def _read_annotations(
         lines, left_out = layer.lines, layer.left_out
     read, unread = lines_and_unread(annotations, lines, place, size, inherits_value)
     return read, unread + (left_out > 0)
-
-
-def count_undecoded(page: "PdfPage", picture: Raster) -> int:
-    """Count the images of a page that pdfium cannot decode, small ones excluded."""
-    import pypdfium2.raw as pdfium
-
-    shown, count = _to_shown(page), 0
-    images = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=2)
-    for image in itertools.islice(images, MAX_IMAGES):
-        left, bottom, right, top = image.get_bounds()
-        corners = np.array([[left, bottom, 1.0], [right, top, 1.0]]) @ shown.T
-        (x1, y1), (x2, y2) = corners.min(axis=0), corners.max(axis=0)
-        if min(x2 - x1, y2 - y1) < MIN_IMAGE:
-            continue
-        cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
-        # Decoding an image again takes time, so it is only done for images where nothing is drawn.
-        if all(bool((pixels == cut[0, 0]).all()) for pixels in (cut[::STEP, ::STEP], cut)):
-            bitmap = pdfium.FPDFImageObj_GetBitmap(image.raw)
-            count += not bitmap
-            pdfium.FPDFBitmap_Destroy(bitmap)
-    return count
 
 
 def _turned(page: "PdfPage", turns: int) -> tuple[Floats, tuple[float, float]]:
@@ -227,14 +227,19 @@ class PdfPages:
         """A page with its text layer, drawn, and what annotations show on it."""
         page = self.document[number]
         try:
-            layer, rotation = read_text_layer(page), page.get_rotation()
-            without_size = _without_size(number, page)
+            drawing = page_drawing(page)
+            layer, rotation = read_text_layer(page, drawing=drawing), page.get_rotation()
+            without_size = count_without_size(drawing)
             annotations = self._annotations(number, page)
+            drawing = drawing if annotations.page is page else page_drawing(annotations.page)
             page = annotations.page
             drawn = render_page(page, DPI)
-            lost = (*_left_out(number, layer), *without_size, *_undecoded(number, page, drawn))
+            undecoded = count_undecoded(drawing, drawn, _to_shown(page))
+            lost = [*_left_out(number, layer, without_size, undecoded)]
             label, bookmarks, dropped = self._names(number)
             fields, unread = _read_annotations(annotations, layer.turns, self._inherits_value(number))
+            if covered := count_covered_by(layer.lines, fields):
+                lost.append(f"page {number + 1} has words under notes or form fields, which were read: {covered:,}")
             warnings = (
                 *lost,
                 *self._lost_content_warnings(number),
@@ -328,29 +333,25 @@ class PdfPages:
             page.close()
 
 
-def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
-    page, characters = f"page {number + 1}", layer.left_out
-    if characters:
-        yield f"{page} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out"
-    if layer.outside:
-        yield f"{page} has words outside the part of it that is shown, which were not read: {layer.outside:,}"
-    if layer.is_misread:  # reported elsewhere, unless OCR reads it
-        return
-    if layer.unknown:
-        yield f"{page} has letters that its fonts do not identify, which were left out: {layer.unknown:,}"
-    if layer.misread:
-        yield f"{page} has letters that its fonts do not identify, which may be read as others: {layer.misread:,}"
-
-
-def _without_size(number: int, page: Any) -> tuple[str, ...]:
-    count = count_without_size(page)
-    said = f"page {number + 1} has pieces of text of no size, or far outside it, which were not read: {count}"
-    return (said,) if count else ()
-
-
-def _undecoded(number: int, page: Any, drawn: Raster) -> tuple[str, ...]:
-    count = count_undecoded(page, drawn)
-    return (f"page {number + 1} has images that are damaged, or in a form that is not read: {count}",) if count else ()
+def _left_out(number: int, layer: TextLayer, without_size: int, undecoded: int) -> Iterator[str]:
+    """Warnings about what a page has and is not read, or is read and may be wrong."""
+    if layer.left_out:
+        more = f"the other {layer.left_out:,} were left out"
+        yield f"page {number + 1} has more than {MAX_CHARACTERS:,} characters; {more}"
+    unknown = "letters that its fonts do not identify, which"
+    counts = {
+        "words outside the part of it that is shown, which were not read": layer.outside,
+        "text that is covered and has other text in its place, which was left out": layer.replaced,
+        "words over other words in the same place, all of which were read": layer.in_one_place,
+        # Misread letters are reported elsewhere, unless OCR reads the page.
+        f"{unknown} were left out": 0 if layer.is_misread else layer.unknown,
+        f"{unknown} may be read as others": 0 if layer.is_misread else layer.misread,
+        "pieces of text of no size, or far outside it, which were not read": without_size,
+        "images that are damaged, or in a form that is not read": undecoded,
+    }
+    for what, count in counts.items():
+        if count:
+            yield f"page {number + 1} has {what}: {count:,}"
 
 
 @contextmanager

@@ -31,9 +31,7 @@ def closed_up(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats) -> Ch
     keep = np.ones(len(characters.codes), dtype=bool)
     for starts, ends in _chains(raw, characters):
         keep[_spaces_within_words(raw, characters, starts, ends, shown)] = False
-    if keep.all():
-        return characters
-    return Characters(characters.codes[keep], characters.boxes[keep], characters.numbers[keep])
+    return characters.keeping(keep)
 
 
 def _chains(raw: "FPDF_TEXTPAGE", characters: Characters) -> Iterator[tuple[Ints, Ints]]:

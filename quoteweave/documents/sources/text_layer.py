@@ -6,24 +6,20 @@ import math
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints
+from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints, Mask
 from quoteweave.documents.sources.lines import TextRun, Word
 from quoteweave.documents.sources.tags import AnnotationTags, PageTags, Tag
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage
     from pypdfium2.raw import FPDF_TEXTPAGE
-
-Mask = npt.NDArray[np.bool_]
 
 # Ligatures, Arabic letters shaped for their position, and Chinese radicals are forms of letters that people search for.
 LETTER_FORMS = lazy_regex("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
@@ -41,6 +37,8 @@ SEMIBOLD = 600
 TWICE = 0.5
 # For how many characters of a page the direction is read; the page is turned if this share of them has one direction.
 MAX_ASKED, MOSTLY = 50, 0.6
+STRUCK = "~~"
+"""The mark before and after what is struck out."""
 # Among how many of its last positions a repeated word is searched.
 MAX_REPEATS = 50
 # The least rise of a superscript, in heights of a digit. Old-style numerals rise by 0.3 above a 5 or a 9.
@@ -61,9 +59,6 @@ OFF_THE_LINE = frozenset(map(ord, "gjpqyQ,;()[]{}|/_'\"’”‘“*^°®™:.·
 SLASHES = frozenset(map(ord, "/⁄"))
 # pdfium's hyphen at a line's end, soft hyphens, and the hyphen with which browsers and typesetters break words.
 _AS_HYPHENS = str.maketrans(dict.fromkeys("\x02\xad\u2010", "-"))
-# pdfium omits narrower text from the text layer. In points: the size from which on letters are wider, and the distance
-# from the page's corner beyond which its numbers are too inaccurate to tell.
-NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +78,7 @@ class PlacedWord:
     row: int
     number: int
     letter: tuple[float, float]  # width and height in points
+    is_struck: bool = False
 
 
 def read_runs(
@@ -135,7 +131,8 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
         width, height = letters[i].tolist()
         as_read = _as_read(text[starts[i] : ends[i]], characters.boxes[starts[i] : ends[i]])
         word = Word(_clean(as_read), (x1, y1, x2, y2))
-        yield PlacedWord(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
+        is_struck = characters.struck is not None and bool(characters.struck[starts[i]])
+        yield PlacedWord(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height), is_struck)
 
 
 def count_outside(characters: Characters, page: tuple[float, float]) -> int:
@@ -146,42 +143,6 @@ def count_outside(characters: Characters, page: tuple[float, float]) -> int:
     outside = np.flatnonzero(~_is_visible(characters.hulls[0], page))
     words = (characters.codes[starts[i] : ends[i]].tolist() for i in outside)
     return sum(any(code <= sys.maxunicode and chr(code).isalnum() for code in word) for word in words)
-
-
-def count_without_size(page: "PdfPage") -> int:
-    """Count the pieces of text missing from the text layer because they have no size, or are too far from the page."""
-    import pypdfium2.raw as pdfium
-
-    edges, matrix, size = (ctypes.c_float * 4)(), pdfium.FS_MATRIX(), ctypes.c_float()
-    left, bottom, right, top = (ctypes.pointer(ctypes.c_float.from_buffer(edges, 4 * i)) for i in range(4))
-    count = 0
-    of_page = pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw)
-    for each in text_objects(*of_page):
-        pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top)
-        if abs(edges[2] - edges[0]) >= NO_WIDTH:
-            continue
-        pdfium.FPDFPageObj_GetMatrix(each, matrix)
-        pdfium.FPDFTextObj_GetFontSize(each, size)
-        # Spaces have no width either, whatever their size.
-        is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= MIN_SIZE
-        count += not (is_wide and max(map(abs, edges)) < MAX_DISTANCE)
-    return count
-
-
-def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
-    """The text objects of a page or annotation and of the forms drawn on it, each drawn by one operation."""
-    import pypdfium2.raw as pdfium
-
-    kind, text, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM
-    unseen = [(get, parent, count)]
-    while unseen:
-        get, parent, count = unseen.pop()
-        for each in (get(parent, i) for i in range(count)):
-            found = kind(each)
-            if found == text:
-                yield each
-            elif found == form:
-                unseen.append((pdfium.FPDFFormObj_GetObject, each, pdfium.FPDFFormObj_CountObjects(each)))
 
 
 def _is_visible(hulls: Floats, page: tuple[float, float]) -> Mask:
@@ -346,8 +307,20 @@ class _Styles:
         return float(self._shown[1] @ (x.value, y.value, 1.0))
 
 
+def _with_marks(placed: list[PlacedWord]) -> tuple[Word, ...]:
+    """The words, with a mark around those that are struck out one after the other, as in Markdown."""
+    words = list[Word]()
+    for is_struck, together in itertools.groupby(placed, lambda each: each.is_struck):
+        own = [each.word for each in together]
+        if is_struck:
+            own[0] = Word(STRUCK + own[0].text, own[0].box)
+            own[-1] = Word(own[-1].text + STRUCK, own[-1].box)
+        words += own
+    return tuple(words)
+
+
 def _run(placed: list[PlacedWord], style: _Style, tag: Tag | None, baseline: float) -> TextRun:
-    words = tuple(word.word for word in placed)
+    words = _with_marks(placed)
     upright = style.upright and not _runs_down(placed)
     tallest = max(word.letter[style.upright] for word in placed)
     size = _size(style.size, tallest, letters=any(c.isalnum() for word in words for c in word.text))

@@ -1,0 +1,254 @@
+"""The objects that a PDF page draws, one over the other: pieces of text, lines, filled rectangles and images."""
+
+import ctypes
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.sources.characters import Floats
+from quoteweave.documents.sources.raw_page import Raster
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
+
+# pdfium omits narrower text from the text layer. In points: the size from which on letters are wider, and the distance
+# from the page's corner beyond which its numbers are too inaccurate to tell.
+NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
+# In points: the largest height of a line with the margin that pdfium adds to it, and its least length.
+MAX_LINE, MIN_LENGTH = 4.0, 2.0
+# How many parts the outline of a rectangle has, and the most parts of one path that are lines to be examined.
+RECTANGLE, MAX_PARTS = range(4, 7), 60
+# The least shorter side, in points, of an image that shows something, and how many images of a page are examined.
+MIN_IMAGE, MAX_IMAGES = 22.0, 1000
+# How many pixels are skipped in a first look at an image.
+STEP = 16
+
+Matrix = tuple[float, float, float, float, float, float]
+IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+class Placed(NamedTuple):
+    """An object and its box in PDF user space; `order` counts what is drawn before it."""
+
+    raw: Any
+    box: Box
+    order: int
+    matrix: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class PageDrawing:
+    """What a page draws, in this order."""
+
+    texts: list[tuple[Any, int, Matrix]] = field(default_factory=list)
+    """Pieces of text, with what is drawn before each and its map to PDF user space."""
+    narrow: list[Placed] = field(default_factory=list)
+    """Pieces of text that pdfium leaves out of the text layer."""
+    lines: list[Placed] = field(default_factory=list)
+    """What is thin and horizontal or vertical."""
+    rectangles: list[Placed] = field(default_factory=list)
+    """What is filled after some text."""
+    images: list[Placed] = field(default_factory=list)
+
+
+def drawn_objects(
+    get: Callable[[Any, int], Any], parent: Any, count: int, matrix: Matrix = IDENTITY
+) -> Iterator[tuple[Any, int, Matrix]]:
+    """The objects of a page or annotation and of the forms drawn on it, with their kinds, in the order of drawing.
+
+    The matrices map their coordinates to those of the page.
+    """
+    import pypdfium2.raw as pdfium
+
+    kind, form = pdfium.FPDFPageObj_GetType, pdfium.FPDF_PAGEOBJ_FORM
+    for at in range(count):
+        each = get(parent, at)
+        found = kind(each)
+        if found == form:
+            inner = pdfium.FS_MATRIX()
+            pdfium.FPDFPageObj_GetMatrix(each, inner)
+            own = _product((inner.a, inner.b, inner.c, inner.d, inner.e, inner.f), matrix)
+            yield from drawn_objects(pdfium.FPDFFormObj_GetObject, each, pdfium.FPDFFormObj_CountObjects(each), own)
+        else:
+            yield each, found, matrix
+
+
+def text_objects(get: Callable[[Any, int], Any], parent: Any, count: int) -> Iterator[Any]:
+    """The text objects of a page or annotation and of the forms drawn on it, each drawn by one operation."""
+    import pypdfium2.raw as pdfium
+
+    text = pdfium.FPDF_PAGEOBJ_TEXT
+    return (each for each, kind, _ in drawn_objects(get, parent, count) if kind == text)
+
+
+def page_drawing(page: "PdfPage") -> PageDrawing:
+    """What a page draws; its objects can be used until the page is closed."""
+    import pypdfium2.raw as pdfium
+
+    drawing, bounds, count_parts = PageDrawing(), pdfium.FPDFPageObj_GetBounds, pdfium.FPDFPath_CountSegments
+    text, path = pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_PATH
+    others = {text: drawing.narrow, path: drawing.lines, pdfium.FPDF_PAGEOBJ_IMAGE: drawing.images}
+    edges = (ctypes.c_float * 4)()
+    sides = [ctypes.pointer(ctypes.c_float.from_buffer(edges, 4 * i)) for i in range(4)]
+    of_page = pdfium.FPDFPage_GetObject, page.raw, pdfium.FPDFPage_CountObjects(page.raw)
+    for order, (raw, kind, matrix) in enumerate(drawn_objects(*of_page)):
+        bounds(raw, *sides)
+        x1, y1, x2, y2 = edges
+        if kind == text:
+            drawing.texts.append((raw, order, matrix))
+            if x2 - x1 >= NO_WIDTH:
+                continue
+        if matrix is not IDENTITY:
+            x1, y1, x2, y2 = _moved((x1, y1, x2, y2), matrix)
+        is_thin = x2 - x1 <= MAX_LINE or y2 - y1 <= MAX_LINE
+        parts = 0 if kind != path or is_thin else count_parts(raw)
+        if parts > MAX_PARTS or (is_thin and kind == path and max(x2 - x1, y2 - y1) < MIN_LENGTH):
+            continue
+        placed = Placed(raw, (x1, y1, x2, y2), order, matrix)
+        if parts:
+            _add_path(drawing, placed, parts)
+        elif kind in others:
+            others[kind].append(placed)
+    return drawing
+
+
+def _add_path(drawing: PageDrawing, path: Placed, parts: int) -> None:
+    """Add a path that may be a rectangle, or several lines."""
+    if parts in RECTANGLE and drawing.texts:
+        drawing.rectangles.append(path)
+    if not parts % 2:
+        drawing.lines.extend(path._replace(box=box) for box in _separate_lines(path.raw, parts, path.matrix))
+
+
+def _separate_lines(path: Any, parts: int, matrix: Matrix) -> list[Box]:
+    """The lines of a path that consists of level or upright lines alone, as where several rows are struck out."""
+    import pypdfium2.raw as pdfium
+
+    x, y = ctypes.c_float(), ctypes.c_float()
+    points, own = list[tuple[float, float]](), pdfium.FS_MATRIX()
+    for at in range(parts):
+        part = pdfium.FPDFPath_GetPathSegment(path, at)
+        kind = pdfium.FPDFPathSegment_GetType(part)
+        if kind != (pdfium.FPDF_SEGMENT_LINETO if at % 2 else pdfium.FPDF_SEGMENT_MOVETO):
+            return []
+        pdfium.FPDFPathSegment_GetPoint(part, x, y)
+        points.append((x.value, y.value))
+        if at % 2 and points[-1][0] != points[-2][0] and points[-1][1] != points[-2][1]:
+            return []
+    pdfium.FPDFPageObj_GetMatrix(path, own)
+    whole = _product((own.a, own.b, own.c, own.d, own.e, own.f), matrix)
+    return [_moved((*points[at], *points[at + 1]), whole) for at in range(0, parts, 2)]
+
+
+def box_of(each: Any, matrix: Matrix) -> Box:
+    """The box of an object, in PDF user space."""
+    import pypdfium2.raw as pdfium
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    pdfium.FPDFPageObj_GetBounds(each, *edges)
+    left, bottom, right, top = (edge.value for edge in edges)
+    return _moved((left, bottom, right, top), matrix)
+
+
+def _product(first: Matrix, then: Matrix) -> Matrix:
+    a, b, c, d, e, f = then
+    x, y = (first[0], first[2], first[4]), (first[1], first[3], first[5])
+    right, up, corner = ((a * u + c * v, b * u + d * v) for u, v in zip(x, y, strict=True))
+    return (*right, *up, corner[0] + e, corner[1] + f)
+
+
+def _moved(box: Box, matrix: Matrix) -> Box:
+    a, b, c, d, e, f = matrix
+    xs, ys = zip(*((a * x + c * y + e, b * x + d * y + f) for x in box[::2] for y in box[1::2]), strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def as_shown(boxes: Sequence[Box], shown: Floats) -> Floats:
+    """Boxes (n, 4) in points from the top left; `shown` (2, 3) maps PDF user space to these."""
+    corners = np.array([*boxes], dtype=np.float64).reshape(-1, 2, 2) @ shown[:, :2].T + shown[:, 2]
+    return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
+
+
+def clipped(each: Placed) -> Box:
+    """The box of what is shown of an object, in PDF user space, as far as paths cut it off."""
+    import pypdfium2.raw as pdfium
+
+    clip, x, y = pdfium.FPDFPageObj_GetClipPath(each.raw), ctypes.c_float(), ctypes.c_float()
+    left, bottom, right, top = each.box
+    for path in range(pdfium.FPDFClipPath_CountPaths(clip)):
+        points = list[tuple[float, float]]()
+        for at in range(pdfium.FPDFClipPath_CountPathSegments(clip, path)):
+            pdfium.FPDFPathSegment_GetPoint(pdfium.FPDFClipPath_GetPathSegment(clip, path, at), x, y)
+            points.append((x.value, y.value))
+        if points:
+            xs, ys = zip(*points, strict=True)
+            x1, y1, x2, y2 = _moved((min(xs), min(ys), max(xs), max(ys)), each.matrix)
+            left, bottom, right, top = max(left, x1), max(bottom, y1), min(right, x2), min(top, y2)
+    return left, bottom, max(left, right), max(bottom, top)
+
+
+def thickness(line: Placed) -> float:
+    """How thick a line is, in points; pdfium may add more, or nothing, to its box."""
+    import pypdfium2.raw as pdfium
+
+    if is_filled(line.raw):
+        return min(line.box[2] - line.box[0], line.box[3] - line.box[1])
+    own, width = pdfium.FS_MATRIX(), ctypes.c_float()
+    pdfium.FPDFPageObj_GetMatrix(line.raw, own)
+    pdfium.FPDFPageObj_GetStrokeWidth(line.raw, width)
+    a, b, c, d, _, _ = _product((own.a, own.b, own.c, own.d, own.e, own.f), line.matrix)
+    return width.value * math.sqrt(abs(a * d - b * c))
+
+
+def opacity(path: Any) -> int:
+    """How opaque a filled path is, from 0 to 255."""
+    import pypdfium2.raw as pdfium
+
+    colours = [ctypes.c_uint() for _ in range(4)]
+    pdfium.FPDFPageObj_GetFillColor(path, *colours)
+    return colours[3].value
+
+
+def is_filled(path: Any) -> bool:
+    """Whether a path is filled."""
+    import pypdfium2.raw as pdfium
+
+    filled, stroked = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, filled, stroked)
+    return bool(filled.value)
+
+
+def count_without_size(drawing: PageDrawing) -> int:
+    """Count the pieces of text missing from the text layer because they have no size, or are too far from the page."""
+    import pypdfium2.raw as pdfium
+
+    matrix, size, count = pdfium.FS_MATRIX(), ctypes.c_float(), 0
+    for each, box, *_ in drawing.narrow:
+        pdfium.FPDFPageObj_GetMatrix(each, matrix)
+        pdfium.FPDFTextObj_GetFontSize(each, size)
+        # Spaces have no width either, whatever their size.
+        is_wide = abs(size.value) * math.hypot(matrix.a, matrix.b) >= MIN_SIZE
+        count += not (is_wide and max(map(abs, box)) < MAX_DISTANCE)
+    return count
+
+
+def count_undecoded(drawing: PageDrawing, picture: Raster, shown: Floats) -> int:
+    """Count the images of a page that pdfium cannot decode, small ones excluded."""
+    import pypdfium2.raw as pdfium
+
+    count, images = 0, list(itertools.islice(drawing.images, MAX_IMAGES))
+    for image, (x1, y1, x2, y2) in zip(images, as_shown([each.box for each in images], shown).tolist(), strict=True):
+        if min(x2 - x1, y2 - y1) < MIN_IMAGE:
+            continue
+        cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
+        # Decoding an image again takes time, so it is only done for images where nothing is drawn.
+        if all(bool((pixels == cut[0, 0]).all()) for pixels in (cut[::STEP, ::STEP], cut)):
+            bitmap = pdfium.FPDFImageObj_GetBitmap(image.raw)
+            count += not bitmap
+            pdfium.FPDFBitmap_Destroy(bitmap)
+    return count

@@ -1,0 +1,97 @@
+"""What is drawn over the text of a PDF page: lines that strike it out, and corrections that take its place."""
+
+from pathlib import Path
+
+import pytest
+from made_files import one_page_pdf, raw_pdf, stream
+
+from quoteweave.documents.sources.pdf import open_pdf
+
+# In Helvetica of 10 points, "100" reaches from 116.7 to 133.4 points, and "80" after it, without a space, to 144.5.
+FEE = "BT /F1 10 Tf 100 600 Td (fee 100) Tj (80 now) Tj ET"
+RULED = "q {} w {} m {} l S Q"
+
+
+def read(folder: Path, content: str, *, annotations: str = "") -> tuple[list[str], tuple[str, ...]]:
+    page = f"/MediaBox [0 0 612 792] /Annots [{annotations}]"
+    with open_pdf(one_page_pdf(folder / "a.pdf", content, page=page), None) as pages:
+        raw = pages.read(0)
+        return [line.text for line in raw.lines], raw.warnings
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "116.7 602.8 16.7 0.5 re f",
+        RULED.format(0.5, "116.7 602.8", "133.4 602.8"),
+        "116.7 602.8 5.6 0.5 re f 122.3 602.8 11.1 0.5 re f",  # letter by letter
+        RULED.format(0.5, "116.7 602.8", "133.4 602.8 l 300 400 m 350 400"),  # with another one in one path
+    ],
+)
+def test_what_a_line_goes_through_is_struck_out(tmp_path: Path, line: str) -> None:
+    assert read(tmp_path, f"{FEE} {line}") == (["fee ~~100~~ 80 now"], ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        RULED.format(0.5, "116.7 598.6", "133.4 598.6"),  # below
+        RULED.format(0.5, "60 602.8", "300 602.8"),  # the grid line of a chart goes on beside its labels
+        RULED.format(0.5, "125 602.8", "140 602.8"),  # from the middle of a letter
+        RULED.format(0.5, "137 602.8", "146 602.8"),
+        RULED.format(11, "116.7 602.8", "133.4 602.8"),  # the ground of the words
+        "1 g 116.7 602.8 16.7 0.5 re f",  # nothing is seen of it
+        "300 300 9 9 re W n 116.7 602.8 16.7 0.5 re f",  # cut off
+    ],
+)
+def test_other_lines_strike_nothing_out(tmp_path: Path, line: str) -> None:
+    assert read(tmp_path, f"q {line} Q {FEE} q {line} Q") == (["fee 10080 now"], ())
+
+
+@pytest.mark.parametrize(("flags", "text"), [("", "fee ~~100~~ 80 now"), ("/F 2", "fee 10080 now")])
+def test_an_annotation_strikes_out_if_it_is_shown(tmp_path: Path, flags: str, text: str) -> None:
+    places = "/Rect [116 597 134 609] /QuadPoints [116.6 609 133.5 609 116.6 597 133.5 597]"
+    assert read(tmp_path, FEE, annotations=f"<</Type /Annot /Subtype /StrikeOut {flags} {places}>>") == ([text], ())
+
+
+OLD, NEW = "BT /F1 10 Tf 100 600 Td (fee 100 now) Tj ET", "BT 0 g /F1 10 Tf 116.7 600 Td (80) Tj ET"
+WHITE = "1 g 115 597 20 11 re f"
+LEFT_OUT = "page 1 has text that is covered and has other text in its place, which was left out: 1"
+ALL_READ = "page 1 has words over other words in the same place, all of which were read: 1"
+
+
+@pytest.mark.parametrize(
+    ("content", "texts", "warnings"),
+    [
+        (f"{OLD} {WHITE} {NEW}", ["fee 80 now"], (LEFT_OUT,)),
+        (f"{OLD} {NEW}", ["fee 100 now 80"], (ALL_READ,)),
+        (f"{WHITE} 0 g {OLD} {NEW}", ["fee 100 now 80"], (ALL_READ,)),
+        (f"{OLD} 300 300 50 50 re W n {WHITE} {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # the rectangle is cut off
+        (f"{OLD} 1 g 70 550 90 80 re f {NEW}", ["80"], (LEFT_OUT.replace(": 1", ": 3"),)),  # over the whole line
+        (f"{OLD} {WHITE}", ["fee 100 now"], ()),
+        (f"{OLD} {OLD}", ["fee 100 now"], ()),  # as bold
+        (f"{OLD} {NEW.replace('(80)', '(1000)').replace('116.7', '115')}", ["fee 100 now 1000"], (ALL_READ,)),
+    ],
+)
+def test_what_other_text_takes_the_place_of_is_left_out_or_told(
+    tmp_path: Path, content: str, texts: list[str], warnings: tuple[str, ...]
+) -> None:
+    assert read(tmp_path, content) == (texts, warnings)
+
+
+def test_words_under_a_note_are_told(tmp_path: Path) -> None:
+    note = "<</Type /Annot /Subtype /FreeText /Rect [114 596 136 610] /Contents (80) /AP <</N 7 0 R>>>>"
+    appearance = "1 g 0 0 22 14 re f BT 0 g /F1 10 Tf 2.7 4 Td (80) Tj ET"
+    form = f"<</Subtype /Form /BBox [0 0 22 14] /Resources <</Font <</F1 5 0 R>>>> /Length {len(appearance)}>>"
+    objects = [
+        "<</Type /Catalog /Pages 2 0 R>>",
+        "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+        f"<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [{note}]"
+        " /Resources <</Font <</F1 5 0 R>>>>>>",
+        stream(OLD),
+        "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
+        "null",
+        f"{form}\nstream\n{appearance}\nendstream",
+    ]
+    with open_pdf(raw_pdf(tmp_path / "a.pdf", objects), None) as pages:
+        assert pages.read(0).warnings == ("page 1 has words under notes or form fields, which were read: 1",)
