@@ -535,6 +535,19 @@ def test_words_that_may_not_be_seen_are_told(page: Path, images: ImageStore) -> 
     )
 
 
+def test_what_style_sheets_strike_out_or_do_not_show_is_marked_or_told(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<style>.a, #b {visibility: hidden} em{text-decoration: line-through} .old > b, .old i i {text-decoration: "
+        "line-through} @media print {p {opacity: 0}} .c {left: -999px} .d {opacity: 0} .d {opacity: 1}</style>"
+        "<p class=a>One.</p><p id=b>Two <em>three</em>.</p><p class=old><b>4</b> <i>5 <i>6</i></i></p><i><i>7</i></i>"
+        "<p class=c>Eight.</p><p class=d>Nine.</p><b>Ten.</b>"
+    )
+    parsed = parse_html(page, images)
+    texts = ["One.", "Two ~~three~~.", "~~4~~ 5 ~~6~~", "7", "Eight.", "Nine.", "Ten."]
+    assert [quote.text for quote in parsed.quotes] == texts
+    assert parsed.warnings == ("Words were read in spite of styles that hide them: 4.",)
+
+
 def test_what_else_than_readings_of_words_is_left_out_is_told(page: Path, images: ImageStore) -> None:
     page.write_text(
         "<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji<rt>letter</ruby> are characters.</p>"

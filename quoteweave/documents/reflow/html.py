@@ -28,7 +28,7 @@ from quoteweave.documents.reflow.html_losses import (
     writes_words,
 )
 from quoteweave.documents.reflow.html_set_apart import MATH_NAMES, SIGN_FONTS, SetApartText, display_math
-from quoteweave.documents.reflow.html_styles import PageStyles, integer, is_unseen, number_style, numbering, spans
+from quoteweave.documents.reflow.html_styles import PageStyles, integer, number_style, numbering, spans
 from quoteweave.documents.reflow.linked_images import LinkedImages, addresses_of
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
@@ -181,7 +181,7 @@ class _Reader:
         self._is_after_formula = False  # whether nothing was shown since a formula
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        is_hidden = "hidden" in attributes or self._styles.hide(tag, attributes)
+        is_hidden = self._styles.enter(tag, attributes)
         if tag in EMPTY:
             if self._dropped is None and self._pictures is not None and not is_hidden:
                 self._pictures.leave_out(tag)
@@ -207,7 +207,7 @@ class _Reader:
 
     def _start_element(self, tag: str, attributes: Mapping[str, str]) -> None:
         shown, is_inline = tag, tag in _INLINE
-        if tag in self._open or tag not in KNOWN_NAMES or (attributes and self._styles.may_change(attributes)):
+        if tag in self._open or tag not in KNOWN_NAMES or self._styles.may_change(tag, attributes):
             opened = self._opened(tag, attributes)
             shown, is_inline = opened.tag, opened.is_inline
             if "alttext" not in attributes:  # such an element is left out but for that
@@ -226,7 +226,7 @@ class _Reader:
         is_inline = shown in _INLINE or tag.startswith("mjx-") or (own != "" and own not in KNOWN_NAMES - _INLINE)
         drawn_from = len(self._text) if is_inline and attributes.get("aria-hidden") == "true" else None
         signs = "a font of other signs" if shown == "wingdings" else None
-        doubt = "styles that hide them" if is_unseen(tag, attributes) else signs
+        doubt = "styles that hide them" if self._styles.are_unseen(tag, attributes) else signs
         is_struck = shown != "s" and self._styles.strike_out(tag, attributes)
         return _Open(shown, is_inline, doubt, drawn_from, is_struck)
 
@@ -254,6 +254,7 @@ class _Reader:
             self._told = True
 
     def end(self, tag: str) -> None:
+        self._styles.leave()
         if tag in EMPTY:
             return
         if self._dropped is not None:
@@ -317,8 +318,7 @@ class _Reader:
                 self._dropped, self._dropped_depth = "math", 1
 
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if self._role is None and tag in _ROLES:
-            self._role = tag
+        self._role = self._role or (tag if tag in _ROLES else None)
         if tag in _HEADINGS or tag == "table":
             self._outline.mark_arranging()
         if tag in ("table", "figure"):

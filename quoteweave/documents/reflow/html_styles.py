@@ -3,7 +3,9 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from itertools import chain, islice
+from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.reflow.html_blocks import Numbering, NumberStyle
@@ -12,6 +14,7 @@ MAX_RULES = 1000
 """The most rules of one kind, or selectors of such, that are examined."""
 _MAX_AROUND = 10  # the most conditions around a rule
 _MAX_SELECTOR = 1_000  # characters
+_MAX_DEPTH = 100  # the most elements around another that are compared with a rule
 _DISPLAY = lazy_regex(r"(?:^|;)\s{0,9}display\s{0,9}:\s{0,9}([\w-]+)", re.IGNORECASE)
 _SIMPLE = lazy_regex(r"(?=.)[\w-]*(?:[.#][\w-]+)*")
 # Names may have signs after backslashes: ".md\\:block".
@@ -26,15 +29,29 @@ _SHOWING = lazy_regex(
 )
 _SCREEN = lazy_regex(r"\b(?:screen|all|not)\b")
 _SCRIPT_WORD = lazy_regex(r"[\w-]+")
-# What a style makes of an element without a meaning of its own, by property and value.
+# What a style makes of an element without a meaning of its own, or of any element, by property and value.
 _EFFECT = lazy_regex(
-    r"(?:^|;)\s{0,9}(text-decoration|vertical-align|display|font-family)(?:-line)?\s{0,9}:\s{0,9}([^;!]*)"
+    r"(?:^|;)\s{0,9}(text-decoration|vertical-align|display|font-family|visibility|opacity|left|top|text-indent|font-size)"
+    r"(?:-line)?\s{0,9}:\s{0,9}([^;!]*)"
 )
+STRUCK, UNSEEN = "s", "unseen"
+# Values by which nothing is seen of an element's words, at least until a script changes it.
+_UNSEEN = {
+    **{"visibility": lazy_regex("hidden|collapse"), "opacity": lazy_regex("[0.]+")},
+    **dict.fromkeys(("left", "top", "text-indent"), lazy_regex(r"-\d{3}.*")),
+    "font-size": lazy_regex("0(?:[a-z]+|%)?"),
+}
 _SHOWN_AS = {
-    **{("text-decoration", "line-through"): "s", ("vertical-align", "super"): "sup", ("vertical-align", "sub"): "sub"},
+    **{
+        ("text-decoration", "line-through"): STRUCK,
+        ("vertical-align", "super"): "sup",
+        ("vertical-align", "sub"): "sub",
+    },
     **{("font-family", font): font for font in ("symbol", "wingdings")},
     **{("display", each): "div" for each in ("block", "flex", "grid", "table", "table-row", "table-cell", "list-item")},
 }
+# What is followed up where it depends on the elements around.
+_ANYWHERE = frozenset({"text-decoration", *_UNSEEN})
 _PLAIN_NAMES = "abbr b bdi big cite code em font i ins label mark small span strong time u"
 _PLAIN = frozenset(_PLAIN_NAMES.split())
 _BY_ROLE = {
@@ -43,11 +60,6 @@ _BY_ROLE = {
 }
 _CHANGING = frozenset({"style", "role", "face", "aria-hidden"})
 _OF_TABLES = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})
-_UNSEEN = lazy_regex(
-    r"(?:^|;)\s{0,9}(?:visibility\s{0,9}:\s{0,9}(?:hidden|collapse)|opacity\s{0,9}:\s{0,9}[0.]+\s{0,9}(?:[;!]|\Z)"
-    r"|(?:left|top|text-indent)\s{0,9}:\s{0,9}-\d{3})"
-)
-_NO_SIZE = lazy_regex(r"(?:^|;)\s{0,9}font-size\s{0,9}:\s{0,9}0(?:[a-z]+|%)?\s{0,9}(?:[;!]|\Z)")
 _MAX_SPAN = 1000
 _STYLED = lazy_regex(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
 _STYLES: Mapping[str, NumberStyle] = {
@@ -90,22 +102,18 @@ def display_of(declarations: str) -> str | None:
     return next((value.lower() for value in reversed(_DISPLAY.findall(declarations))), None)
 
 
-def is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
-    """Whether an element's own style shows nothing of its words, at least until a script changes it."""
-    style = attributes.get("style", "").lower()
-    return bool(style) and (_UNSEEN.search(style) is not None or (tag in _PLAIN and _NO_SIZE.search(style) is not None))
-
-
 class PageStyles:
     """Tells what the style sheets of a page make of its elements, by their names, classes and ids.
 
     They hide those that nothing shows. What may show an element is any rule with a class, an id or a condition, even of
     an element around it, and any script, action or link of the page that names its class or id. Pages with many rules
-    hide nothing.
+    hide nothing. What strikes words out, or lets them not be seen, may also depend on the elements around.
     """
 
     def __init__(self, text: str = "") -> None:
-        self._effects = defaultdict[str, list[tuple[int, frozenset[str], dict[str, str]]]](list)
+        self._effects = defaultdict[str, list[_Effects]](list)
+        self._around: list[frozenset[str]] = []  # the names of the open elements, if they matter
+        self._last: tuple[str, Mapping[str, str], dict[str, str]] | None = None  # the effects on the last element
         self._hiding = defaultdict[str, list[frozenset[str]]](list)
         self._showing = defaultdict[str, list[frozenset[str]]](list)
         lower = text.lower()
@@ -116,9 +124,10 @@ class PageStyles:
                 self._add(selector, is_hiding=is_hiding, is_sure=is_sure)
         effects = list(islice(_effects_of_selectors(sheets), MAX_RULES + 1))
         if len(effects) <= MAX_RULES and any(any(each.values()) for _, each in effects):
-            for number, (selector, each) in enumerate(effects):
-                names = frozenset(_NAMES.findall(selector))
-                self._effects[min(names)].append((number, names, each))
+            for number, (parts, each) in enumerate(effects):
+                *around, names = (frozenset(_NAMES.findall(part)) for part in parts)
+                self._effects[min(names)].append(_Effects(number, names, tuple(around), each))
+        self._depends_on_others = any(rule.around for rules in self._effects.values() for rule in rules)
         self._named = _named_by_scripts(lower) if self._hiding else set[str]()
         for tag in self._named & self._hiding.keys():
             del self._hiding[tag]
@@ -132,7 +141,18 @@ class PageStyles:
         if is_hiding or not is_simple or len(names) > 1 or last[0] in ".#":
             (self._hiding if is_hiding else self._showing)[min(names, default="")].append(names)
 
-    def hide(self, tag: str, attributes: Mapping[str, str]) -> bool:
+    def enter(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Begin an element, and return whether it is hidden."""
+        self._last = None
+        if self._depends_on_others:
+            self._around.append(_names_of(tag, attributes))
+        return "hidden" in attributes or self._hide(tag, attributes)
+
+    def leave(self) -> None:
+        """End an element."""
+        del self._around[-1:]
+
+    def _hide(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether they, or a style of its own, hide an element other than the page, which scripts show."""
         if tag in {"html", "body"} or (tag == "dialog" and "open" not in attributes):
             return tag == "dialog"
@@ -140,15 +160,16 @@ class PageStyles:
             return display == "none"
         if not self._hiding:
             return False
-        classes, own = attributes.get("class", "").lower().split(), attributes.get("id", "").lower()
-        if not self._named.isdisjoint((own, *classes)):
+        names = _names_of(tag, attributes)
+        if not self._named.isdisjoint(name[1:] for name in names - {tag}):
             return False
-        names = {tag, f"#{own}", *(f".{each}" for each in classes)}
         return _match(self._hiding, names) and not _match(self._showing, names)
 
-    def may_change(self, attributes: Mapping[str, str]) -> bool:
+    def may_change(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether an element may be shown as another, or its words not be seen."""
-        return bool(self._effects) or not _CHANGING.isdisjoint(attributes)
+        if tag in self._effects:
+            return True
+        return bool(attributes) and (bool(self._effects) or not _CHANGING.isdisjoint(attributes))
 
     def shown_as(self, tag: str, attributes: Mapping[str, str]) -> str:
         """The element of HTML that an element is shown as: by its role or, if it has no meaning of its own, its styles.
@@ -159,22 +180,57 @@ class PageStyles:
             return role
         if tag not in _PLAIN:
             return tag
-        return next(filter(None, self._effects_on(tag, attributes).values()), tag)
+        effects = (effect for effect in self._effects_on(tag, attributes).values() if effect != UNSEEN)
+        return next(filter(None, effects), tag)
 
     def strike_out(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Whether styles strike out the words of an element."""
-        return self._effects_on(tag, attributes).get("text-decoration") == "s"
+        return self._effects_on(tag, attributes).get("text-decoration") == STRUCK
+
+    def are_unseen(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Whether styles show nothing of an element's words, at least until a script changes it."""
+        found = self._effects_on(tag, attributes)
+        # Letters of no size between the boxes of a page close up the spaces there.
+        return any(found[name] == UNSEEN and (name != "font-size" or tag in _PLAIN) for name in found)
 
     def _effects_on(self, tag: str, attributes: Mapping[str, str]) -> dict[str, str]:
+        if self._last is None or self._last[:2] != (tag, attributes):
+            self._last = tag, attributes, self._find_effects(tag, attributes)
+        return self._last[2]
+
+    def _find_effects(self, tag: str, attributes: Mapping[str, str]) -> dict[str, str]:
         style, face = attributes.get("style", ""), attributes.get("face", "")
         if not (style or face or self._effects):
             return {}
-        names = {tag, f"#{attributes.get('id', '').lower()}"}
-        names.update(f".{each}" for each in attributes.get("class", "").lower().split())
-        effects = _effects_of(f"font-family:{face};")
-        for _, _, each in sorted(rule for name in names for rule in self._effects.get(name, ()) if rule[1] <= names):
-            effects |= each
+        effects, names = _effects_of(f"font-family:{face};"), _names_of(tag, attributes)
+        for rule in sorted(rule for name in names for rule in self._effects.get(name, ())):
+            if rule.names <= names and self._is_within(rule.around):
+                effects |= rule.effects
         return effects | _effects_of(style)
+
+    def _is_within(self, around: Sequence[Set[str]]) -> bool:
+        """Whether elements with these names are around the last one, each within the one before."""
+        outer = iter(self._around[-_MAX_DEPTH:-1])
+        return all(any(names <= each for each in outer) for names in around)
+
+
+class _Effects(NamedTuple):
+    """What a rule makes of elements with these names, within others with those `around`."""
+
+    number: int
+    names: frozenset[str]
+    around: tuple[frozenset[str], ...]
+    effects: dict[str, str]
+
+
+def _names_of(tag: str, attributes: Mapping[str, str]) -> frozenset[str]:
+    """The names by which selectors choose an element: its own, its id, and its classes."""
+    return _names(tag, attributes.get("id", ""), attributes.get("class", ""))
+
+
+@lru_cache(1024)
+def _names(tag: str, own: str, classes: str) -> frozenset[str]:
+    return frozenset((tag, f"#{own.lower()}", *(f".{each}" for each in classes.lower().split())))
 
 
 def _effects_of(declarations: str) -> dict[str, str]:
@@ -182,16 +238,25 @@ def _effects_of(declarations: str) -> dict[str, str]:
     effects = dict[str, str]()
     for name, value in _EFFECT.findall(declarations.lower()):
         word = "line-through" if "line-through" in value else value.split(",")[0].strip(" '\"")
-        effects[name] = _SHOWN_AS.get((name, word), "")
+        is_unseen = name in _UNSEEN and _UNSEEN[name].fullmatch(value.strip()) is not None
+        effects[name] = UNSEEN if is_unseen else _SHOWN_AS.get((name, word), "")
     return effects
 
 
-def _effects_of_selectors(sheets: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """The simple selectors of rules without a condition that set such properties, and what these make of elements."""
+def _effects_of_selectors(sheets: Sequence[str]) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The selectors of rules without a condition that set such properties, and what these make of elements.
+
+    Each selector is simple, or has one for each of the elements within one another.
+    """
     for sheet in sheets:
-        for (*around, selectors), declarations in style_rules(sheet):
-            if not around and (effects := _effects_of(declarations)):
-                yield from ((each, effects) for each in map(str.strip, selectors.split(",")) if _SIMPLE.fullmatch(each))
+        for (*conditions, selectors), declarations in style_rules(sheet):
+            if conditions or not (effects := _effects_of(declarations)):
+                continue
+            for selector in selectors.split(","):
+                parts = selector.replace(">", " ").split()[:_MAX_AROUND]
+                own = effects if len(parts) == 1 else {n: e for n, e in effects.items() if n in _ANYWHERE}
+                if own and parts and all(map(_SIMPLE.fullmatch, parts)):
+                    yield parts, own
 
 
 def numbering(attributes: Mapping[str, str]) -> Numbering:
