@@ -434,12 +434,12 @@ def test_what_is_struck_out_stays_marked() -> None:
 def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
     html = (
         "<p>5,196<sup>1</sup> of 10<sup>6</sup>, or 10<sup>−6</sup> m<sup><b>2</b></sup>, as<sup>1, 2</sup> of the "
-        "1<sup>st</sup><sup><a href='#n'>[3]</a></sup> say. H<sub>2</sub>O, log<sub>10</sub>100"
+        "1<sup>st</sup><sup><a href='#n'>[3]</a></sup> say. H<sub>2</sub>O, log<sub>10</sub>100, 5<small>50</small>7"
         "<p>Half: <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>, <math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn>"
         "</mrow><mi>b</mi></mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><msqrt><mn>3</mn></msqrt></math> of 7."
     )
     assert said(html) == [
-        ("paragraph", "5,196¹ of 10⁶, or 10⁻⁶ m², as¹, ² of the 1st[3] say. H₂O, log₁₀100"),
+        ("paragraph", "5,196¹ of 10⁶, or 10⁻⁶ m², as¹, ² of the 1st[3] say. H₂O, log₁₀100, 5 50 7"),
         ("paragraph", "Half: 1/2, (a+1)/b=x^2√(3) of 7."),
     ]
     html = (
@@ -603,7 +603,7 @@ def test_frames_and_ticked_boxes_are_told(page: Path, images: ImageStore) -> Non
     assert parse_html(page, images).warnings == ("What these elements show was not read: 1 input.",)
 
 
-@pytest.mark.parametrize("written", ["'Note: '", "'\\201C' attr(data-name)", "counter(part) '. '"])
+@pytest.mark.parametrize("written", ["'Note: '", "' %'", "'\\201C' attr(data-name)", "counter(part) '. '"])
 def test_words_that_css_writes_are_told(written: str, page: Path, images: ImageStore) -> None:
     told = ("What these elements show was not read: 1 CSS content.",)
     body = "<p class=note>Rain.</p>"

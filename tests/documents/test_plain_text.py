@@ -126,6 +126,34 @@ def test_two_columns_are_a_list_of_terms_with_what_is_said_of_them(file: Path) -
     ]
 
 
+LEFT = """The harbour was dredged in spring by
+the crew of the town council, and
+all of its cranes were moved
+to the quay of the old town"""
+RIGHT = """The ferries kept to their own hours
+as the keepers wrote down in the log
+of each night, as they had done
+for ever"""
+
+
+def side_by_side(left: str, right: str) -> str:
+    rows = zip(left.split("\n"), right.split("\n"), strict=True)
+    return "\n".join(f"{one:40}{other}" for one, other in rows)
+
+
+def test_prose_in_two_columns_is_read_column_by_column(file: Path) -> None:
+    left, right = f"{LEFT}\nbefore it rained again.", f"{RIGHT}\nin the years of oil."
+    assert layouts(file, side_by_side(left, right)) == [("paragraph", left, None), ("paragraph", right, None)]
+    short, table = side_by_side(LEFT, RIGHT), side_by_side(left, right.replace("the", "2,019").replace("s ", " 5 "))
+    for text in (short, table, side_by_side(left.title(), right.title())):
+        assert layouts(file, text) == [("paragraph", text, None)]
+
+
+def test_what_signs_of_unicode_strike_out_is_marked(file: Path) -> None:
+    file.write_text("It costs 1\u03360\u0336 \u0336e\u0336u\u0336r\u0336o\u0336s\u0336 80.\n")
+    assert parse_text(file).quotes[0].text == "It costs ~~10 euros~~ 80."
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -169,7 +197,7 @@ def test_nothing_is_a_heading_at_the_end_or_where_all_is_in_capitals(file: Path)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00\x08\x1b")))
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00\x08\x1b\u0336")))
 def test_every_character_but_space_and_marks_below_headings_is_in_exactly_one_quote(file: Path, text: str) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + text.encode())
     joined, marks = "".join(quote.text for quote in parse_text(file).quotes), str.maketrans("", "", "=~^*#+-")

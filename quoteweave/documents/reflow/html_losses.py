@@ -36,7 +36,7 @@ _CLOSED_NAMES = (
 _WRITTEN = lazy_regex(r"(?<![\w-])(?:content|(?P<marks>list-style(?:-type)?))\s*:([^;]*)")
 _HAS_LETTERS = lazy_regex(r"[^\W_]")
 _NUMBERED = lazy_regex(r"\\[0-9a-f]{1,6}\s?", re.IGNORECASE)
-_HAS_WORDS = lazy_regex(r"""["'][^"']*[^\W_]|\b(?:attr|counters?)\(""")
+_HAS_WORDS = lazy_regex(r"""["'][^"']*(?:[^\W_]|[%‰€$£¥])|\b(?:attr|counters?)\(""")
 _PLACE = lazy_regex(r"::?(?:before|after|marker)\b")
 _CONDITION = lazy_regex(r"\[[^\]]*\]|:[\w-]+(?:\([^)]*\))?")
 _NAME = lazy_regex(r"([.#]?)([\w-]+)")
@@ -96,7 +96,7 @@ def _writing_rules(sheet: str) -> Iterator[tuple[str, ...]]:
 
 
 def writes_words(value: str) -> bool:
-    """Whether a value of CSS contains a string with words, or takes one from elsewhere."""
+    """Whether a value of CSS contains a string with words or units of numbers, or takes one from elsewhere."""
     return _HAS_WORDS.search(_NUMBERED.sub("", value)) is not None
 
 

@@ -30,6 +30,7 @@ _MATH_NAMES = (
 MATH_NAMES = frozenset(_MATH_NAMES.split())
 """The elements of formulas in MathML."""
 _STRUCK = frozenset({"del", "s", "strike"})
+_OTHER_SIZE = frozenset({"small", "big"})
 _SIGNS_OF_FONTS = {
     "symbol": str.maketrans(
         "abgdezhqiklmnxoprstufcywABGDEZHQIKLMNXOPRSTUFCYWVJjv£³¹´¸¥®¬»ºÖåò",
@@ -66,6 +67,7 @@ class SetApartText:
         if tag in _RAISED:
             self._heights.append((tag, False))
         self._struck += tag in _STRUCK
+        self._is_apart |= tag in _OTHER_SIZE and self._ends_number
         self._sign_fonts += [tag] if tag in _SIGNS_OF_FONTS else []
         if tag == "q":
             return "“"
@@ -89,6 +91,7 @@ class SetApartText:
         """End an element, and return the sign for its end."""
         if self._heights and tag == self._heights[-1][0]:
             self._heights.pop()
+        self._is_apart |= tag in _OTHER_SIZE and self._ends_number
         if tag == "math":
             self._formula.clear()
         if self._sign_fonts and tag == self._sign_fonts[-1]:

@@ -36,8 +36,8 @@ _MAX_FORMULA_LINES = 100
 _FRONT_MATTER = lazy_regex(
     r"(?:---[ \t]*\n(.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\n(.*?)^\+\+\+)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-# Of front matter, in characters; YAML takes time quadratic in the depth of brackets.
-_MAX_FRONT_MATTER, _MAX_BRACKETS, _BRACKET = 50_000, 200, lazy_regex(r"[\[{]")
+# Of front matter, in characters; YAML takes time quadratic in the depth of brackets, TOML in the dots of a name.
+_MAX_FRONT_MATTER, _MAX_BRACKETS, _BRACKET, _MAX_DOTS = 50_000, 200, lazy_regex(r"[\[{]"), 1000
 _PLAIN_VALUE = lazy_regex(r"^(\w[\w \t-]*+:[ \t]+)([^\s\"'\[{|>&*#].*?)[ \t]*$", re.MULTILINE)
 _READ_FIELDS = ("subtitle", "author", "authors", "date", "abstract", "summary", "description")
 # Beginnings of lines whose breaks are kept: labels ("**Present:** Ada"), and what CommonMark does not read: items with
@@ -77,6 +77,8 @@ def _without_front_matter(text: str) -> tuple[str, list[str], str, tuple[str, ..
     """
     matter = _FRONT_MATTER.match(text)
     if matter is None or matter.end() > _MAX_FRONT_MATTER or len(_BRACKET.findall(matter[0])) > _MAX_BRACKETS:
+        return "", [], text, ()
+    if max(line.count(".") for line in matter[0].split("\n")) > _MAX_DOTS:
         return "", [], text, ()
     fields = _fields(matter[1] or matter[2] or "", is_toml=matter[2] is not None)
     if not fields:
@@ -193,14 +195,14 @@ def _table(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
     before = len(state.tokens)
     is_table = table(state, first, last, silent)
     new_tokens, state.tokens[before:] = state.tokens[before:], []
-    cells: list[str] = []
+    cells, number = list[str](), 0  # of a row, and how many of them were seen
     for token in new_tokens:
         if token.type == "tr_open" and token.map:
-            cells = escapedSplit(re.sub(r"^\||\|$", "", _line(state, token.map[0])))
+            cells, number = escapedSplit(re.sub(r"^\||\|$", "", _line(state, token.map[0]))), 0
         elif token.type in ("td_open", "th_open"):
-            del cells[:1]
+            number += 1
         elif token.type == "tr_close":
-            for cell in cells:
+            for cell in cells[number:]:
                 state.push("td_open", "td", 1)
                 inline = state.push("inline", "", 0)
                 inline.content, inline.children, inline.map = cell.strip(), [], token.map

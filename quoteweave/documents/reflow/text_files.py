@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,13 +13,17 @@ from quoteweave.documents.reflow.encodings import decode
 from quoteweave.documents.reflow.paginate import FlowBlock, cell_text, paginate_blocks
 
 _UNSTORABLE = lazy_regex("[\x00\ud800-\udfff]")
+# Characters that are struck out one by one, by a combining line over each.
+_STRIKE = "\u0336"
+_STRUCK = lazy_regex(f"(?:[^\n{_STRIKE}]{_STRIKE})+")
 
 
 def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file with `\\n` line ends, and a warning if the encoding was guessed.
 
-    See `decode` for the encoding, which the first group of `declared` finds in text that declares one. Raises
-    DocumentError if the file cannot be read or is larger than `megabytes`.
+    See `decode` for the encoding, which the first group of `declared` finds in text that declares one. What combining
+    characters strike out is marked as in Markdown. Raises DocumentError if the file cannot be read or is larger than
+    `megabytes`.
     """
     try:
         size = path.stat().st_size
@@ -30,7 +35,13 @@ def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None 
     except OSError as error:
         raise DocumentError(f"{path.name!r} cannot be read: {error.strerror or error}") from error
     text, warnings = decode(data, declared)
-    return without_unstorable(text.replace("\r\n", "\n").replace("\r", "\n")), warnings
+    text = without_unstorable(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _STRUCK.sub(_with_marks, text) if _STRIKE in text else text, warnings
+
+
+def _with_marks(struck: re.Match[str]) -> str:
+    words = struck.group().replace(_STRIKE, "")
+    return words.replace(words.strip(), f"~~{words.strip()}~~") if words.strip() else words
 
 
 def without_unstorable(text: str) -> str:
@@ -62,6 +73,14 @@ _TWO_COLUMNS = lazy_regex(
     r"[ ]*(?!\d{1,3}[.)]?[ ])(?P<term>[^\s;{}]+(?:[ ][^\s;{}]+){0,3})[ ]{2,}(?P<said>(?![#;%]|//|/\*)\S+(?:[ ]\S+)*)"
 )
 _MIN_TERMS = 2
+# Where something begins after a gap in a line. Prose in two columns side by side has so many lines at least, and words
+# in each; these shares of lines in which the second column begins at one position, of words among what is between
+# spaces, and of lines that go on within a sentence.
+_AFTER_GAP, _PROSE_WORD = (
+    lazy_regex(r"(?<=\S  )\s*(?=\S)"),
+    lazy_regex(r"[(\"'“‘]?[^\W\d_]+(?:['’-][^\W\d_]+)*[)\"'”’.,;:!?]*"),
+)
+_MIN_LINES, _MIN_WORDS, _BEGIN_AT_ONE, _ARE_WORDS, _GO_ON = 5, 4, 0.8, 0.8, 0.4
 _BORDER, _BORDER_PART, _MIN_ROWS = lazy_regex(r"[ ]*=+(?:[ ]+=+)+[ ]*"), lazy_regex(r"=+|-+"), 3
 # Tables with more columns would take time by their columns and rows.
 _MAX_COLUMNS = 200
@@ -120,9 +139,13 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
     """A paragraph; if it has two columns, of terms and explanations, the lines before them and a list of these.
 
     A column begins at the same position on at least two lines; a line with only the second continues the one above.
+    Two columns of prose are two paragraphs.
     """
     if table := _bordered_table(paragraph) or _ruled_table(paragraph):
         yield FlowBlock(layout="table", text=table)
+        return
+    if columns := _prose_columns(paragraph):
+        yield from (FlowBlock(layout="paragraph", text=column) for column in columns)
         return
     before, items, column = list[str](), list[list[str]](), 0
     for line in paragraph.expandtabs().split("\n"):
@@ -143,6 +166,29 @@ def _body(paragraph: str) -> Iterator[FlowBlock]:
     if before:
         yield FlowBlock(layout="paragraph", text="\n".join(before))
     yield FlowBlock(layout="list", text="\n".join(map(" ".join, items)))
+
+
+def _prose_columns(paragraph: str) -> list[str]:
+    """The two columns of prose that a paragraph has side by side; none if it has one, or is a table or code."""
+    lines = paragraph.expandtabs().split("\n")
+    begin = Counter(gap.end() for line in lines for gap in _AFTER_GAP.finditer(line))
+    if len(lines) < _MIN_LINES or not begin:
+        return []
+    (at, count), *others = begin.most_common(2)
+    if count < _BEGIN_AT_ONE * len(lines) or any(2 * number > len(lines) for _, number in others):
+        return []
+    if any(line[at - 2 : at].strip() for line in lines):
+        return []
+    parts = ((line[:at], line[at:]) for line in lines)
+    columns = [list(filter(None, map(str.strip, own))) for own in zip(*parts, strict=True)]
+    return ["\n".join(column) for column in columns] if all(map(_is_prose, columns)) else []
+
+
+def _is_prose(lines: Sequence[str]) -> bool:
+    words = [word for line in lines for word in line.split()]
+    is_enough = len(lines) >= _MIN_LINES and len(words) >= _MIN_WORDS * len(lines)
+    are_words = sum(_PROSE_WORD.fullmatch(word) is not None for word in words) >= _ARE_WORDS * len(words)
+    return is_enough and are_words and sum(line[0].islower() for line in lines) >= _GO_ON * len(lines)
 
 
 def _bordered_table(paragraph: str) -> str:
