@@ -237,6 +237,8 @@ RAISED = "/F1 12 Tf 8 Ts"
         (f"(10) Tj {RAISED} (-7) Tj /F1 20 Tf 0 Ts ( or 30) Tj", "10⁻⁷ or 30"),
         (f"(cao) Tj {RAISED} (1,2) Tj", "cao¹,²"),
         ("(no) Tj /F1 12 Tf -5 Ts (2) Tj", "no2"),
+        ("(101) Tj /F1 12 Tf -3 Ts (2) Tj", "101₂"),
+        ("(log) Tj /F1 12 Tf -3 Ts (10) Tj /F1 20 Tf 0 Ts (100) Tj", "log₁₀100"),
         (f"(10) Tj {RAISED} (n) Tj /F1 20 Tf 0 Ts ( or 12.5) Tj {RAISED} (a,b) Tj", "10ⁿ or 12.5ᵃ,b"),
         (f"(on 1) Tj {RAISED} (st) Tj /F1 20 Tf 0 Ts ( of 5m 7) Tj /F1 12 Tf -5 Ts (b) Tj", "on 1st of 5m 7b"),
         ("(h7-3 in 2019, 50g) Tj", "h7-3 in 2019, 50g"),
@@ -244,7 +246,7 @@ RAISED = "/F1 12 Tf 8 Ts"
         ("/F1 12 Tf (base) Tj /F1 20 Tf (100) Tj", "base100"),
     ],
 )
-def test_raised_digits_are_superscripts(tmp_path: Path, content: str, text: str) -> None:
+def test_raised_digits_are_superscripts_and_lowered_ones_subscripts(tmp_path: Path, content: str, text: str) -> None:
     assert text_of(tmp_path, content) == text
 
 

@@ -47,6 +47,11 @@ RAISE = 0.5
 MAX_SUPERSCRIPT, MAX_BESIDE_LOW = 0.85, 1.0
 LOW_LETTERS = frozenset(map(ord, "aceimnorstuvwxz"))
 SUPERSCRIPTS = np.array([ord(digit) for digit in "⁰¹²³⁴⁵⁶⁷⁸⁹"])
+SUBSCRIPTS = np.array([ord(digit) for digit in "₀₁₂₃₄₅₆₇₈₉"])
+# The least drop of a lowered digit beside another digit, in heights of the lowered one.
+DROP = 0.2
+# How far the digits of a line are from one level at most, in heights of the tallest one.
+MAX_SPREAD = 0.6
 SUPERSCRIPT_MINUS = ord("⁻")
 SUPERSCRIPT_LETTERS = dict(
     zip(map(ord, "abcdefghijklmnoprstuvwxyz"), map(ord, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"), strict=True)
@@ -152,7 +157,10 @@ def _is_visible(hulls: Floats, page: tuple[float, float]) -> Mask:
 
 
 def _with_superscripts(codes: Ints, boxes: Floats, starts: Ints, ends: Ints) -> Ints:
-    """The code points with superscripts for raised digits: "5,196¹" must not be read as 51,961, nor "10⁶" as 106."""
+    """The code points with superscripts for raised digits: "5,196¹" must not be read as 51,961, nor "10⁶" as 106.
+
+    Digits that are lowered beside other digits are subscripts: "10₂" and "log₁₀100" are not 102 and 10,100.
+    """
     found, digits = codes.copy(), (codes >= ord("0")) & (codes <= ord("9"))
     has_digit = np.logical_or.reduceat(digits, starts) & (ends - starts > 1)
     for start, end in zip(starts[has_digit].tolist(), ends[has_digit].tolist(), strict=True):
@@ -160,6 +168,8 @@ def _with_superscripts(codes: Ints, boxes: Floats, starts: Ints, ends: Ints) -> 
             continue
         raised = start + _raised(codes[start:end], boxes[start:end], digits[start:end])
         found[raised] = SUPERSCRIPTS[codes[raised] - ord("0")]
+        lowered = start + _lowered(boxes[start:end], found[start:end] == codes[start:end], digits[start:end])
+        found[lowered] = SUBSCRIPTS[codes[lowered] - ord("0")]
         for digit in raised.tolist():
             # A minus sign of the line itself is lower than the digits of an exponent.
             is_minus = digit > start + 1 and codes[digit - 1] in HYPHENS
@@ -183,6 +193,19 @@ def _raised_letters(codes: Ints, boxes: Floats, starts: Ints) -> Ints:
     is_above = (digit[:, 3] - letter[:, 3] >= LETTER_RISE * high) & (digit[:, 1] - letter[:, 1] <= high / 2)
     is_small = letter[:, 3] - letter[:, 1] <= MAX_SUPERSCRIPT * high
     return at[is_above & is_small & (letter[:, 0] - digit[:, 2] >= -0.5 * high)]
+
+
+def _lowered(boxes: Floats, unraised: Mask, digits: Mask) -> Ints:
+    """Which characters (k) of a word are digits that are smaller than others of it, and below their line."""
+    heights, bottoms, own = boxes[:, 3] - boxes[:, 1], boxes[:, 3], digits & unraised
+    on_line = own & (heights > MAX_SUPERSCRIPT * heights[own].max(initial=0.0))
+    if not (own & ~on_line).any():
+        return np.empty(0, dtype=np.int64)
+    # In text aslant, each character is above or below the one before; some old-style numerals reach below the line.
+    is_alone = np.count_nonzero(on_line) == 1
+    spread = bottoms.max() - boxes[:, 1].min() - heights.max() if is_alone else 3 * np.ptp(bottoms[on_line])
+    lowered = own & ~on_line & (bottoms - np.median(bottoms[on_line]) >= DROP * heights)
+    return np.flatnonzero(lowered & (spread < MAX_SPREAD * heights.max()))
 
 
 def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
