@@ -198,6 +198,11 @@ def test_lines_that_are_no_markdown_of_ours_stay_lines(file: Path, images: Image
         assert said(file, images, text) == [("paragraph", text)]
 
 
+def test_stars_between_digits_are_no_emphasis(file: Path, images: ImageStore) -> None:
+    kept = "2*3*4, 2**3**4, 2***3***4 or 1*2"
+    assert said(file, images, f"{kept}, un*for*given, 5 *b* 6") == [("paragraph", f"{kept}, unforgiven, 5 b 6")]
+
+
 @pytest.mark.parametrize("mark", [">", "|", ">-", "|2"])
 def test_a_title_on_the_lines_below_is_a_title(mark: str, file: Path, images: ImageStore) -> None:
     matter = f"---\ntitle: {mark}\n  Notes on\n  rain\ntags: [a]\n---\n"
