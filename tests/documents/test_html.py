@@ -423,11 +423,14 @@ def test_what_is_struck_out_stays_marked() -> None:
     html = "<p>It costs <s>$50</s> <strong>$30</strong>, <del>not <b>now</b></del>.</p>"
     assert said(html) == [("paragraph", "It costs ~~$50~~ $30, ~~not now~~.")]
     html = "<del><p>One.<p>Two.</del><p>Three<s></s>fold.<table><tr><td><s>5</s><td>6</table>"
+    html += "<STRIKE>Four<p>Five.</p></strike>"
     assert said(html) == [
         ("paragraph", "~~One.~~"),
         ("paragraph", "~~Two.~~"),
         ("paragraph", "Threefold."),
         ("table", "~~5~~ | 6"),
+        ("paragraph", "~~Four~~"),
+        ("paragraph", "~~Five.~~"),
     ]
 
 
@@ -435,11 +438,12 @@ def test_numbers_that_are_set_apart_by_height_stay_apart() -> None:
     html = (
         "<p>5,196<sup>1</sup> of 10<sup>6</sup>, or 10<sup>−6</sup> m<sup><b>2</b></sup>, as<sup>1, 2</sup> of the "
         "1<sup>st</sup><sup><a href='#n'>[3]</a></sup> say. H<sub>2</sub>O, log<sub>10</sub>100, 5<small>50</small>7"
+        ", 1,300<a href='#n'>1</a>, 7<a id=p></a>5<a href='#n'></a>0"
         "<p>Half: <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>, <math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn>"
         "</mrow><mi>b</mi></mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><msqrt><mn>3</mn></msqrt></math> of 7."
     )
     assert said(html) == [
-        ("paragraph", "5,196¹ of 10⁶, or 10⁻⁶ m², as¹, ² of the 1st[3] say. H₂O, log₁₀100, 5 50 7"),
+        ("paragraph", "5,196¹ of 10⁶, or 10⁻⁶ m², as¹, ² of the 1st[3] say. H₂O, log₁₀100, 5 50 7, 1,300 1, 750"),
         ("paragraph", "Half: 1/2, (a+1)/b=x^2√(3) of 7."),
     ]
     html = (

@@ -27,7 +27,7 @@ from quoteweave.documents.reflow.html_losses import (
     is_missed,
     writes_words,
 )
-from quoteweave.documents.reflow.html_set_apart import MATH_NAMES, SIGN_FONTS, SetApartText, display_math
+from quoteweave.documents.reflow.html_set_apart import MATH_NAMES, SIGN_FONTS, SetApartText, display_math, with_del
 from quoteweave.documents.reflow.html_styles import PageStyles, integer, number_style, numbering, spans
 from quoteweave.documents.reflow.linked_images import LinkedImages, addresses_of
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
@@ -103,7 +103,7 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
-    encoded, styles, lengths = without_unstorable(text).encode(), PageStyles(text), list[int]()
+    encoded, styles, lengths = with_del(without_unstorable(text)), PageStyles(text), list[int]()
     if _REVERSED.search(text):
         counted = BlockCollector(name)
         _read(encoded, _Reader(counted, None, styles))
@@ -285,7 +285,7 @@ class _Reader:
             self._end_paragraph()
             self._end_block(shown)
         else:
-            self._text += filter(None, (self._set_apart.end(shown),))
+            self._text += filter(None, (self._set_apart.end("link" if tag == "a" and self._is_link else shown),))
             if tag == "a":
                 self._end_link()
         self._drawn_from = self._drawn_from if drawn_from is None else drawn_from
@@ -296,7 +296,7 @@ class _Reader:
         self._outline.close()
 
     def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._text += filter(None, (self._set_apart.start(tag),))
+        self._text += filter(None, (self._set_apart.start("link" if "href" in attributes else tag),))
         if tag == "br":
             self._text.append("\n")
         elif tag == "img":

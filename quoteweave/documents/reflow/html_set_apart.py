@@ -30,7 +30,10 @@ _MATH_NAMES = (
 MATH_NAMES = frozenset(_MATH_NAMES.split())
 """The elements of formulas in MathML."""
 _STRUCK = frozenset({"del", "s", "strike"})
-_OTHER_SIZE = frozenset({"small", "big"})
+# Elements whose digits are no part of a number before or after them.
+_APART = frozenset({"small", "big", "link"})
+# libxml2 ends these where a block begins, unlike browsers, and unlike `del`, which shows the same.
+_STRIKES = lazy_regex(r"<(/?)(?:s|strike)(?=[\s/>])", re.IGNORECASE)
 _SIGNS_OF_FONTS = {
     "symbol": str.maketrans(
         "abgdezhqiklmnxoprstufcywABGDEZHQIKLMNXOPRSTUFCYWVJjv£³¹´¸¥®¬»ºÖåò",
@@ -51,6 +54,11 @@ def display_math(text: str) -> str | None:
     return (match.group(1) or match.group(2)).strip() or None if match else None
 
 
+def with_del(html: str) -> bytes:
+    """HTML in UTF-8, with `del` in place of the other elements that strike out."""
+    return _STRIKES.sub(r"<\1del", html).encode()
+
+
 class SetApartText:
     """Follows the open elements that raise text, strike it out, or build formulas."""
 
@@ -63,11 +71,11 @@ class SetApartText:
         self._is_marked = False  # whether the text is marked as struck out so far
 
     def start(self, tag: str) -> str:
-        """Begin an element, and return the sign for its place in a formula."""
+        """Begin an element, "link" for one, and return the sign for its place in a formula."""
         if tag in _RAISED:
             self._heights.append((tag, False))
         self._struck += tag in _STRUCK
-        self._is_apart |= tag in _OTHER_SIZE and self._ends_number
+        self._is_apart |= tag in _APART and self._ends_number
         self._sign_fonts += [tag] if tag in _SIGNS_OF_FONTS else []
         if tag == "q":
             return "“"
@@ -91,7 +99,8 @@ class SetApartText:
         """End an element, and return the sign for its end."""
         if self._heights and tag == self._heights[-1][0]:
             self._heights.pop()
-        self._is_apart |= tag in _OTHER_SIZE and self._ends_number
+        if tag in _APART:  # unless it is empty
+            self._is_apart = self._ends_number and not self._is_apart
         if tag == "math":
             self._formula.clear()
         if self._sign_fonts and tag == self._sign_fonts[-1]:
