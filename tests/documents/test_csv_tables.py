@@ -37,7 +37,7 @@ def parsed(folder: Path, name: str, data: bytes) -> list[str]:
             'Ship | Cargo\nThe "May", of C:\\ports | coal',
         ),
         ("a.csv", b'Ship,Cargo\n"May" ,"coal, rye" \n', "Ship | Cargo\nMay | coal, rye"),
-        ("a.csv", b"\xef\xbb\xbfsep=;\r\nShip;Tonnes\r\nMay;3,5\r\n", "Ship | Tonnes\nMay | 3,5"),
+        ("a.csv", b"\xef\xbb\xbfSEP=;\r\nShip;Tonnes\r\nMay;3,5\r\n", "Ship | Tonnes\nMay | 3,5"),
     ],
 )
 def test_a_file_is_a_table_with_a_line_for_each_row(tmp_path: Path, name: str, data: bytes, table: str) -> None:

@@ -1,6 +1,7 @@
 """Reads tables of comma- or tab-separated values, as spreadsheets and databases write them."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, dropwhile, islice, takewhile
@@ -23,7 +24,7 @@ MAX_ABOVE = 30
 """The most rows above a table that are recognised as such."""
 _ROWS_READ = 200
 # A first line that gives Excel the delimiter.
-_STATED = lazy_regex(r"sep=(.)\n")
+_STATED = lazy_regex(r"sep=(.)\n", re.IGNORECASE)
 # Between the mark that closes a cell and the end of that.
 _BLANKS_BEHIND = lazy_regex(r'" +(?=[,;\t|\n]|$)')
 Quoting = Literal[0, 3]
