@@ -263,3 +263,46 @@ SLOW_FILES = (
     "test_error_analysis.py",
     "test_aliice.py",
 )
+
+# Files whose tests load torch or scikit-learn, most of them with transformers: six seconds of processor time. From then
+# on each test takes 0.6 ms more, twice what pytest takes for it otherwise: six times a test, pytest adds a handler to
+# each of the sixty loggers of torch that pass nothing on. So one process runs all of these.
+TORCH_FILES = frozenset(
+    {
+        "test_aliice.py",
+        "test_attribute_literature.py",
+        "test_batches.py",
+        "test_checkers.py",
+        "test_claims.py",
+        "test_contents.py",
+        "test_docs.py",
+        "test_dse.py",
+        "test_entailment.py",
+        "test_eval.py",
+        "test_eval_entailment.py",
+        "test_finetune_lora.py",
+        "test_index.py",
+        "test_judge_agreement.py",
+        "test_late_interaction.py",
+        "test_literature_attributor.py",
+        "test_loading.py",
+        "test_local_ask.py",
+        "test_local_chat.py",
+        "test_logistic.py",
+        "test_maxsim.py",
+        "test_maxsim_compression.py",
+        "test_mteb.py",
+        "test_paper_encoders.py",
+        "test_published_claims.py",
+        "test_published_rows.py",
+        "test_reader.py",
+        "test_recent_models.py",
+        "test_rerankers_local.py",
+        "test_sentence_scorer.py",
+        "test_text_encoders.py",
+        "test_text_encoders_by_path.py",
+        "test_tfidf.py",
+        "test_visual_encoders.py",
+        "test_visual_late_interaction.py",
+    }
+)

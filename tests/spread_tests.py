@@ -1,8 +1,9 @@
 """How pytest-xdist spreads this many tests over processes: as `--dist loadfile` does, but with less to do for each.
 
 A process takes files of a folder that it has begun before it begins another, so that what they import, and the fixtures
-of the session, are in fewer processes. What xdist looks up among all tests for each of them, it looks up in those at
-hand. Of the six messages about a test that passed, three are sent.
+of the session, are in fewer processes. All files that load torch count as one folder, and another process than the one
+that has begun it takes of it last. What xdist looks up among all tests for each of them, it looks up in those at hand.
+Of the six messages about a test that passed, three are sent.
 """
 
 from collections import defaultdict
@@ -11,11 +12,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from slow_files import TORCH_FILES
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 LONG = 0.5  # what `--durations` lists takes longer
+TORCH = "torch"
 
 
 class _Ids(list[str]):
@@ -48,12 +51,18 @@ class FolderScheduling(LoadFileScheduling):  # type: ignore[misc]  # as xdist ha
             del self.assigned_work[node][file]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        folders = {file: file.rpartition("/")[0] for file in self.workqueue}
+        folders = {file: _folder(file) for file in self.workqueue}
         own, anyones = self._begun[node], set().union(*self._begun.values())
-        file = min(folders, key=lambda file: (folders[file] not in own, folders[file] in anyones))
+        begun = {folder: 1 + (folder == TORCH) for folder in anyones}
+        file = min(folders, key=lambda file: (folders[file] not in own, begun.get(folders[file], 0)))
         own.add(folders[file])
         self.workqueue.move_to_end(file, last=False)
         super()._assign_work_unit(node)
+
+
+def _folder(file: str) -> str:
+    folder, _, name = file.rpartition("/")
+    return TORCH if name in TORCH_FILES else folder
 
 
 def send_less(plugins: pytest.PytestPluginManager) -> None:
