@@ -20,6 +20,8 @@ STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtre
 CODE = (".py", ".pyc", ".so")
 # Processes begin as forks of one that never had a thread. In a fork of the tests' process any lock that one of its
 # threads held, those of the allocator among them, stays locked for ever. What gRPC runs does not survive a fork either.
+# What each would import later is imported once: pymilvus imports scipy.sparse at its first search. Not pyarrow.dataset,
+# after which a fork reads no file.
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
     [
@@ -33,6 +35,11 @@ PROCESSES.set_forkserver_preload(
         "pymilvus",
         "milvus_lite.adapter.grpc.server",
         "quoteweave.index.milvus.index",
+        "filelock",
+        "psutil",
+        "PIL.Image",
+        "reportlab.pdfgen.canvas",
+        "scipy.sparse",
     ]
 )
 
