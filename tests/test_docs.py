@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import forked_programs
 import pytest
 from command_line import Quoteweave
+from command_reference import reference
 from made_collections import made_quote, put
 from made_runs import GOODS, row, told
 
 from quoteweave.attribution.agent.review import TrajectoryReview
 from quoteweave.cli.app import COMMANDS, LazyCommand
-from quoteweave.cli.reference import reference
 from quoteweave.collection.collection import Collection
 from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.pipeline.rag import StreamEvent
@@ -274,7 +274,7 @@ def test_every_command_of_the_readme_is_there_and_every_command_is_in_it() -> No
 
 def test_the_page_of_the_command_line_is_that_of_the_commands() -> None:
     page = (ROOT / "docs" / "cli.md").read_text("utf-8")
-    assert page == reference(), "write it anew: python -m quoteweave.cli.reference docs/cli.md"
+    assert page == reference(), "write it anew: python tools/command_reference.py docs/cli.md"
 
 
 def test_groups_list_commands_with_the_first_line_of_their_help() -> None:

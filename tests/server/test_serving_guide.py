@@ -10,9 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command_reference import settings_table, with_settings
 from live_server import LiveServer, Serve
 
-from quoteweave.cli.reference import settings_table, with_settings
 from quoteweave.server.app import ROUTERS
 from quoteweave.server.settings import read_server_settings
 
@@ -27,7 +27,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
     assert settings_table() in GUIDE
-    assert with_settings(GUIDE) == GUIDE, "write it anew: python -m quoteweave.cli.reference docs/serving.md"
+    assert with_settings(GUIDE) == GUIDE, "write it anew: python tools/command_reference.py docs/serving.md"
 
 
 def test_every_route_is_in_the_guide() -> None:

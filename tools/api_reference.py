@@ -1,6 +1,6 @@
 """Generates docs/api.md: the public names by subject, each with its signature and the first line of its docstring.
 
-Run it with `python -m quoteweave.cli.api_reference docs/api.md`.
+Run it with `python tools/api_reference.py docs/api.md`.
 """
 
 import ast
@@ -20,7 +20,7 @@ HEAD = """# Python: public names
 All names of `quoteweave` and `quoteweave.evaluation`, with what they take, and below a class its own methods, with
 `await` where that is needed. `help(NAME)` says more: types, fields, exceptions and an example. The guides are
 [python.md](python.md) and [evaluation.md](evaluation.md). This page is made by
-`python -m quoteweave.cli.api_reference docs/api.md`.
+`python tools/api_reference.py docs/api.md`.
 """
 # The heading for a name is that of the first of these prefixes which its module's name has.
 SUBJECTS: Mapping[str, str] = {
