@@ -47,6 +47,13 @@ def test_a_page_ranked_or_annotated_twice_counts_once() -> None:
     assert (found["gold_pages"], found["page_recall@1"], found["page_recall@3"]) == (2, 0.5, 1)
 
 
+def test_k_is_chosen_as_for_other_metrics_of_rankings() -> None:
+    example = Example(id="q", query=Query(text="?"), document="report.pdf", reference=Reference(pages=(7,)))
+    metric = PageRecall(cutoffs=(2,))
+    assert [figure.name for figure in metric.aggregates] == ["page_recall@2"]
+    assert metric.row(ranking(4, 7), example) == {"gold_pages": 1, "page_recall@2": 1}
+
+
 def test_nothing_found_is_zero() -> None:
     assert [row(ranking(), 7)[name] for name in NAMES] == [0, 0, 0, 0]
 

@@ -140,11 +140,8 @@ def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
     return {item_of(quote): quote.kind for quote in quotes if quote.layout_id is not None}
 
 
-PAGE_CUTOFFS = (1, 3, 5, 10)
-
-
 class PageRecall:
-    """`page_recall@k` = |gold pages ∩ first k pages| / |gold pages|, k in `PAGE_CUTOFFS`; means over questions.
+    """`page_recall@k` = |gold pages ∩ first k pages| / |gold pages|, for each k of `cutoffs`; means over questions.
 
     This is the page-level recall of MMDocIR (arXiv 2501.08828, Table 5). The mean over questions is what that table
     calls "micro"; its "macro" is `page_recall@k.mean_over_domains`. Some papers call a hit on any gold page recall:
@@ -155,7 +152,12 @@ class PageRecall:
     """
 
     name = "page_recall"
-    aggregates: tuple[Aggregate, ...] = tuple(mean_of(f"page_recall@{k}", by_domain=True) for k in PAGE_CUTOFFS)
+
+    def __init__(self, *, cutoffs: Sequence[int] = (1, 3, 5, 10)) -> None:
+        self._cutoffs = tuple(cutoffs)
+        self.aggregates: tuple[Aggregate, ...] = tuple(
+            mean_of(f"page_recall@{k}", by_domain=True) for k in self._cutoffs
+        )
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`gold_pages`, a count, and `page_recall@k`, 0 to 1."""
@@ -165,7 +167,7 @@ class PageRecall:
         if prediction.context is not None and not prediction.pages:  # no ranking was stored
             return {}
         ranked = [(page.document, page.page) for page in prediction.pages]
-        recalls = {f"page_recall@{k}": len(gold.intersection(ranked[:k])) / len(gold) for k in PAGE_CUTOFFS}
+        recalls = {f"page_recall@{k}": len(gold.intersection(ranked[:k])) / len(gold) for k in self._cutoffs}
         return {"gold_pages": float(len(gold)), **recalls}
 
 
