@@ -1,6 +1,8 @@
-"""Quotes, hits, contexts and examples for tests in which most of their fields play no part."""
+"""Quotes, hits, contexts and examples for tests in which most of their fields play no part; and files of JSON lines."""
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TypedDict, Unpack
 from zlib import crc32
 
@@ -66,3 +68,9 @@ def make_example(
     """A question of a dataset; without `reference`, nothing is known of its answer."""
     given = Reference() if reference is None else reference
     return Example(id=name, query=Query(text=question), context=context, document=document, reference=given)
+
+
+def write_json_lines(path: Path, rows: Iterable[object]) -> Path:
+    """Write a file with a line of JSON for each row, and return its path."""
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path

@@ -2,11 +2,11 @@
 
 import base64
 import io
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders import write_json_lines
 from PIL import Image
 
 TEXTS = {"1": "Trains run daily.", "2": "Coal came by rail."}
@@ -46,7 +46,7 @@ def locating(name: str = "q", /, **changes: object) -> dict[str, object]:
 def write(folder: Path, lines: Sequence[Mapping[str, object]], *, pictures: bool = True) -> Path:
     """The dataset's file; its pictures, each of one colour, in `folder/resources` as the authors lay them out."""
     path = folder / "data.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    write_json_lines(path, lines)
     for one in lines if pictures else ():
         place = folder / "resources" / str(one["pdf_id"]).removesuffix(".pdf") / "images"
         place.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
+from builders import write_json_lines
 
 from quoteweave.evaluation.report.runs import make_report
 from quoteweave.evaluation.report.writing import write_report
@@ -28,7 +29,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = [folder / f"{LONG}{number}.jsonl" for number in range(4)]
     for run in runs:
         rows = [{"q_id": n, "response": f"[1] {HOSTILE}", "in_tok": 9, "out_tok": 9} for n in range(4)]
-        run.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_json_lines(run, rows)
     sources = [ScoringRequest(run=run, dataset="mmdocrag-20", references=gold) for run in runs]
     return write_report(make_report(sources), folder / "out")[0]
 

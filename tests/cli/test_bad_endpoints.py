@@ -1,11 +1,11 @@
 """What commands report when an endpoint fails, and that no work is lost: real commands, real HTTP."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
@@ -108,7 +108,7 @@ def dataset(tmp_path: Path) -> Path:
     """Forty questions over one collection."""
     path = tmp_path / "questions.jsonl"
     rows = [{"id": f"q{number}", "question": f"{QUESTION} ({number})"} for number in range(40)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_json_lines(path, rows)
     return path
 
 

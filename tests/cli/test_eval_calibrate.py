@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from command_line import Outcome, Quoteweave
 from made_collections import made_quote, put
 
@@ -244,7 +245,7 @@ def test_a_risk_that_no_threshold_keeps_is_told_and_nothing_written(
     path, rows = tmp_path / "odd.jsonl", [row(number, fact) for number, fact in enumerate([*TOLD[:12], *TOLD[:12]])]
     for one in rows[12:]:
         one["gold_quotes"] = []
-    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    write_json_lines(path, rows)
     out = tmp_path / "calibration.json"
     told = calibrate(run_of(path), path, "--out", out, "--risk", 0.05)
     assert told.code == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
@@ -143,12 +144,12 @@ def test_verdicts_on_other_answers_are_left_out_and_told(ask: Ask, tmp_path: Pat
     run = tmp_path / "run.jsonl"
     rows = [json.loads(line) for line in run.read_text().splitlines()]
     rows[0]["response"] = "Something else."
-    run.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_json_lines(run, rows)
     scores = json.loads(ask("score", "--citations", kept, "--json").stdout)
     assert any("1 verdict on sentences of other answers" in note for note in scores["notes"])
     assert scores["figures"]["accuracy"]["n"] == 1
     rows[1]["response"] = "Nor this."
-    run.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_json_lines(run, rows)
     refused = ask("score", "--citations", kept)
     assert isinstance(refused.exception, DatasetError)
     assert "judges other answers" in str(refused.exception)
@@ -270,7 +271,7 @@ def test_judges_are_compared_with_each_other_and_with_people(ask: Ask, tmp_path:
     for line in lines:
         for sentence in line["sentences"]:
             sentence |= {"support": 1, "relevance": dict.fromkeys(sentence["relevance"], 1)}
-    form.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(form, lines)
     shown = ask("judges", "--citations", kept, "--against", form)
     assert shown.exit_code == 0, shown.exception
     assert "explanation.support" in shown.stdout

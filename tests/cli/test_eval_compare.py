@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from command_line import Quoteweave
 
 
@@ -10,7 +11,7 @@ from command_line import Quoteweave
 def gold(tmp_path: Path) -> Path:
     path = tmp_path / "gold.jsonl"
     lines = [{"q_id": n, "gold_quotes": ["text1", "image2"], "answer_short": "x"} for n in range(20)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(path, lines)
     return path
 
 
@@ -79,7 +80,7 @@ def own(tmp_path: Path) -> tuple[str | Path, ...]:
     """Two runs over 20 questions on two documents; arguments that compare them."""
     path = tmp_path / "questions.jsonl"
     lines = [{"id": str(n), "question": "How?", "document": f"{n % 2}.pdf", "short_answer": "yes"} for n in range(20)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(path, lines)
     runs = responses(tmp_path / "ours.jsonl", "yes"), responses(tmp_path / "theirs.jsonl", "well yes")
     return ("eval", "compare", *runs, "--dataset", "questions", "--references", path)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from made_runs import GOODS
 from typer.testing import CliRunner, Result
 
@@ -59,7 +60,7 @@ def labelled(tmp_path: Path, **kinds: list[str]) -> Path:
     path = tmp_path / "labels.jsonl"
     hashes = {name: hashlib.sha256(f"Much {name} [3], [5].".encode()).hexdigest() for name in kinds}
     lines = ({"example": name, "answer": hashes[name], "kinds": found} for name, found in kinds.items())
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(path, lines)
     return path
 
 

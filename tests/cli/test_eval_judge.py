@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import typer
+from builders import write_json_lines
 from forked_programs import ForkedProgram
 from typer.testing import CliRunner, Result
 
@@ -54,11 +55,6 @@ def scripted(**replies: Sequence[Reply]) -> Callable[[Mapping[str, Any]], Reply]
     return script
 
 
-def write(path: Path, rows: Sequence[object]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def made_example(name: str, **changed: object) -> dict[str, object]:
     """A question as MMDocRAG's files hold it, with its 12 text quotes and 8 image quotes."""
     texts = [{"type": "text", "text": f"The {name} eats leaves ({n}).", "quote_id": f"text{n}"} for n in range(1, 13)]
@@ -96,7 +92,7 @@ def judge(tmp_path: Path, run: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
     for name in ("QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
-    write(tmp_path / "data.jsonl", [made_example(name) for name in NAMES])
+    write_json_lines(tmp_path / "data.jsonl", [made_example(name) for name in NAMES])
     app = typer.Typer()
     app.command(epilog=eval_judge.JSON)(eval_judge.judge)
 
@@ -259,8 +255,8 @@ def test_what_was_judged_before_the_end_is_kept(
 
 def test_a_judge_that_cannot_be_had_stops_the_work(judge: Judge, tmp_path: Path, run: Path) -> None:
     names = [f"q{number}" for number in range(30)]
-    write(tmp_path / "data.jsonl", [made_example(name) for name in names])
-    answers = write(
+    write_json_lines(tmp_path / "data.jsonl", [made_example(name) for name in names])
+    answers = write_json_lines(
         tmp_path / "answers.jsonl", [{"q_id": n, "response": "x", "in_tok": 1, "out_tok": 1} for n in names]
     )
     with ModelServer(lambda _: Reply(status=401, text="who are you?")) as server:
@@ -272,7 +268,7 @@ def test_a_judge_that_cannot_be_had_stops_the_work(judge: Judge, tmp_path: Path,
 
 def test_answers_in_a_file_need_a_place_for_their_judgements(judge: Judge, tmp_path: Path) -> None:
     rows = [{"q_id": name, "response": "Leaves [1].", "in_tok": 9, "out_tok": 2} for name in NAMES[:2]]
-    answers = write(tmp_path / "answers.jsonl", rows)
+    answers = write_json_lines(tmp_path / "answers.jsonl", rows)
     with ModelServer(scripted()) as server:
         result = judge(server, subject=answers)
         assert isinstance(result.exception, UsageError)
@@ -286,7 +282,7 @@ def test_judgements_of_other_answers_are_neither_added_to_nor_summed_up(
     judge: Judge, tmp_path: Path, run: Path
 ) -> None:
     kept = tmp_path / "j.jsonl"
-    other = write(tmp_path / "other.jsonl", [{"q_id": name, "response": "Mice [2]."} for name in NAMES])
+    other = write_json_lines(tmp_path / "other.jsonl", [{"q_id": name, "response": "Mice [2]."} for name in NAMES])
     with open_run(tmp_path / "b", RunRecord(configuration={})):
         pass
     with ModelServer(scripted()) as server:
@@ -307,8 +303,8 @@ def test_judgements_of_other_answers_are_neither_added_to_nor_summed_up(
 def test_answers_over_more_quotes_than_the_setting_has_are_not_judged(judge: Judge, tmp_path: Path) -> None:
     names = [f"q{at}" for at in range(24)]
     gold = [{"q_id": name, "gold_quotes": ["text1"], "question": "Why?", "answer_short": "So."} for name in names]
-    write(tmp_path / "data.jsonl", gold)
-    answers = write(tmp_path / "a.jsonl", [{"q_id": name, "response": "So [12] [13]."} for name in names])
+    write_json_lines(tmp_path / "data.jsonl", gold)
+    answers = write_json_lines(tmp_path / "a.jsonl", [{"q_id": name, "response": "So [12] [13]."} for name in names])
     with ModelServer(scripted()) as server:
         result = judge(server, "--out", tmp_path / "j.jsonl", subject=answers)
     assert isinstance(result.exception, DatasetError)
@@ -334,7 +330,7 @@ def test_agreement_with_people_is_told(judge: Judge, tmp_path: Path) -> None:
         {"q_id": name, "response": dict.fromkeys(ASPECTS.values(), score)}
         for name, score in zip(NAMES[:3], (5, 4, 1), strict=True)
     ]
-    human = write(tmp_path / "people.jsonl", people)
+    human = write_json_lines(tmp_path / "people.jsonl", people)
     with ModelServer(scripted(cat=[Reply(text=said(1))])) as server:
         value = found(judge(server, "--json", "--human", human))["agreement"]
         shown = judge(server, "--human", human)
@@ -351,12 +347,12 @@ def test_agreement_with_people_is_told(judge: Judge, tmp_path: Path) -> None:
 def test_wrong_use_is_refused_before_anything_is_sent(judge: Judge, tmp_path: Path, run: Path) -> None:
     assert isinstance(judge(None).exception, UsageError)
     with ModelServer(scripted()) as server:
-        write(tmp_path / "data.jsonl", [made_example(name, question="") for name in NAMES])
+        write_json_lines(tmp_path / "data.jsonl", [made_example(name, question="") for name in NAMES])
         result = judge(server)
         assert isinstance(result.exception, DatasetError)
         assert "have no text" in str(result.exception)
-        failed = write(tmp_path / "failed.jsonl", [{"q_id": "ant", "response": "", "error": "timed out"}])
-        write(tmp_path / "data.jsonl", [made_example(name) for name in NAMES])
+        failed = write_json_lines(tmp_path / "failed.jsonl", [{"q_id": "ant", "response": "", "error": "timed out"}])
+        write_json_lines(tmp_path / "data.jsonl", [made_example(name) for name in NAMES])
         result = judge(server, "--out", tmp_path / "j.jsonl", subject=failed)
         assert isinstance(result.exception, DatasetError)
         assert "1 prediction, all errors" in str(result.exception)

@@ -1,10 +1,10 @@
 """`quoteweave eval pairs` and `quoteweave eval statistics`."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from command_line import Quoteweave
 from made_collections import make_collection
 
@@ -14,12 +14,12 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     monkeypatch.setenv("COLUMNS", "100")
     gold = tmp_path / "gold.jsonl"
     lines = [{"q_id": n, "gold_quotes": ["text1", "image2"], "answer_short": "x"} for n in range(20)]
-    gold.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(gold, lines)
     runs = []
     for name, said, tokens in (("base", "Yes [1] [3].", 100), ("tuned", "Yes [1]. ![it](image2)", 50)):
         runs.append(tmp_path / f"{name}.jsonl")
         rows = [{"q_id": n, "response": said, "in_tok": 10, "out_tok": tokens} for n in range(20)]
-        runs[-1].write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_json_lines(runs[-1], rows)
     return [*runs, "--dataset", "mmdocrag-20", "--references", gold]
 
 

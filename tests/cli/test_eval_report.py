@@ -1,11 +1,12 @@
 """`quoteweave eval report`: from files of answers to a folder with a page, Markdown, plots and tables."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
+from builders import write_json_lines
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.eval.report import JSON, report
@@ -19,16 +20,11 @@ SAID = {"one": {"a": "[1] ![x](image1)", "b": "[2]"}, "two": {"a": "[1]", "b": "
 Report = Callable[..., Result]
 
 
-def write(path: Path, rows: Sequence[object]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Report:
-    write(tmp_path / "gold.jsonl", [{"q_id": name, "gold_quotes": quotes} for name, quotes in GOLD.items()])
+    write_json_lines(tmp_path / "gold.jsonl", [{"q_id": name, "gold_quotes": quotes} for name, quotes in GOLD.items()])
     for name, said in SAID.items():
-        write(tmp_path / f"{name}.jsonl", [{"q_id": each, "response": text} for each, text in said.items()])
+        write_json_lines(tmp_path / f"{name}.jsonl", [{"q_id": each, "response": text} for each, text in said.items()])
     app = typer.Typer()
     app.command(epilog=JSON)(report)
 

@@ -2,13 +2,14 @@
 
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from builders import write_json_lines
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.eval.score import JSON
@@ -40,19 +41,14 @@ ANSWERS: list[dict[str, Any]] = [
 ]
 
 
-def write(path: Path, rows: Sequence[object]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
     gold = [{"q_id": name, "gold_quotes": quotes, "answer_short": ""} for name, quotes in GOLD.items()]
     judged = [{"q_id": name, "response": JUDGED if name != 1 else {" Fluency": 5}} for name in GOLD]
     return {
-        "run": write(tmp_path / "answers.jsonl", ANSWERS),
-        "references": write(tmp_path / "gold.jsonl", gold),
-        "judgements": write(tmp_path / "judge.jsonl", judged),
+        "run": write_json_lines(tmp_path / "answers.jsonl", ANSWERS),
+        "references": write_json_lines(tmp_path / "gold.jsonl", gold),
+        "judgements": write_json_lines(tmp_path / "judge.jsonl", judged),
     }
 
 
@@ -141,7 +137,7 @@ def test_without_judgements_there_are_no_judge_figures(score: Score) -> None:
 
 
 def test_a_run_of_some_questions_is_scored_only_when_asked(score: Score, files: dict[str, Path]) -> None:
-    write(files["run"], ANSWERS[:2])
+    write_json_lines(files["run"], ANSWERS[:2])
     assert isinstance(score("--json").exception, QuoteweaveError)
     found = json.loads(score("--json", "--partial").stdout)
     assert (found["questions"], found["missing"]) == (2, 1)
@@ -176,7 +172,7 @@ def test_a_run_of_two_scopes_is_scored_by_one_of_them(score: Score, files: dict[
 
 
 def test_judgements_of_other_questions_are_refused(score: Score, files: dict[str, Path]) -> None:
-    write(files["judgements"], [{"q_id": 77, "response": JUDGED}])
+    write_json_lines(files["judgements"], [{"q_id": 77, "response": JUDGED}])
     error = score("--json").exception
     assert isinstance(error, QuoteweaveError)
     assert "'77'" in str(error)
@@ -216,10 +212,12 @@ def first_lines(published: Path, path: Path) -> Path:
 
 def test_breakdowns_without_a_figure_to_show_are_not_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    run = write(tmp_path / "own.jsonl", [{"question": "What?", "id": "q", "domain": "News", "answer": "grain"}])
+    run = write_json_lines(
+        tmp_path / "own.jsonl", [{"question": "What?", "id": "q", "domain": "News", "answer": "grain"}]
+    )
     app = typer.Typer()
     app.command(epilog=JSON)(command)
-    answers = write(tmp_path / "answers.jsonl", [{"q_id": "q", "response": "much grain"}])
+    answers = write_json_lines(tmp_path / "answers.jsonl", [{"q_id": "q", "response": "much grain"}])
     arguments = [str(part) for part in (answers, "--dataset", "questions", "--references", run)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, (result.output, result.exception)

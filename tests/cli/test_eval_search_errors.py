@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
@@ -78,7 +79,7 @@ def test_wrong_papers_alone_are_looked_through_and_compared_with_people(table: P
         {"example": name, "answer": answer_hash(prediction), "kinds": kinds}
         for (name, kinds), prediction in zip(said, WRONG, strict=True)
     ]
-    people.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(people, lines)
     with ModelServer(script) as server:
         asked = ["--model", "j", "--base-url", server.base_url, "--labels", people, "--json"]
         result = errors(table, *asked)

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from command_line import Quoteweave
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,7 +56,7 @@ def numbers(text: str) -> Counter[str]:
 def comparing(tmp_path: Path) -> list[object]:
     gold, runs = tmp_path / "gold.jsonl", [tmp_path / "good.jsonl", tmp_path / "bad.jsonl"]
     lines = [{"q_id": n, "gold_quotes": ["text1", "image2"], "answer_short": "x"} for n in range(20)]
-    gold.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(gold, lines)
     for run, said in zip(runs, ("Yes [1]. ![it](image2)", "Yes [1] [3]."), strict=True):
         run.write_text("".join(json.dumps({"q_id": n, "response": said}) + "\n" for n in range(20)))
     return [*runs, "--dataset", "mmdocrag-20", "--references", gold]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from forked_programs import ForkedProgram
 from made_runs import GOODS, RunIt, asking, row, score, timeless, told, value
 from typer.testing import CliRunner
@@ -236,7 +237,7 @@ def test_quotes_are_cut_to_the_window_and_counted(run_it: RunIt, dataset: Path, 
     rows = [json.loads(line) for line in dataset.read_text().splitlines()]
     for one in rows:
         one["text_quotes"][7]["text"] = "barley " * 5000
-    dataset.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    write_json_lines(dataset, rows)
     with ModelServer(told) as server:
         config = 'model = "scripted"\nquotes = "dataset"\nwindow = 4000\n'
         (outcome,) = value(run_it(config, "--json", url=server.base_url))

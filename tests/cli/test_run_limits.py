@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from made_runs import RunIt, row, told, value
 
 from quoteweave.core.answers import Usage
@@ -137,7 +138,7 @@ def test_pictures_of_names_that_no_file_can_have_are_missing_before_anything_is_
     rows = [json.loads(line) for line in dataset.read_text().splitlines()]
     for one in rows:
         one["img_quotes"][0]["img_path"] = "a\0b.jpg"
-    dataset.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    write_json_lines(dataset, rows)
     with ModelServer(told) as server:
         result = run_it(OWN + "images = true\n", "--image-folder", tmp_path, url=server.base_url)
     assert isinstance(result.exception, DatasetError)
@@ -151,7 +152,7 @@ def test_questions_that_are_too_long_do_not_keep_the_others_waiting(
     rows = [{**row("coal"), "q_id": f"long{n}"} for n in range(12)] + [
         {**row("tin"), "q_id": f"ok{n}"} for n in range(3)
     ]
-    dataset.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    write_json_lines(dataset, rows)
 
     def short(request: Mapping[str, Any]) -> Reply:
         long = "much coal was" in str(request["messages"])

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
@@ -65,7 +66,7 @@ def test_answers_are_written_without_passages_and_cited_by_the_questions_own(
 def test_saved_answers_lose_their_marks_and_are_cited_anew(asked: Path) -> None:
     saved = asked.parent / "saved.jsonl"
     lines = [{"q_id": "a", "response": "In 1839 twelve ships[1] sailed to Lima [3]."}, {"q_id": "b", "response": "?"}]
-    saved.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    write_json_lines(saved, lines)
     result = run(asked, "--preset", "alce-post-hoc-checked", "--answers", saved)
     assert result.exit_code == 0, result.output
     assert "2 questions to answer with saved answers" in result.stderr

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from command_line import Quoteweave
 from made_collections import made_quote, put
 
@@ -50,7 +51,7 @@ def test_gold_that_nothing_could_find_is_told_with_the_scores(quoteweave: Quotew
         put(writer, tmp_path, "port.pdf", [made_quote("The port has 14 deep quays.")])
     lines = [json.loads(asked([10, 10, 200, 40])), {**json.loads(asked([10, 10, 200, 40])), "doc_name": "gone.pdf"}]
     lines[0]["questions"][0]["page_id"] = [77]
-    (tmp_path / "annotations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(tmp_path / "annotations.jsonl", lines)
     of = ("--dataset", "mmdocir", "--references", tmp_path)
     ran = quoteweave("eval", "retrieval", *of, "-c", tmp_path / "c", "--run", tmp_path / "run")
     assert (ran.code, "gone.pdf: not in the collection" in " ".join(ran.err.split())) == (1, True)

@@ -1,12 +1,12 @@
 """Passwords of addresses stand in no file and no output, and questions that are too long are refused with a reason."""
 
-import json
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 
@@ -34,7 +34,7 @@ def port(tmp_path: Path) -> Path:
 def questions(tmp_path: Path) -> Path:
     path = tmp_path / "questions.jsonl"
     asked = [{"id": "short", "question": QUESTION}, {"id": "long", "question": "grain " * 2_000_000}]
-    path.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    write_json_lines(path, asked)
     return path
 
 
@@ -134,7 +134,7 @@ def test_nor_is_one_asked_from_python(port: Path) -> None:
 def test_an_empty_question_of_a_run_fails_alone(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
     questions, config, out = tmp_path / "questions.jsonl", tmp_path / "config.toml", tmp_path / "run"
     asked = [{"id": "asked", "question": QUESTION}, {"id": "empty", "question": " "}]
-    questions.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    write_json_lines(questions, asked)
     config.write_text('within = "collection"\n')
     given = ("--dataset", "questions", "--references", questions, "--config", config, "--out", out, "-c", port)
     got = quoteweave("run", *given)

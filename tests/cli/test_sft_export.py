@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
@@ -27,7 +28,7 @@ def question(number: int, answer: str | None = "Twelve [3]. ![ships](image2)") -
 @pytest.fixture
 def export(tmp_path: Path) -> Export:
     questions = [*(question(number) for number in range(20)), question(20, None), question(21, "Twelve [11].")]
-    (tmp_path / "dev_15.jsonl").write_text("".join(json.dumps(line) + "\n" for line in questions))
+    write_json_lines(tmp_path / "dev_15.jsonl", questions)
     (tmp_path / "pictures" / "images").mkdir(parents=True)
     for number in range(1, 6):
         (tmp_path / "pictures" / "images" / f"{number}.png").write_bytes(b"a picture")

@@ -1,12 +1,12 @@
 """A table of papers: each is a document of its title and abstract, with what else is said of it as metadata."""
 
 import gzip
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 
 from quoteweave import Collection, attribute
 from quoteweave.core.errors import DatasetError
@@ -25,7 +25,7 @@ CRANES: Mapping[str, Any] = {"id": "W2", "title": "Cranes", "abstract": None}
 
 
 def table(path: Path, *rows: Mapping[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    write_json_lines(path, rows)
     return path
 
 

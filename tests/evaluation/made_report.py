@@ -1,10 +1,11 @@
 """Runs for reports: three questions in the form of MMDocRAG, and answers whose figures can be counted by hand."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+
+from builders import write_json_lines
 
 from quoteweave.evaluation.report.runs import Report, make_report
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
@@ -20,17 +21,12 @@ KINDS = ("domain", "question_type", "evidence_modality_type")
 VOID = {"meta", "link", "br", "img"}
 
 
-def write(path: Path, rows: Sequence[object]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def questions(folder: Path, *, plain: bool = False) -> Path:
     """The dataset's file, with all candidate quotes; `plain` without kinds of questions, each of which is a plot."""
     rows = [_question(name) for name in GOLD]
     if plain:
         rows = [{key: value for key, value in row.items() if key not in KINDS} for row in rows]
-    return write(folder / "evaluation_20.jsonl", rows)
+    return write_json_lines(folder / "evaluation_20.jsonl", rows)
 
 
 def _question(name: str) -> dict[str, object]:
@@ -59,11 +55,13 @@ def answers(path: Path, said: Mapping[str, str | None], *, tokens: int = 100) ->
     for name, response in said.items():
         row: dict[str, object] = {"q_id": name, "response": response or "", "in_tok": 1000, "out_tok": tokens}
         rows.append(row if response is not None else {**row, "error": f"timed out {HOSTILE}"})
-    return write(path, rows)
+    return write_json_lines(path, rows)
 
 
 def judgements(path: Path, scores: Mapping[str, int]) -> Path:
-    return write(path, [{"q_id": name, "response": dict.fromkeys(JUDGED, score)} for name, score in scores.items()])
+    return write_json_lines(
+        path, [{"q_id": name, "response": dict.fromkeys(JUDGED, score)} for name, score in scores.items()]
+    )
 
 
 def gathered(

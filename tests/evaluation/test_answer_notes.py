@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from made_report import JUDGED, write
+from builders import write_json_lines
+from made_report import JUDGED
 
 from quoteweave.core.answers import Answer, AnswerStatus
 from quoteweave.core.errors import UsageError
@@ -28,7 +29,7 @@ def scored(
 ) -> Scores:
     """The scores of these responses, each with the status of its answer, None where no answer was kept."""
     rows = [{"q_id": n, "gold_quotes": ["text1"], "answer_short": gold} for n in range(len(said))]
-    (folder / "gold.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_json_lines(folder / "gold.jsonl", rows)
     with open_run(folder / "run", RunRecord(configuration={})) as run:
         for number, (response, status) in enumerate(said):
             answer = None if status is None else _answer(response, status)
@@ -119,10 +120,10 @@ def test_judgements_of_other_answers_are_noted(every: int, noted: bool, tmp_path
     said = [{"q_id": n, "response": "grain [1]" if n % 3 == 0 else "grain [2]"} for n in range(300)]
     judged = [{"q_id": n, "response": dict.fromkeys(JUDGED, 2 if n % every else 5)} for n in range(300)]
     request = ScoringRequest(
-        run=write(tmp_path / "run.jsonl", said),
+        run=write_json_lines(tmp_path / "run.jsonl", said),
         dataset="mmdocrag-20",
-        references=write(tmp_path / "gold.jsonl", rows),
-        judgements=write(tmp_path / "judged.jsonl", judged),
+        references=write_json_lines(tmp_path / "gold.jsonl", rows),
+        judgements=write_json_lines(tmp_path / "judged.jsonl", judged),
         by=(),
     )
     notes = score(request, intervals=None).scores.notes
@@ -132,8 +133,8 @@ def test_judgements_of_other_answers_are_noted(every: int, noted: bool, tmp_path
 def test_answers_without_a_judgement_are_counted(tmp_path: Path) -> None:
     # A judge that was stopped leaves them, and so does a file that was cut short.
     gold, run = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
-    write(gold, [{"q_id": n, "gold_quotes": ["text1"], "answer_short": "grain"} for n in range(3)])
-    write(run, [{"q_id": n, "response": "grain [1]"} for n in range(3)])
+    write_json_lines(gold, [{"q_id": n, "gold_quotes": ["text1"], "answer_short": "grain"} for n in range(3)])
+    write_json_lines(run, [{"q_id": n, "response": "grain [1]"} for n in range(3)])
     judged = tmp_path / "judged.jsonl"
     with open_for_append(judged) as append:
         for n in range(3):
@@ -147,8 +148,8 @@ def test_answers_without_a_judgement_are_counted(tmp_path: Path) -> None:
 
 
 def test_no_metric_and_no_run_are_told_plainly(tmp_path: Path) -> None:
-    gold = write(tmp_path / "gold.jsonl", [{"q_id": 0, "gold_quotes": ["text1"], "answer_short": "x"}])
-    run = write(tmp_path / "run.jsonl", [{"q_id": 0, "response": "x"}])
+    gold = write_json_lines(tmp_path / "gold.jsonl", [{"q_id": 0, "gold_quotes": ["text1"], "answer_short": "x"}])
+    run = write_json_lines(tmp_path / "run.jsonl", [{"q_id": 0, "response": "x"}])
     with pytest.raises(UsageError, match="there is no metric 'luck'; there are: rankings, "):
         score(ScoringRequest(run=run, dataset="mmdocrag-20", references=gold, metrics=("luck",)))
     assert compare([]) == ()

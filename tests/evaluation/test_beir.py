@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.datasets import load_dataset
@@ -21,7 +22,7 @@ QUERIES = [
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
     (tmp_path / "qrels").mkdir()
-    (tmp_path / "queries.jsonl").write_text("".join(f"{json.dumps(query)}\n" for query in QUERIES))
+    write_json_lines(tmp_path / "queries.jsonl", QUERIES)
     (tmp_path / "qrels" / "test.tsv").write_text(f"{HEADER}2\td 9\t2\n2\td8\t0\nq1\td9\t1\n")
     return tmp_path
 

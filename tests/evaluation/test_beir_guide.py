@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from builders import write_json_lines
 from typer.testing import CliRunner
 
 from quoteweave.cli.eval.export import export
@@ -30,7 +31,7 @@ def test_a_corpus_is_searched_exported_and_scored(tmp_path: Path, monkeypatch: p
     corpus = [{"_id": name, "title": title, "text": text} for name, (title, text) in PASSAGES.items()]
     queries = [{"_id": "q1", "text": "How many ships sailed?"}, {"_id": "q2", "text": "Where does it rain?"}]
     for name, rows in (("corpus", corpus), ("queries", queries)):
-        (tmp_path / "scifact" / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        write_json_lines(tmp_path / "scifact" / f"{name}.jsonl", rows)
     qrels = "query-id\tcorpus-id\tscore\nq1\td2\t1\nq2\td1\t1\n"
     (tmp_path / "scifact" / "qrels" / "test.tsv").write_text(qrels)
 

@@ -1,10 +1,10 @@
 """Kinds of error: counted by hand, compared with people's labels as scikit-learn does, read with their faults."""
 
 import hashlib
-import json
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from made_selection import answered, example
 
 from quoteweave.core.errors import DatasetError, UsageError
@@ -63,7 +63,7 @@ HASH = hashlib.sha256(b"Said.").hexdigest()
 
 def labels(folder: Path, *lines: object) -> Path:
     path = folder / "labels.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    write_json_lines(path, lines)
     return path
 
 

@@ -1,9 +1,9 @@
 """Judgements are read as they were published, and counted by either convention."""
 
-import json
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 from made_selection import answered, example
 
 from quoteweave.core.errors import DatasetError
@@ -22,7 +22,7 @@ WHOLE = {
 
 def write(folder: Path, *lines: object) -> Path:
     path = folder / "judge.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    write_json_lines(path, lines)
     return path
 
 

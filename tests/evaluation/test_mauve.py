@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
@@ -89,7 +90,7 @@ def test_the_command(library: list[dict[str, Any]], tmp_path: Path) -> None:
     rows = [{"question": "What?", "sample_id": name, "docs": [], "answer": "Ships."} for name in "ab"]
     (tmp_path / "asked.json").write_text(json.dumps(rows))
     said = [{"q_id": "a", "response": "Ships [1]."}, {"q_id": "b", "error": "timed out"}]
-    (tmp_path / "run.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in said))
+    write_json_lines(tmp_path / "run.jsonl", said)
     named = ["eval", "mauve", tmp_path / "run.jsonl", "--dataset", "alce", "--references", tmp_path / "asked.json"]
     result = CliRunner().invoke(app, [str(part) for part in named])
     assert (result.exit_code, result.stdout) == (0, "mauve 0.7500, of 1 answer by gpt2-large\n")

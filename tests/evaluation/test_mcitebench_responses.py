@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.datasets import load_dataset
@@ -42,7 +43,7 @@ def test_a_file_of_responses_is_its_own_references(research_data: Path, tmp_path
     responses = ["By Table 2 it is [1].", "As Figure 1(b) shows.", "B"]
     path = tmp_path / "model.jsonl"
     answered = ({**json.loads(line), "response": said} for line, said in zip(lines, responses, strict=True))
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in answered), "utf-8")
+    write_json_lines(path, answered)
     examples = load_dataset("mcitebench", path)
     assert examples == load_dataset("mcitebench", research_data / "mcitebench" / "data_example.jsonl")
     metric = SourceSelection("own")

@@ -1,8 +1,8 @@
 import gzip
-import json
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import GoldLayout
@@ -36,7 +36,7 @@ def question(**changes: object) -> dict[str, object]:
 
 
 def written(path: Path, *lines: dict[str, object]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    write_json_lines(path, lines)
     return path
 
 

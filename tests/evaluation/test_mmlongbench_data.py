@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.calibration import answerable
@@ -25,7 +26,7 @@ NEVER = LINE | {"question": "Who dug it?", "answer": "Not answerable", "evidence
 
 
 def write(path: Path, *lines: object) -> Path:
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    write_json_lines(path, lines)
     return path
 
 

@@ -1,12 +1,12 @@
 """The public names of quoteweave.evaluation: listed alike, each with an example that runs, and the guide's example."""
 
 import doctest
-import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from builders import write_json_lines
 
 from quoteweave import evaluation
 
@@ -23,7 +23,7 @@ def saved_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder has gold and two runs of four questions."""
 
     def write(name: str, rows: list[dict[str, object]]) -> None:
-        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+        write_json_lines(tmp_path / f"{name}.jsonl", rows)
 
     write("gold", [{"q_id": n, "gold_quotes": ["text1"], "answer_short": "grain"} for n in range(4)])
     for name, cited in RESPONSES.items():

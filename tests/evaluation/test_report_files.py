@@ -9,7 +9,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from made_report import GOLD, GOOD, HOSTILE, POOR, Html, gathered, questions, write
+from builders import write_json_lines
+from made_report import GOLD, GOOD, HOSTILE, POOR, Html, gathered, questions
 from PIL import Image
 
 from quoteweave.core.answers import Context
@@ -192,7 +193,9 @@ def test_one_run_without_quotes_or_intervals_is_a_whole_report_and_the_same_each
 def test_a_run_that_only_retrieved_is_shown_by_its_ranking(tmp_path: Path) -> None:
     ranked = [{"example": name, "items": {"text1": 1.0, "text2": 0.5}} for name in GOLD]
     source = ScoringRequest(
-        run=write(tmp_path / "bm25.jsonl", ranked), dataset="mmdocrag-20", references=questions(tmp_path, plain=True)
+        run=write_json_lines(tmp_path / "bm25.jsonl", ranked),
+        dataset="mmdocrag-20",
+        references=questions(tmp_path, plain=True),
     )
     report = make_report([source])
     text = "".join(Html(write_report(report, tmp_path / "out")[0].read_text("utf-8")).text)
@@ -209,7 +212,9 @@ def test_answers_that_took_no_tokens_are_plotted_without_a_word_of_matplotlib(
     usage = {"input_tokens": 0, "output_tokens": 0}
     answered = [{"example": name, "response": "[1]", "usage": usage} for name in GOLD]
     source = ScoringRequest(
-        run=write(tmp_path / "run.jsonl", answered), dataset="mmdocrag-20", references=questions(tmp_path, plain=True)
+        run=write_json_lines(tmp_path / "run.jsonl", answered),
+        dataset="mmdocrag-20",
+        references=questions(tmp_path, plain=True),
     )
     report = make_report([source])
     assert tokens_plot(report) is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_context, make_example, make_quote
+from builders import make_context, make_example, make_quote, write_json_lines
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
@@ -127,7 +127,7 @@ LATER = {"metadata": METADATA, "references": ["a", "b"], "answer": [{"text": "Sh
 
 def read(folder: Path, *rows: object) -> list[Prediction]:
     path = folder / "rag.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_json_lines(path, rows)
     return load_predictions(path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_json_lines
 from tiny_chat import TEMPLATE, byte_tokenizer, make_chat, make_seeing_chat
 from typer.testing import CliRunner
 
@@ -59,7 +60,7 @@ def dataset(tmp_path: Path) -> Path:
         for number in range(2)
     )
     file = tmp_path / "dev_15.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(file, lines)
     return file
 
 
