@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import struct
 import threading
 import zlib
 from collections import Counter
@@ -10,6 +9,7 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from hostile_files import png
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -45,12 +45,7 @@ def file(width: int, height: int, form: str = "PNG", mode: str = "RGB", **option
 
 def header_alone(width: int, height: int) -> bytes:
     """A PNG that says it is so large, and has nothing of it."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    size = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    return png(width, height, zlib.compress(b""))
 
 
 def opened(url: str) -> Image.Image:

@@ -29,12 +29,7 @@ PHI3 = catalogue()["dse-docmatix"]
 QUESTIONS = ("how much grain was landed", "", "港はどこですか", "which of the quarters had the largest share of timber")
 
 
-def noise(width: int, height: int) -> Image.Image:
-    pixels = np.random.default_rng(width).integers(0, 256, (height, width, 3), dtype=np.uint8)
-    return Image.fromarray(pixels)
-
-
-PICTURES = tuple(noise(*size) for size in [(1, 1), (900, 3), (56, 56), (90, 61), (40, 200), (224, 168)])
+PICTURES = tuple(tiny.noise(*size) for size in [(1, 1), (900, 3), (56, 56), (90, 61), (40, 200), (224, 168)])
 
 
 @pytest.fixture(scope="module")

@@ -28,12 +28,7 @@ TEXTS = ["what is the revenue of the ship?", "grain", "", "the ship is in the ha
 MODERN = ("gte-moderncolbert", "lateon", "mxbai-edge-colbert-17m", "mxbai-edge-colbert-32m")
 
 
-def noise(width: int, height: int) -> Image.Image:
-    pixels = np.random.default_rng(width).integers(0, 256, (height, width, 3), dtype=np.uint8)
-    return Image.fromarray(pixels)
-
-
-PICTURES = [noise(*size) for size in ((30, 30), (100, 60), (3, 300), (64, 64))]
+PICTURES = [tiny_visual.noise(*size) for size in ((30, 30), (100, 60), (3, 300), (64, 64))]
 
 
 def close(found: Sequence[Any], expected: Sequence[Any]) -> None:

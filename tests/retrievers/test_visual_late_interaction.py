@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 import tiny_checkpoints
 import tiny_visual_late_interaction as tiny
-from PIL import Image
-from tiny_visual_checkpoints import needs_engine
+from tiny_visual_checkpoints import needs_engine, noise
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import Encoder
@@ -28,11 +27,6 @@ TRUSTING = CPU.model_copy(update={"trust_remote_code": True})
 ROWS = {"like_transformers_own": None, "colqwen3": None, "omni": "colqwen-omni", "own_code": "tomoro-colqwen3-4b"}
 NAMES = [pytest.param(name, marks=() if name == "like_transformers_own" else needs_engine) for name in ROWS]
 QUESTIONS = ("how much grain was landed", "", "wo liegt der Hafen?", "https://example.com/figure.png", "港はどこ")
-
-
-def noise(width: int, height: int) -> Image.Image:
-    pixels = np.random.default_rng(width).integers(0, 256, (height, width, 3), dtype=np.uint8)
-    return Image.fromarray(pixels)
 
 
 PICTURES = tuple(noise(*size) for size in ((1, 1), (600, 3), (56, 56), (90, 60), (40, 200), (340, 440)))

@@ -1,4 +1,4 @@
-"""Checkpoints of visual models, tiny and random, in the forms in which the real ones are published.
+"""Checkpoints of visual models, tiny and random, in the forms in which the real ones are published; and pictures.
 
 Weights are drawn with a wide spread, so that vectors of different pictures differ as much as those of trained models.
 """
@@ -11,7 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 needs_engine = pytest.mark.skipif(find_spec("colpali_engine") is None, reason="colpali-engine is not in .venv/visual")
 
@@ -31,6 +33,12 @@ QWEN_SIGNS = (
 )
 # Adapters of the ColPali family change every projection of the language model, and the last one.
 ADAPTED = r"(.*(language|text)_model.*(up|gate|down|k|q|v|o)_proj|.*custom_text_proj|linear)"
+
+
+def noise(width: int, height: int) -> Image.Image:
+    """A picture of random pixels, the same for the same width."""
+    pixels = np.random.default_rng(width).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
 
 
 def qwen_tokenizer() -> Any:
