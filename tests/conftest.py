@@ -14,7 +14,6 @@ from typing import Any
 
 import hypothesis
 import pytest
-from _pytest.unraisableexception import gc_collect_iterations_key
 from command_line import Outcome, Quoteweave
 from shared_rewriting import rewrite_share
 from slow_files import SLOW_FILES
@@ -81,11 +80,6 @@ def _temporary_folders_in_memory() -> None:
 
 
 _temporary_folders_in_memory()
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Has a process collect garbage once at its end: pytest would five times, for what one of itself may leave."""
-    config.stash[gc_collect_iterations_key] = 1
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
