@@ -264,14 +264,16 @@ SLOW_FILES = (
     "test_aliice.py",
 )
 
-# Files whose tests load torch or scikit-learn, most of them with transformers: six seconds of processor time. From then
-# on each test takes 0.6 ms more, twice what pytest takes for it otherwise: six times a test, pytest adds a handler to
+# Files whose tests load torch or scikit-learn (as NLTK does), many with transformers: six seconds of processor time.
+# Then each test takes 0.6 ms more, twice what pytest takes for it otherwise: six times a test, pytest adds a handler to
 # each of the sixty loggers of torch that pass nothing on. So one process runs all of these.
 TORCH_FILES = frozenset(
     {
+        "test_alce_correctness.py",
         "test_aliice.py",
         "test_attribute_literature.py",
         "test_batches.py",
+        "test_bleu.py",
         "test_checkers.py",
         "test_claims.py",
         "test_contents.py",
@@ -291,6 +293,7 @@ TORCH_FILES = frozenset(
         "test_logistic.py",
         "test_maxsim.py",
         "test_maxsim_compression.py",
+        "test_mmdocrag_words.py",
         "test_mteb.py",
         "test_paper_encoders.py",
         "test_published_claims.py",
@@ -298,10 +301,12 @@ TORCH_FILES = frozenset(
         "test_reader.py",
         "test_recent_models.py",
         "test_rerankers_local.py",
+        "test_rouge.py",
         "test_sentence_scorer.py",
         "test_text_encoders.py",
         "test_text_encoders_by_path.py",
         "test_tfidf.py",
+        "test_treebank.py",
         "test_visual_encoders.py",
         "test_visual_late_interaction.py",
     }
