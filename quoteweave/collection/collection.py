@@ -2,12 +2,13 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from quoteweave.collection.catalog.stored_documents import RecentQuotes
+from quoteweave.collection.catalog.recent_reads import RecentReads
 from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import words_of_page
 from quoteweave.collection.filters import require_documents, select_rows, unread_files_note
@@ -68,7 +69,7 @@ class Collection:
         self.root = root
         self._folder = CollectionFolder(root)
         self._catalog = self._folder.catalog
-        self._recent_quotes = RecentQuotes()
+        self._recent = RecentReads(self._catalog)
 
     @classmethod
     def open(cls, root: Path | str) -> Self:
@@ -163,9 +164,7 @@ class Collection:
 
     def revision(self) -> int:
         """The revision number, which grows with each change to documents or their metadata; 0 for a new collection."""
-        with self._catalog.read() as db:
-            (revision,) = db.execute("SELECT revision FROM state").fetchone()
-            return int(revision)
+        return self._recent.result("revision", lambda db: int(db.execute("SELECT revision FROM state").fetchone()[0]))
 
     def may_have_traces(self) -> bool:
         """Whether traces of removed documents may be left in the folder."""
@@ -246,8 +245,8 @@ class Collection:
 
     def unread_files_note(self, where: Filter | None = None) -> str | None:
         """A note on how many files that the filter may admit could not be read; None where all were."""
-        with self._catalog.read() as db:
-            return unread_files_note(db, where, self.root)
+        names = where.documents if where else None
+        return self._recent.result(("unread", names), lambda db: unread_files_note(db, where, self.root))
 
     def pages(self, name: str) -> list[Page]:
         """A document's pages, in order."""
@@ -293,10 +292,7 @@ class Collection:
 
     def quotes(self, where: Filter | None = None, *, retrievable_only: bool = True) -> list[Quote]:
         """The quotes that pass the filter, by row; without headers and footers unless asked."""
-        with self._catalog.read() as db:
-            rows = select_rows(db, where, retrievable_only=retrievable_only).tolist()
-            found = self._recent_quotes.at(db, rows)
-        return [found[row] for row in rows]
+        return self._recent.matching(where, retrievable_only=retrievable_only)
 
     def document_quotes(self, name: str) -> list[Quote]:
         """A document's quotes, page by page, as its parser ordered them; headers and footers included."""
@@ -344,8 +340,7 @@ class Collection:
     def quotes_at(self, rows: Sequence[int]) -> list[Quote | None]:
         """The quote of each row, in the order given; None where it has been removed."""
         wanted = [int(row) for row in rows]
-        with self._catalog.read() as db:
-            found = self._recent_quotes.at(db, wanted)
+        found = self._recent.at(wanted)
         return [found.get(row) for row in wanted]
 
     def rows_containing(self, text: str, *, first: int = 0, last: int | None = None) -> "Rows":
@@ -363,18 +358,20 @@ class Collection:
 
     def segments(self) -> tuple[list[Path], int]:
         """The files of the lexical index, and the number of documents in them, which are all those of the catalogue."""
-        with self._catalog.read() as db:
+
+        def read(db: sqlite3.Connection) -> tuple[list[Path], int]:
             found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
             (count,) = db.execute("SELECT count(*) FROM documents").fetchone()
-        return [self._folder.segments.root / name for (name,) in found], count
+            return [self._folder.segments.root / name for (name,) in found], count
+
+        return self._recent.result("segments", read)
 
     def has_older_segments(self) -> bool:
         """Whether the lexical index was made by another version, whose rules differ from this version's.
 
         It is searched as it is until the next writer rebuilds it.
         """
-        with self._catalog.read() as db:
-            return has_other_rules(db)
+        return self._recent.result("rules", has_other_rules)
 
     def index_state(self, fingerprint: str) -> IndexState | None:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""

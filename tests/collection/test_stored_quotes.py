@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from made_documents import made_page, made_quote, put
 
+from quoteweave.collection.catalog import recent_reads
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.filters import select_rows
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, ParsedDocument
 
@@ -53,3 +55,31 @@ def test_a_row_that_says_something_else_than_before_is_verified(folder: Path) ->
         change(folder, "UPDATE quotes SET checksum = checksum + 1 WHERE row = 1")
         with pytest.raises(CollectionError, match="is damaged"):
             collection.quotes_at(ROWS)
+
+
+def test_what_is_kept_is_read_again_after_a_commit(folder: Path) -> None:
+    with Collection.open(folder / "c") as collection:
+        before, page, revision = collection.segments(), collection.page_quotes("a.txt", 0), collection.revision()
+        assert (collection.segments(), collection.revision()) == (before, revision)
+        assert collection.unread_files_note() is None
+        with Collection.open(folder / "c") as other, other.writer() as writer:
+            put(writer, folder, "b.txt", parsed("The quay is new."))
+            writer.fail("c.txt", root=folder, reason="it is empty", content=None)
+        assert "1 file could not be read" in (collection.unread_files_note() or "")
+        assert collection.segments() != before
+        assert collection.revision() > revision
+        assert collection.page_quotes("a.txt", 0) == page
+        assert [quote.text for quote in collection.page_quotes("b.txt", 0)] == ["The quay is new."]
+
+
+def test_a_page_is_selected_once_while_nothing_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    selected = list[Filter | None]()
+
+    def select(db: sqlite3.Connection, where: Filter | None, *, retrievable_only: bool) -> object:
+        selected.append(where)
+        return select_rows(db, where, retrievable_only=retrievable_only)
+
+    monkeypatch.setattr(recent_reads, "select_rows", select)
+    with Collection.open(folder / "c") as collection:
+        assert collection.page_quotes("a.txt", 0) == collection.page_quotes("a.txt", 0)
+    assert len(selected) == 1

@@ -1,6 +1,5 @@
 """Inserts rows of documents, pages and quotes into the catalogue, and reads them back as records."""
 
-import json
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,7 +8,6 @@ from itertools import islice
 from quoteweave.collection.catalog.stored_words import store_words
 from quoteweave.collection.prepared import PackedTexts, PreparedDocument, storable_json
 from quoteweave.collection.segments.builder import SegmentBuilder
-from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.records import Page, Quote
 
 MAX_IN_MEMORY = 5_000
@@ -23,14 +21,6 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
 _STORED = """SELECT row, record FROM checked_quotes
 WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
 _UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
-
-
-_CHECKSUMS = "SELECT row, checksum FROM quotes WHERE row IN (SELECT value FROM json_each(?))"
-_AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
-_RECENT = 4096
-"""How many quotes are kept in memory."""
-_MAX_RECENT_RECORD = 4_000
-"""Most characters of the record of a quote that is kept, so that all of them take some 20 MB at most."""
 
 
 def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuilder) -> None:
@@ -70,29 +60,6 @@ def _insert_quotes(db: sqlite3.Connection, key: int | None, records: PackedTexts
         if len(records) <= MAX_IN_MEMORY:
             kept.append((row, quote))
     return kept or QuotesOfRecords(lambda: zip(rows, records, strict=True))
-
-
-class RecentQuotes:
-    """Reads quotes by their rows, and keeps those read last, because an answer looks at the same pages repeatedly.
-
-    A quote is kept by its row and the row's checksum, which covers all columns of the row. It is verified again only if
-    that checksum has changed.
-    """
-
-    def __init__(self) -> None:
-        self._recent: RecentCache[tuple[int, int], Quote] = RecentCache(_RECENT)
-
-    def at(self, db: sqlite3.Connection, rows: Iterable[int]) -> dict[int, Quote]:
-        """The quotes of these rows; removed rows are left out. Raises sqlite3.Error for a damaged row."""
-        checksums = dict(db.execute(_CHECKSUMS, (json.dumps(list(rows)),)))
-        recent = {row: self._recent.get((row, checksum)) for row, checksum in checksums.items()}
-        found = {row: quote for row, quote in recent.items() if quote is not None}
-        others = [row for row in checksums if row not in found]
-        for row, record in db.execute(_AT, (json.dumps(others),)) if others else ():
-            quote = found[row] = Quote.model_validate_json(record)
-            if len(record) <= _MAX_RECENT_RECORD:
-                self._recent.put((row, checksums[row]), quote)
-        return found
 
 
 def stored_quotes(db: sqlite3.Connection, name: str) -> Iterable[tuple[int, Quote]]:
