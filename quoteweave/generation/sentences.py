@@ -14,10 +14,11 @@ A sentence ends
 """
 
 import re
-from functools import lru_cache
+from typing import NamedTuple
 
+from quoteweave.core.concurrency.recent_cache import of_recent_texts
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import Quote, Record
+from quoteweave.core.records import Quote
 from quoteweave.core.text.grammar import SENTENCE_END
 from quoteweave.core.text.tokens import RAISED, words
 
@@ -97,7 +98,7 @@ HEADING_SHARE = 0.7
 """The highest share of the next line's length that a heading has, together with the first word of that line."""
 
 
-class Sentence(Record):
+class Sentence(NamedTuple):
     """One sentence: `text` is the slice `[start:end]` of the whole, without surrounding whitespace."""
 
     text: str
@@ -123,7 +124,9 @@ def split_sentences(text: str) -> list[Sentence]:
     return list(_split(text))
 
 
-@lru_cache(maxsize=128)  # the same quotes are read for their statements, for excerpts of them, and for highlights
+@of_recent_texts(
+    2048, longest=4_000
+)  # the same quotes are read for their statements, for excerpts of them, and for highlights
 def _split(text: str) -> tuple[Sentence, ...]:
     sentences: list[Sentence] = []
     start = 0
@@ -141,10 +144,8 @@ def _split(text: str) -> tuple[Sentence, ...]:
 
 def unfinished_sentence(text: str) -> int | None:
     """Return where the last sentence of a text begins if nothing ends it, as at the foot of a page; else None."""
-    sentences = split_sentences(text)
-    if not sentences or SENTENCE_END.search(text):
-        return None
-    return sentences[-1].start
+    sentences = [] if SENTENCE_END.search(text) else split_sentences(text)
+    return sentences[-1].start if sentences else None
 
 
 def with_end(sentence: str, end: str) -> str:
@@ -183,7 +184,7 @@ def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
     while start < end and text[end - 1].isspace():
         end -= 1
     if start < end:
-        sentences.append(Sentence(text=text[start:end], start=start, end=end))
+        sentences.append(Sentence(text[start:end], start, end))
 
 
 def _separates_entries(text: str, start: int, at: int) -> bool:

@@ -1,6 +1,8 @@
-"""A thread-safe cache of recent results."""
+"""Thread-safe caches of recent results."""
 
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -29,3 +31,22 @@ class RecentCache(Generic[Key, T]):
             self._values[key] = value
             if len(self._values) > self._most:
                 self._values.popitem(last=False)
+
+
+def of_recent_texts(most: int, *, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Decorate a function of a text alone, so that it is computed once for each of the `most` texts asked for last.
+
+    Texts of more than `longest` characters are computed each time, which bounds the memory. What the function returns
+    must not be changed.
+    """
+
+    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize=most)(function)
+
+        @wraps(function)
+        def found(text: str) -> T:
+            return cached(text) if len(text) <= longest else function(text)
+
+        return found
+
+    return decorate

@@ -97,10 +97,24 @@ def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> lis
 
     `stem=False` leaves words as written, `keep_stop_words=True` keeps English stop words.
     """
-    return _words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words)
+    size = len(text)
+    if size > _MAX_RECENT:
+        return _words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words)
+    recent = _words_of_short if size <= _MAX_SHORT else _words_of_long
+    return list(recent(text, stem, keep_stop_words))
 
 
-@lru_cache(maxsize=4096)
+def _recent_words(text: str, stem: bool, keep_stop_words: bool) -> tuple[str, ...]:
+    return tuple(_words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words))
+
+
+# An answer asks for the words of the same quotes, sentences and cells in many of its steps. Short texts, of which there
+# are more, do not evict long ones, which take more time. Each cache takes some 20 MB at most.
+_MAX_SHORT, _MAX_RECENT = 200, 2_000
+_words_of_short = lru_cache(maxsize=1 << 15)(_recent_words)
+_words_of_long = lru_cache(maxsize=1 << 12)(_recent_words)
+
+
 def stem_of(word: str) -> str:
     """Return a single word as `words` stems it, even a stop word; unchanged if it has no letter or digit.
 
@@ -260,6 +274,8 @@ def folded_tokens(text: str) -> list[FoldedToken]:
     >>> folded_tokens("1,310 Cafés")
     [('1310', 0, 5), ('cafes', 6, 11)]
     """
+    if text.isascii():  # in lower case, its words stand where they stood
+        return [(found[0].replace(",", ""), *found.span()) for found in _WORD_OR_NUMBER.finditer(text.lower())]
     return [(normalize_text(found[0]).replace(",", ""), *found.span()) for found in _WORD_OR_NUMBER.finditer(text)]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 
+from quoteweave.core.concurrency.recent_cache import of_recent_texts
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 
@@ -42,10 +43,11 @@ MIN_OWN_NAMES = 0.8
 Rows = Sequence[Sequence[str]]
 
 
-def read_rows(text: str) -> list[list[str]]:
+@of_recent_texts(512, longest=8_000)
+def read_rows(text: str) -> Rows:
     """The cells of each line that holds more than one, without the dots that lead to the next."""
-    lines = (line.split("|") for line in text.splitlines())
-    return [[_LEADERS.sub("", " ".join(cell.split())) for cell in cells] for cells in lines if len(cells) > 1]
+    lines = (line.split("|") for line in text.splitlines() if "|" in line)
+    return [[_LEADERS.sub("", " ".join(cell.split())) for cell in cells] for cells in lines]
 
 
 def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
+from quoteweave.core.concurrency.recent_cache import of_recent_texts
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.tokens import STOP_WORDS, words
@@ -209,7 +210,7 @@ def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSent
 
     One over several lines or labels follows them, if it alone has more of the question than any of them.
     """
-    found = list(_sentences(text))
+    found = _sentences(text)
     worth = {at: coverage(weights, words(f"{one.above} {one.text}")) for at, one in enumerate(found)}
     best = sorted((at for at in worth if worth[at] > 0), key=lambda at: -worth[at])[:MAX_SENTENCES]
     over_lines = _best_over_lines(text, weights)
@@ -219,13 +220,21 @@ def best_sentences(text: str, weights: Mapping[str, float]) -> list[PicturedSent
 
 def _best_over_lines(text: str, weights: Mapping[str, float]) -> str:
     """The sentence that covers most of a question if lines are joined, such as a name and a number below it."""
+    return max(_over_lines(text), key=lambda one: coverage(weights, words(one)), default="")
+
+
+@of_recent_texts(512, longest=8_000)
+def _over_lines(text: str) -> list[str]:
     whole = (part.text for part in split_sentences(text))
-    found = [tidy(part, MAX_PICTURE_SENTENCE) for part in whole if "|" not in part and _is_prose(part)]
-    return max(found, key=lambda one: coverage(weights, words(one)), default="")
+    return [tidy(part, MAX_PICTURE_SENTENCE) for part in whole if "|" not in part and _is_prose(part)]
 
 
-def _sentences(text: str) -> Iterator[PicturedSentence]:
-    runs = _runs(text.splitlines())
+@of_recent_texts(512, longest=8_000)
+def _sentences(text: str) -> list[PicturedSentence]:
+    return list(_each_sentence(_runs(text.splitlines())))
+
+
+def _each_sentence(runs: Sequence["_Run"]) -> Iterator[PicturedSentence]:
     for at, run in enumerate(runs):
         for part in split_sentences(run.text):
             if _is_prose(part.text):
