@@ -14,7 +14,7 @@ from quoteweave.core.text.references.mentions import heading_names
 from quoteweave.core.text.tokens import name_words, symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.index.term_weights import distinct
+from quoteweave.index.term_weights import differs_from_last, distinct
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
 from quoteweave.retrievers.pages.literal_matches import has_literally, is_literal, sought_in
 from quoteweave.retrievers.pages.reasons import describe_interpretation, reasons_for, synonyms_in
@@ -323,8 +323,8 @@ def _better_on_page(fit: "Scores", of_page: "Positions") -> "Positions":
 
     order = np.lexsort((-fit, of_page))
     pages, fits, at = of_page[order], fit[order], np.arange(len(order))
-    new_page = np.diff(pages, prepend=-1) != 0
-    new_fit = new_page | (np.diff(fits, prepend=-1) != 0)
+    new_page = differs_from_last(pages)
+    new_fit = new_page | differs_from_last(fits)
     first_of_page, first_of_fit = (np.maximum.accumulate(np.where(new, at, 0)) for new in (new_page, new_fit))
     better = np.empty_like(at)
     better[order] = first_of_fit - first_of_page

@@ -62,6 +62,7 @@ class PageFeedback:
         self._rare = lru_cache(maxsize=1024)(self._rare_words)
         self._similar = lru_cache(maxsize=1024)(self._similar_pages)
         self._tables = lru_cache(maxsize=1024)(self._tables_of)
+        self._continues = lru_cache(maxsize=4096)(self._goes_on)
 
     def seeds(self, scores: "Scores") -> list[int]:
         """The pages that it starts from, best first."""
@@ -145,7 +146,7 @@ class PageFeedback:
         of = self._index.document_of
         return 0 <= page < len(of) - 1 and bool(of[page] == of[page + 1])
 
-    def _continues(self, page: int) -> bool:
+    def _goes_on(self, page: int) -> bool:
         """Whether the last table of a page goes on as the first of the next one."""
         if not self._follows(page):
             return False

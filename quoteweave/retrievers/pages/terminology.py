@@ -220,7 +220,6 @@ class Terminology:
         import numpy as np
 
         index, gained, sources = self._index, self._index.no_points(), Sources()
-        forms = written_forms(question)
         for phrase, prefix, alike in _acronym_candidates(tokens, question):
             for name in self._defined_names(prefix, within):
                 others = [*_forms(words(name.removeprefix(prefix))), *alike]
@@ -232,6 +231,7 @@ class Terminology:
                 found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)
                 if found.any():
                     gained = np.maximum(gained, found)
+                    forms = written_forms(question)
                     shown = " ".join(forms.get(word, word) for word in phrase)
                     quotes = distinct(np.concatenate([index.quotes_with(other) for other in others]))
                     sources[f"{shown} = {name.removeprefix(prefix)}"] = quotes[found[index.page_of[quotes]] > 0]
