@@ -74,16 +74,18 @@ class FilteredPages:
     def after(self, quote: Quote) -> Iterator[Quote]:
         """The quotes after a quote, on its page and the next."""
         own = self.of_page(quote.document, quote.page)
-        yield from own[_position(quote, own) + 1 :]
-        if _position(quote, own) < len(own):
+        at = _position(quote, own)
+        if at < len(own):
+            yield from own[at + 1 :]
             yield from self.of_page(quote.document, quote.page + 1)
 
     def before(self, quote: Quote) -> Iterator[Quote]:
         """The quotes before a quote, on its page and then on the page before, the nearest first."""
         own = self.of_page(quote.document, quote.page)
-        yield from reversed(own[: _position(quote, own)] if _position(quote, own) < len(own) else [])
-        if _position(quote, own) < len(own) and quote.has_pages:
-            yield from reversed(self.of_page(quote.document, quote.page - 1))
+        at = _position(quote, own)
+        if at < len(own):
+            yield from reversed(own[:at])
+            yield from reversed(self.of_page(quote.document, quote.page - 1) if quote.has_pages else [])
 
 
 def _title(quotes: Sequence[Quote]) -> str:

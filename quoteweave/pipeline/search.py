@@ -123,6 +123,7 @@ class Search:
         """
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
         self._explains = retriever if isinstance(retriever, Explains) else None
+        self._inline = retriever if isinstance(retriever, RunsInline) else None
         self._explain, self._collection = explain, collection
 
     def check(self, question: str, where: Filter | None = None) -> None:
@@ -264,7 +265,7 @@ class Search:
 
     async def _run(self, query: Query, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that searches, in a thread unless it takes little time."""
-        if isinstance(self._retriever, RunsInline) and self._retriever.runs_inline:
+        if self._inline is not None and self._inline.runs_inline:
             return await run_inline_if_short("search", query.text, function, *args, **kwargs)
         return await run_in_pool("search", function, *args, **kwargs)
 
@@ -364,7 +365,8 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
         first = kept.setdefault(key, hit)
         if quote.page == first.quote.page and area(quote.bbox) < area(first.quote.bbox):
             kept[key] = first.model_copy(update={"quote": quote})
-    return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(kept.values(), start=1)]
+    ranked = enumerate(kept.values(), start=1)
+    return [hit if hit.rank == rank else hit.model_copy(update={"rank": rank}) for rank, hit in ranked]
 
 
 class _SearchState:

@@ -109,7 +109,7 @@ def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguag
     """
     said = _WORD.findall(question.casefold())
     times = {
-        name: sum(word in one.function_words for word in said) + (not one.asking.isdisjoint(said[:1]))
+        name: sum(map(one.function_words.__contains__, said)) + (not one.asking.isdisjoint(said[:1]))
         for name, one in foreign_languages().items()
     }
     times["es"] += _SPANISH_MARK.search(question) is not None

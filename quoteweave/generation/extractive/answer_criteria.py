@@ -162,10 +162,10 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if self._tells_contrary(statement) or self._tells_otherwise(statement):
-            return False
-        held = self._held(statement)
+        held = self._held(statement)  # covering the question takes less time to check than what follows
         if not self._covers(statement, held, clearly_first=clearly_first):
+            return False
+        if self._tells_contrary(statement) or self._tells_otherwise(statement):
             return False
         keeps_together = statement.is_of_cells or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
         keeps_together = keeps_together or tells_asked_act(statement.text, self._question.text)
