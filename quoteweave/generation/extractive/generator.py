@@ -45,13 +45,19 @@ from quoteweave.generation.extractive.selection import (
     SentenceScores,
     StatementCoverage,
     choose_statements,
-    is_contrary_of,
     keep_best_document,
     merge_scores,
     score_sentences,
     score_statement,
     sentence_key,
-    states_otherwise,
+)
+from quoteweave.generation.extractive.several_documents.comparison import is_contrary_of, states_otherwise
+from quoteweave.generation.extractive.several_documents.other_documents import (
+    asking_too,
+    bearing_otherwise,
+    further_answers,
+    other_documents_note,
+    stating_otherwise,
 )
 from quoteweave.generation.extractive.statements import (
     Statement,
@@ -66,13 +72,6 @@ from quoteweave.generation.extractive.topic import abstention_reasons, is_on_top
 from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,
     front_matter_located,
-)
-from quoteweave.generation.extractive.whole_document.other_documents import (
-    asking_too,
-    bearing_otherwise,
-    further_answers,
-    other_documents_note,
-    stating_otherwise,
 )
 from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
 from quoteweave.generation.relevance import (

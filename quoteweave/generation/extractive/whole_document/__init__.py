@@ -1,1 +1,1 @@
-"""Answers about documents as a whole: what one consists of, who wrote it and when, and which others there are."""
+"""Answers about documents as a whole: what one consists of, and who wrote it and when."""

@@ -11,7 +11,7 @@ from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import headed_statements
 from quoteweave.generation.extractive.locating import LocatedQuote
 from quoteweave.generation.extractive.procedures import MAX_LISTS, Procedure, Step, find_procedures
-from quoteweave.generation.extractive.selection import says_otherwise, says_same
+from quoteweave.generation.extractive.several_documents.comparison import says_otherwise, says_same
 from quoteweave.generation.extractive.statements import Statement, text_statements
 from quoteweave.generation.extractive.tables.picture_statements import find_rows, image_statements
 from quoteweave.generation.relevance import QuestionTerms, overlap, says_all

@@ -1,0 +1,1 @@
+"""What several documents say on one question."""
