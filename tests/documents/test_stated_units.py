@@ -9,6 +9,7 @@ from quoteweave import Collection, ExtractiveGenerator, LexicalRetriever, Rag, a
 from quoteweave.core.records import Quote
 from quoteweave.core.text.units import stated_unit
 from quoteweave.documents.layout.tables.stated_units import with_units
+from quoteweave.generation.extractive.statements import unit_of
 
 SALES = "Product | 2022 | 2023\nLamps | 412 | 498\nChairs | 96 | 88"
 INTRODUCTION = "Sales were as follows ($ in millions, except per share amounts):"
@@ -32,6 +33,16 @@ def units(*quotes: Quote) -> list[str | None]:
         ("Turnover ($’000)", "$’000"),
         ("Sizes [in mm]:", "in mm"),
         ("All prices in euros.", "All prices in euros"),
+        ("Sizes are given in mm", "Sizes are given in mm"),
+        ("Equity $ and shares in millions", "$ and shares in millions"),
+        ("Revenue, £m", "£m"),
+        ("Beträge in TEUR", "TEUR"),
+        ("Températures en °C", "Températures en °C"),
+        ("Minnesota (MN)", None),
+        ("Cities in TN", None),
+        ("Manganese (Mn)", None),
+        ("They are used in thousands of homes:", None),
+        ("Our shops (you can be there in minutes) are these:", None),
         ("It is known (in March) and sold in part.", None),
         ("It lost 2 in millions.", None),
         ("Millions of people live there.", None),
@@ -68,12 +79,28 @@ def test_a_table_that_goes_on_below_has_the_unit_of_its_first_part() -> None:
     other = make_quote("Town | Shops\nMo | 2", layout="table")
     assert units(first, title, TABLE, make_quote("Lamps sold well."), TABLE) == [None, "in thousands", "in thousands"]
     assert units(first, title, other, on_next_page) == [None, None, None]
+    assert units(first, make_quote("3", layout="footer"), on_next_page) == [None, "in thousands"]
+
+
+def test_a_table_of_its_own_below_another_has_no_unit_of_it() -> None:
+    introduced, staff = make_quote(INTRODUCTION), make_quote(SALES, layout="table", caption="Table 2. Staff")
+    assert units(introduced, TABLE, staff) == ["$ in millions, except per share amounts", None]
+    told = make_quote("Employees were as follows:")
+    assert units(introduced, TABLE, told, TABLE, TABLE) == ["$ in millions, except per share amounts", None, None]
 
 
 @pytest.mark.parametrize(
     "quotes",
     [
         (make_quote(INTRODUCTION), make_quote("Lamps sold well."), TABLE),
+        (make_quote(INTRODUCTION), make_quote("Staff", layout="title"), TABLE),
+        (make_quote(INTRODUCTION), make_quote(SALES, layout="table", page=2)),
+        (make_quote(INTRODUCTION), make_quote("Lamp | Height (in mm)\nMo | 12", layout="table")),
+        (
+            make_quote(INTRODUCTION),
+            make_quote("Lamp | Is\nMo | 12 mm\nBo | $ 3 million\nDo | 2 May 2022", layout="table"),
+        ),
+        (make_quote("Staff was as follows:"), make_quote(SALES, layout="table", section="Sales (in thousands)")),
         (make_quote("Lamps sold well, and (in millions of homes) gave light. Chairs did not."), TABLE),
         (make_quote(INTRODUCTION), make_quote("Product | 2022\nLamps | 4.2%\nChairs | (3) %", layout="table")),
         (make_quote(INTRODUCTION), make_quote("Product | % change 2022\nLamps | 4\nChairs | 3", layout="table")),
@@ -95,3 +122,15 @@ def test_an_answer_of_a_table_says_its_unit(tmp_path: Path) -> None:
         located = rag.answer("How many lamps were sold in 2023?")
     assert "($ in millions) lists Lamps (2023: 498)" in answer.text
     assert "2023: 498; Chairs, 2022: 96, 2023: 88” ($ in millions)" in located.text
+
+
+@pytest.mark.parametrize(
+    ("table", "unit"),
+    [
+        (make_quote("Time in seconds | Speed\n2 | 19.6", layout="table"), ""),
+        (make_quote("$ in millions | Sales\n2022 | 412", layout="table"), "$ in millions"),
+        (TABLE.model_copy(update={"unit": "in tons", "section": "Sales (in tons)", "has_pages": False}), ""),
+    ],
+)
+def test_an_answer_says_a_unit_of_all_numbers_and_once(table: Quote, unit: str) -> None:
+    assert unit_of(table) == unit

@@ -132,19 +132,28 @@ _AMOUNT = lazy_regex(
 # The most digits before "million" and the like that are also written out: 4.2 million as 4,200,000.
 _MAX_SCALED_DIGITS = 4
 _SCALE = (
-    r"(?:thousand|million|billion|trillion|crore|lakh)s?|[mb]n|tn|['’]?000['’]?s?|mio\.?|mrd\.?|tsd\.?|tausend|million(?:en|es|i)|milliarde?n?"
+    r"(?:thousand|million|billion|trillion|crore|lakh)s?|(?-i:[mb]n|tn)|['’]?000['’]?s?|mio\.?|mrd\.?|tsd\.?|tausend|million(?:en|es|i)|milliarde?n?"
     r"|milliards|milliers|miles|migliaia|miliardi"
 )
-_MONEY = r"[A-Z]{2,3}|(?:US|AU|C)?[$€£¥]|(?i:dollars|euros?)"
-# What says of all numbers of a table how they are written: "$ in millions", "EUR million", "en milliers d'euros".
+_MONEY = r"(?-i:[A-Z]{2,3}|(?:US|AU|C)?[$€£¥])|dollars|euros?"
+# What says of all numbers of a table how they are written: "$ in millions", "EUR million", "en milliers d'euros", "£m".
+# "MN" and "TN" are states, unless a currency stands before them.
 _STATED_SCALE = lazy_regex(
-    rf"(?<![\w-])(?:(?:(?-i:{_MONEY})|amounts|figures|numbers|shares|values)\s+)?(?:in|en)\s+(?:[\w$€£¥.]+\s+){{0,2}}?(?:{_SCALE})(?![\w-])|(?-i:{_MONEY})\s?'?(?:{_SCALE})(?![\w-])"
+    rf"(?<![\w-])(?:(?:(?:(?:{_MONEY})\s+and\s+)?(?:{_MONEY}|amounts|figures|numbers|shares|values)\s+)?(?:in|en)\s+(?:[\w$€£¥.]+\s+){{0,2}}?(?:{_SCALE})"
+    rf"|(?:{_MONEY})\s?'?(?:{_SCALE})|(?:[$€£¥]|(?-i:[A-Z]{{3}}\s))\s?(?:[mb]n|tn)|[$€£¥]\s?[mkb]|(?-i:[Tk](?:€|EUR)))(?![\w-])"
     rf"|^(?:{_SCALE})$",
     re.IGNORECASE,
 )
-_STATED_UNIT = lazy_regex(r"(?:^|[^\W\d_]\s+)in\s+(?P<unit>[^\W\d_][\w²³]*|[%‰$€£¥])\.?$", re.IGNORECASE)
+_STATED_UNIT = lazy_regex(
+    r"(?:^|(?<=[^\W\d_])\s+)(?:in|en)\s+(?P<unit>[^\W\d_][\w²³]*|[%‰$€£¥]|°[CF])\.?$", re.IGNORECASE
+)
+# Something else is said by "You are there in minutes" and "used in thousands of homes", but not by "Sizes are in mm".
+_IN_CLAUSE = lazy_regex(
+    r"\b(?:[Ww]e|[Yy]ou|[Tt]hey|[Ii]t|[Hh]e|[Ss]he|who|which|that|where|when)\b"
+    r"|\b(?:is|are|was|were|be|has|have|can|will)\s+(?!(?:given|stated|expressed|shown|presented|reported|measured|quoted)?\s*$)"
+)
 _BRACKETS = lazy_regex(r"[(\[]([^()\[\]]{2,120})[)\]]")
-MAX_UNIT_LINE = 100
+MAX_UNIT_LINE = 120
 """The most characters of a line outside brackets that says what unit a table is in."""
 MAX_SYMBOL = 3
 """The most letters of a unit that may be its symbol rather than a word: "hrs"."""
@@ -219,11 +228,14 @@ def stated_unit(text: str) -> str | None:
 
 
 def _states_unit(text: str) -> bool:
-    """Whether a text without numbers has a scale, or ends with a unit."""
-    if re.search(r"\d", text.replace("000", "")):
+    """Whether a text without numbers has a scale, or ends with a unit, and no clause about something else before it."""
+    text = text.strip()
+    stated = _STATED_SCALE.search(text)
+    if stated is None and (unit := _STATED_UNIT.search(text)) and find_unit(unit["unit"]):
+        stated = unit
+    if stated is None or re.search(r"\d", text.replace("000", "")):
         return False
-    unit = _STATED_UNIT.search(text.strip())
-    return _STATED_SCALE.search(text) is not None or (unit is not None and find_unit(unit["unit"]) is not None)
+    return _IN_CLAUSE.search(text, 0, stated.start()) is None
 
 
 def dimensions_in(text: str) -> frozenset[str]:

@@ -19,6 +19,7 @@ from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import stated_unit
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.cells import FoundRow
+from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import heading_line, opens_item, sentence_texts, split_sentences
@@ -258,12 +259,14 @@ def caption_title(quote: Quote) -> str:
 
 
 def unit_of(quote: Quote) -> str:
-    """What the document says of all numbers of a table, "$ in millions", unless the `caption_title` does; or ""."""
+    """What the document says of all numbers of a table, "$ in millions", unless its name or title does; or ""."""
     if quote.layout != "table":
         return ""
-    first_cell = quote.text.partition("\n")[0].split(" | ")[0]
-    unit = quote.unit or stated_unit(quote.caption or "") or stated_unit(first_cell) or ""
-    return "" if unit in caption_title(quote) else unit
+    (corner, *_), *rows = [line.split(" | ") for line in quote.text.splitlines()] or [[""]]
+    # Above numbers it is the unit of its own column: "Time in seconds".
+    of_column = any(name[:1].isdigit() and not RECENT_YEAR.match(name) for name, *_ in rows)
+    unit = quote.unit or stated_unit(quote.caption or "") or ("" if of_column else stated_unit(corner)) or ""
+    return "" if unit in f"{image_name(quote)}\n{caption_title(quote)}" else unit
 
 
 def image_name(quote: Quote) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.records import BODY_LAYOUTS, Quote
+from quoteweave.core.records import BODY_LAYOUTS, ENDS_OF_INTRODUCED, HEADERS_AND_FOOTERS, Quote
 from quoteweave.core.text.grammar import introduces
+from quoteweave.core.text.references.mentions import leading_label
 from quoteweave.core.text.units import stated_unit
 
 MAX_ABOVE = 6
@@ -16,15 +17,16 @@ MAX_ABOVE = 6
 _TELLS_OF_TABLE = lazy_regex(
     r"\b(?:following|follows|below|table|tabelle|tableau|tabla|folgend\w*|suivant\w*|siguiente\w*)\b"
 )
-_NUMBER = lazy_regex(r"\d(?:[\d.,' ]*\d)?(?P<percent>\s*\)?\s*%)?")
+# A number in a cell that does not say what it is: not "4 %", "12 mm", "$ 3 million" or "12 May 2022".
+_BARE_NUMBER = lazy_regex(r"[^\d%]*\d(?:[^\w%]|[\d_])*")
 
 
 def with_units(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
     """Return the quotes of a document, in reading order, those of tables with the unit that stands above them.
 
-    It is that of the text which introduces the table, with no other text between, or else that of its section, or of
-    the table above that it goes on with: one with the same head, on the same page. A table whose caption states one, or
-    whose numbers are all in per cent, gets none.
+    It is that of the text which introduces the table, with no other text or title between, or else that of its section,
+    or of the table above that it goes on with, which has the same head. A table gets none if its caption or a name of a
+    column states one, if each number says what it is ("12 mm", "4 %"), or if it has an introduction without a unit.
     """
     given: list[Quote] = []
     for quote in quotes:
@@ -36,31 +38,41 @@ def with_units(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
 def _may_lack_unit(quote: Quote) -> bool:
     if quote.layout != "table" or stated_unit(quote.caption or "") is not None:
         return False
-    head, *rows = [line.split(" | ")[1:] for line in quote.text.splitlines()] or [[]]
-    if head and all("%" in name for name in head):
+    head, *rows = [line.split(" | ") for line in quote.text.splitlines()] or [[]]
+    if any(map(stated_unit, head)) or (head[1:] and all("%" in name for name in head[1:])):
         return False
-    return any(match["percent"] is None for row in rows for cell in row for match in _NUMBER.finditer(cell))
+    return any(_BARE_NUMBER.fullmatch(cell) for _, *cells in rows for cell in cells)
 
 
 def _unit_above(table: Quote, above: Sequence[Quote]) -> str | None:
-    text = next((quote for quote in reversed(above[-MAX_ABOVE:]) if quote.layout in BODY_LAYOUTS), None)
-    introduced = None if text is None else _introduced_unit(text, table)
-    return introduced or stated_unit(table.section or "") or _unit_of_first_part(table, above)
+    near = [*takewhile(lambda quote: quote.layout not in ENDS_OF_INTRODUCED, reversed(above[-MAX_ABOVE:]))]
+    text = next((quote for quote in near if quote.layout in BODY_LAYOUTS), None)
+    # A numbered caption makes a table below another one a table of its own.
+    is_numbered = leading_label(table.caption or "") is not None
+    if text is not None and not (is_numbered and any(quote.layout == "table" for quote in near[: near.index(text)])):
+        tells = _TELLS_OF_TABLE.search(text.text.casefold()) is not None
+        unit = _introduced_unit(text, table, tells=tells)
+        if unit is not None or (tells and introduces(text.text)):
+            return unit
+    return stated_unit(table.section or "") or (None if is_numbered else _unit_of_first_part(table, above))
 
 
-def _introduced_unit(text: Quote, table: Quote) -> str | None:
-    """The unit that a text states for a table below it, or at the beginning of the next page."""
+def _introduced_unit(text: Quote, table: Quote, *, tells: bool) -> str | None:
+    """The unit that a text states for a table below it, or on the next page."""
     own_page = text.page == table.page
-    is_line = own_page and "." not in text.text.strip()[:-1] and "(" not in text.text
-    if introduces(text.text) or is_line or (own_page and _TELLS_OF_TABLE.search(text.text.casefold())):
+    is_line = "." not in text.text.strip()[:-1] and "(" not in text.text
+    if (own_page and (is_line or tells)) or (introduces(text.text) and table.page <= text.page + 1):
         return stated_unit(text.text)
     return None
 
 
 def _unit_of_first_part(table: Quote, above: Sequence[Quote]) -> str | None:
-    """The unit of the table above that this one goes on with, such as the assets above the liabilities."""
+    """The unit of the table above that this one goes on with: on this page, or at the end of the page before."""
     head = table.text.partition("\n")[0]
-    on_page = takewhile(lambda quote: quote.page == table.page, reversed(above))
-    parts = (quote for quote in on_page if quote.layout == "table" and quote.text.partition("\n")[0] == head)
-    stated = (part.unit or stated_unit(part.caption or "") for part in parts if " | " in head)
-    return next(filter(None, stated), None)
+    is_first = True
+    for quote in takewhile(lambda quote: quote.page + 1 >= table.page, reversed(above if " | " in head else ())):
+        goes_on = quote.layout == "table" and quote.text.partition("\n")[0] == head
+        if goes_on and (quote.page == table.page or is_first):
+            return quote.unit or stated_unit(quote.caption or "")
+        is_first &= quote.layout in HEADERS_AND_FOOTERS
+    return None
