@@ -175,7 +175,7 @@ def parts_of(question: str) -> list[QuestionTerms]:
 
 
 def _about_thing_of(first: QuestionTerms, part: QuestionTerms) -> QuestionTerms:
-    named = first.subject.intersection(words(thing_named_before(part.text, first.text))) - verbs_of(first.text)
+    named = first.subject.intersection(words(thing_named_before(part.text, first.text))) - verbs_of(f"{first.text}?")
     terms = tuple(dict.fromkeys([*filter(named.__contains__, first.terms), *part.terms]))
     return QuestionTerms(terms=terms, pairs=part.pairs, names=part.names, analysis=part.analysis) if named else part
 

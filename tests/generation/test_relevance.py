@@ -10,6 +10,7 @@ from quoteweave.generation.relevance import (
     adjacency,
     coverage,
     overlap,
+    parts_of,
     question_terms,
     subject_terms,
     weigh_terms,
@@ -23,6 +24,12 @@ def test_the_words_that_only_ask_are_left_out() -> None:
     assert question.pairs == {("harbour", "due"), ("due", "merrow"), ("merrow", "2021")}
     assert question.names == {"merrow", "2021"}
     assert question.analysis.wants_number
+
+
+def test_a_part_that_names_its_thing_by_a_pronoun_has_the_words_of_the_thing_and_no_verb() -> None:
+    _, second = parts_of("What does the pump cost, and who sells its filter?")
+    assert second.terms[0] == "pump"
+    assert "cost" not in second.terms
 
 
 @pytest.mark.parametrize(
