@@ -74,7 +74,7 @@ _MEASURED = lazy_regex(
 )
 # The letter of a thing is no initial ("at station D. Cats …"), except in a heading ("Appendix B. Forms").
 _LETTERED = lazy_regex(
-    r"\w[,;:]?\s+(?:annex|appendix|area|bay|block|box|building|category|class|column|division|exhibit|figure|gate|grade|group|hall|hepatitis|"
+    r"[^\W\d_][,;:]?\s+(?:annex|appendix|area|bay|block|box|building|category|class|column|division|exhibit|figure|gate|grade|group|hall|hepatitis|"
     r"level|line|lot|model|option|panel|part|phase|plan|platform|point|room|route|row|schedule|section|site|stage|station|step|"
     r"table|team|terminal|track|type|unit|variant|version|vitamin|zone)\s+(?-i:[A-Z])$",
     re.IGNORECASE,

@@ -32,6 +32,7 @@ def cut(text: str) -> list[str]:
         ["Is it? yes! it is.", "Good."],
         ["In 2019.", "In 2020."],
         ["The rod met wood at station D.", "Appendix B. Tides of Holm and vitamin C.", "Figure A. Ships, by J. Smith."],
+        ["1.2 Section C. Payment of dues.", "In 1.2 we say so."],
         ["Peat was at 9 C.", "Six stations stood 20 m apart.", "The air had 12 C.", "Snow fell."],
     ],
 )
