@@ -174,7 +174,7 @@ def test_a_removed_document_is_found_no_more(quoteweave: Quoteweave, port: Path)
 
 def test_a_file_that_could_not_be_read_is_forgotten(quoteweave: Quoteweave, port: Path) -> None:
     assert "could not be read" in quoteweave("search", "grain", "-c", port).err
-    assert quoteweave("remove", "bad.pdf", "-c", port).out == "removed 1 document\n"
+    assert quoteweave("remove", "bad.pdf", "-c", port).out == "forgot 1 file that could not be read\n"
     got = quoteweave("status", "-c", port, "--json").json()
     assert (got["documents"], got["failed"]) == (2, [])
     assert quoteweave("search", "grain", "-c", port).err == ""

@@ -312,6 +312,9 @@ def test_each_file_that_is_refused_is_told_once(serve: Serve, visit: Visit, tmp_
     seen.open()
     seen.page.get_by_text("1 file could not be read").click()
     assert "save it as PDF" in seen.page.locator(".doubts li", has_text="letter.docx").inner_text()
+    seen.page.get_by_role("button", name="Remove letter.docx").click()
+    seen.page.get_by_role("dialog", name="Forget this file?").get_by_role("button", name="Forget").click()
+    seen.page.locator(".doubts").wait_for(state="hidden")
 
 
 def test_no_document_is_removed_without_a_question(live: LiveServer, visit: Visit) -> None:

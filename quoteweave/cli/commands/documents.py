@@ -139,6 +139,7 @@ def remove(
     A file that could not be read is forgotten by the name that status gives it.
     """
     with Collection.open(collection) as opened:
+        unread = {failure.name for failure in opened.failures()} - {document.name for document in opened.documents()}
         outcome = remove_documents(opened, names)
     if as_json:
         print_json(outcome.model_dump(mode="json"))
@@ -147,8 +148,11 @@ def remove(
     if outcome.finished:
         how = "already removed" if outcome.remaining_traces else "already removed, and now without a trace"
         typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
-    if outcome.removed:
-        typer.echo(f"removed {pluralize(len(outcome.removed), 'document')}")
+    forgotten = unread.intersection(outcome.removed)
+    if len(outcome.removed) > len(forgotten):
+        typer.echo(f"removed {pluralize(len(outcome.removed) - len(forgotten), 'document')}")
+    if forgotten:
+        typer.echo(f"forgot {pluralize(len(forgotten), 'file')} that could not be read")
 
 
 CHECK_JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part,

@@ -60,7 +60,7 @@ export class Library {
     const counts = [open.failures.length && `${counted(open.failures.length, "file")} could not be read`, left.length && `${counted(left.length, "document")} read with warnings`];
     this.doubts.hidden = !counts.some(Boolean);
     this.saying.textContent = counts.filter(Boolean).join(", ");
-    const rows = [...open.failures.map(({ name, reason }) => ({ name, said: [reason], remove: this.#remover(name) })), ...left.map(({ name, warnings }) => ({ name, said: warnings, remove: false }))];
+    const rows = [...open.failures.map(({ name, reason }) => ({ name, said: [reason], remove: !isDocument(name) && this.#remover(name) })), ...left.map(({ name, warnings }) => ({ name, said: warnings, remove: false }))];
     this.said.replaceChildren(...rows.map(({ name, said, remove }) => h("li", {}, h("span", { class: "file" }, fileName(name)), remove, ...said.map((text) => h("p", { dir: "auto", text })))));
   }
 
@@ -97,14 +97,18 @@ export class Library {
 
   /** @param {string} name */
   async #remove(name) {
-    if (!(await confirm("Remove this document?", `“${name}” is removed with everything that was read of it. Earlier answers that cite it stay, without their pages.`, "Remove"))) return;
+    const read = isDocument(name);
+    const sure = read
+      ? confirm("Remove this document?", `“${name}” is removed with everything that was read of it. Earlier answers that cite it stay, without their pages.`, "Remove")
+      : confirm("Forget this file?", `“${name}” could not be read, and will not be listed any more.`, "Forget");
+    if (!(await sure)) return;
     try {
       const { job } = await call(`${base(open.collection)}/documents/${pathOf(name)}`, { method: "DELETE" });
       const ended = await follow(job.id, () => {});
-      if (ended.status !== "done") throw new Error(ended.error ?? "The document was not removed.");
+      if (ended.status !== "done") throw new Error(ended.error ?? "It was not removed.");
       open.chosen.delete(name);
       await readDocuments();
-      toast("The document is removed");
+      toast(read ? "The document is removed" : "The file is forgotten");
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error));
     }
@@ -150,4 +154,9 @@ function cover(document, show) {
   image.addEventListener("error", () => image.replaceWith(kind));
   button.append(image);
   return button;
+}
+
+/** @param {string} name */
+function isDocument(name) {
+  return open.documents.some((document) => document.name === name);
 }
