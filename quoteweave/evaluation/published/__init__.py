@@ -181,8 +181,12 @@ def _is_same(table: PublishedTable, run: Scores, by: str) -> bool:
 
 def _is_of_a_part(table: PublishedTable, run: Scores) -> bool:
     """Whether a run is known to be of fewer questions than the table."""
-    asked = len(run.questions) + run.missing + run.failed
-    return table.questions is not None and bool(run.questions) and asked < table.questions
+    return table.questions is not None and bool(run.questions) and _count_questions(run) < table.questions
+
+
+def _count_questions(run: Scores) -> int:
+    """How many questions a run was scored over; those that failed are among its rows."""
+    return len(run.questions) + run.missing
 
 
 def is_whole(run: Scores) -> bool:
@@ -199,7 +203,7 @@ def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[s
         if not is_whole(run)
     ]
     notes += [
-        f"{run.name} has no rank: it is of {pluralize(len(run.questions), 'question')}, and the table of "
+        f"{run.name} has no rank: it is of {pluralize(_count_questions(run), 'question')}, and the table of "
         f"{table.questions:,}; a part of them may be easier or harder than all"
         for run in runs
         if _is_of_a_part(table, run)

@@ -97,7 +97,7 @@ WHICH_DOCUMENT = (
 )
 OTHER_LANGUAGE = "The question seems to be in {}, and what was found in {}: only names and numbers were looked for."
 NOTHING_FOUND = "What was found in the documents seems to be about something else."
-NOTHING_SEARCHED = "There is nothing to search: no document was added, or none of their pages is among those asked for."
+NOTHING_SEARCHED = "There are no words to search: no document was added, or the pages asked for have none."
 
 
 def off_topic_abstention(question: str, context: Context) -> Answer | None:
