@@ -81,6 +81,16 @@ _ONE_PART = lazy_regex(
     r"|because|with|compared)\b))"
 )
 _BRACKETED_SCALE = lazy_regex(r"\((?:in )?([MBKk]|[mb]n)\)")
+# In lower case.
+_STATED_SCALE = lazy_regex(
+    r"(?<![\w-])(thousand|million|billion|tausend|tsd|millionen|mio|milliarden?|mrd|millier|milliard|migliaia)s?\b"
+    r"|(?<=[$€£])(m|[mb]n)\b|(?:^in|\b[a-z]{3}) ([mb]n)\b|(?:[$€£] ?|\bin )['’]?(000)\b|\b([tk](?:eur\b|€))",
+    re.MULTILINE,
+)
+_STATED = {
+    **{**SCALES, "m": 6, "tausend": 3, "tsd": 3, "millionen": 6, "milliarde": 9, "milliarden": 9, "mrd": 9},
+    **{"millier": 3, "milliard": 9, "migliaia": 3, "000": 3, "teur": 3, "keur": 3, "t€": 3, "k€": 3},
+}
 _YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d")
 # Seasons, and the months of languages that do not capitalise them.
 _MONTHS = (
@@ -176,13 +186,13 @@ def ordinal_words(text: str) -> set[int]:
 
 
 def stated_scales(text: str) -> Iterator[Decimal]:
-    """Find scales that a table states for all its numbers: `in thousand tonnes`, `EUR million`, `Users (M)`."""
+    """Find scales that a table states for all its numbers: `in thousand tonnes`, `in Mio. EUR`, `Users (M)`."""
     for match in _BRACKETED_SCALE.finditer(text):  # "(m)" stands for metres
         yield Decimal(10) ** {**SCALES, **SCALE_LETTERS}[match[1].casefold()]
-    for match in re.finditer(r"(?<![\w-])(thousand|million|billion)s?\b|(?<=[$€£])(?:m|bn)\b", text.casefold()):
+    for match in _STATED_SCALE.finditer(text.casefold()):
         before = match.string[max(match.start() - 12, 0) : match.start()].rstrip(" -")
         if not before[-1:].isdigit() and not re.search(rf"\b{NUMBER_WORDS}$", before):
-            yield Decimal(10) ** {"m": 6, **SCALES}[match[0].removesuffix("s")]
+            yield Decimal(10) ** _STATED[next(filter(None, match.groups()))]
 
 
 def _amount(match: re.Match[str]) -> Amount:
