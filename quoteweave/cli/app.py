@@ -90,7 +90,11 @@ class Command(TyperCommand):
             error.message = error.message.removeprefix("Value error, ")
             raise
         if extra and not ctx.resilient_parsing:
-            ctx.fail(f"Write an argument of several words in quotation marks; unexpected: {' '.join(extra)}")
+            has_arguments = any(parameter.param_type_name == "argument" for parameter in self.params)
+            advice = (
+                "Write an argument of several words in quotation marks; unexpected" if has_arguments else "Unexpected"
+            )
+            ctx.fail(f"{advice}: {' '.join(extra)}")
         return extra
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

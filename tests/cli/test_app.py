@@ -61,6 +61,7 @@ def help_texts(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, 
     [
         (("serach", "grain"), "No such command 'serach'. Did you mean 'search'?"),
         (("eval", "scroe"), "No such command 'scroe'. Did you mean 'score'?"),
+        (("list", "all", "-c", "port"), "Unexpected: all"),
         (
             ("ask", "How", "much", "grain?", "-c", "port"),
             "Write an argument of several words in quotation marks; unexpected: much grain?",
