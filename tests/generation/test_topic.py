@@ -6,7 +6,12 @@ from harbour_quotes import context, image, quote
 from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive.generator import NOTHING_SEARCHED, ExtractiveGenerator, off_topic_abstention
+from quoteweave.generation.extractive.generator import (
+    NOTHING_ON_PART,
+    NOTHING_SEARCHED,
+    ExtractiveGenerator,
+    off_topic_abstention,
+)
 from quoteweave.generation.extractive.topic import (
     ABSENT,
     ADJACENT,
@@ -180,6 +185,12 @@ def test_a_question_with_a_part_that_is_on_topic_is_on_topic() -> None:
     assert off_topic_abstention("When is the fair?", given) is None
     assert off_topic_abstention(asked, given) is None
     assert off_topic_abstention("Where is the kraken? And who chairs Elsinore?", given) is not None
+    answer = run_sync(
+        ExtractiveGenerator().answer(Query(text="When is the summer fair? And where is Elsinore?"), given)
+    )
+    assert answer.text.startswith("Summer fair: 19 July")
+    assert "Byron" not in answer.text
+    assert answer.warnings == (NOTHING_ON_PART.format("And where is Elsinore"),)
 
 
 ENGLISH = context(

@@ -97,6 +97,7 @@ WHICH_DOCUMENT = (
 )
 OTHER_LANGUAGE = "The question seems to be in {}, and what was found in {}: only names and numbers were looked for."
 NOTHING_FOUND = "What was found in the documents seems to be about something else."
+NOTHING_ON_PART = "What was found seems to be about something else than a part of the question: “{}”."
 NOTHING_SEARCHED = "There are no words to search: no document was added, or the pages asked for have none."
 
 
@@ -229,12 +230,14 @@ class ExtractiveGenerator:
             front = front_matter_located(question, context, EXTRACTIVE, found_elsewhere=nothing is None)
             scores = merge_scores([part.scores for part in parts])
             return front or nothing or _located_answer(question, context, scores, answered)
-        statements = {(one.quote.id, one.text): one for part in answered for one in part.statements}
-        unique = list(statements.values())
-        rest = _best_places([part.question for part in answered if not part.statements], context, unique)
-        text = compose(unique, context, max_images=self.max_images, rest=compose_rest(rest))
-        answer = build_answer(question, text, context, model=EXTRACTIVE, warnings=_warnings(answered))
-        return _mark_computed(answer, unique)
+        unique = list({(one.quote.id, one.text): one for part in answered for one in part.statements}.values())
+        others = [part.question for part in answered if not part.statements]
+        known = [part for part in others if is_on_topic(part.terms, context)]
+        rest = compose_rest(_best_places(known, context, unique))
+        text = compose(unique, context, max_images=self.max_images, rest=rest)
+        unknown = [NOTHING_ON_PART.format(part.terms.text.rstrip("?")) for part in others if part not in known]
+        warnings = (*_warnings(answered), *unknown)
+        return _mark_computed(build_answer(question, text, context, model=EXTRACTIVE, warnings=warnings), unique)
 
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
         """Choose the statements that answer a part, all of one document unless others say something else."""
@@ -330,10 +333,8 @@ def _best_places(
 ) -> list[LocatedQuote]:
     """The best place for each part that has one, other than the quotes that are shown."""
     cited = {statement.quote.id for statement in statements}
-    places_of_parts = (
-        find_places(part.terms, context, part.weights, besides=cited, sentence_scores=part.scores.of) for part in parts
-    )
-    return [place for places in places_of_parts for place in places[:1]]
+    found = (find_places(p.terms, context, p.weights, besides=cited, sentence_scores=p.scores.of) for p in parts)
+    return [place for places in found for place in places[:1]]
 
 
 def _located_answer(question: str, context: Context, scores: SentenceScores, parts: Sequence[AnsweredPart]) -> Answer:
