@@ -17,6 +17,8 @@ MAX_ABOVE = 6
 _TELLS_OF_TABLE = lazy_regex(
     r"\b(?:following|follows|below|table|tabelle|tableau|tabla|folgend\w*|suivant\w*|siguiente\w*)\b"
 )
+# One sentence at most, with brackets at its end alone: "(U.S. dollars in thousands)", "Sales (in euros)".
+_LINE = lazy_regex(r"[^.(\[]*(?:[(\[][^()\[\]]*[)\]]\s*:?)?\s*\.?\s*")
 # A number in a cell that does not say what it is: not "4 %", "12 mm", "$ 3 million" or "12 May 2022".
 _BARE_NUMBER = lazy_regex(r"[^\d%]*\d(?:[^\w%]|[\d_])*")
 
@@ -60,7 +62,7 @@ def _unit_above(table: Quote, above: Sequence[Quote]) -> str | None:
 def _introduced_unit(text: Quote, table: Quote, *, tells: bool) -> str | None:
     """The unit that a text states for a table below it, or on the next page."""
     own_page = text.page == table.page
-    is_line = "." not in text.text.strip()[:-1] and "(" not in text.text
+    is_line = _LINE.fullmatch(text.text) is not None
     if (own_page and (is_line or tells)) or (introduces(text.text) and table.page <= text.page + 1):
         return stated_unit(text.text)
     return None
