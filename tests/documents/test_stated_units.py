@@ -58,6 +58,7 @@ def test_the_text_that_introduces_a_table_gives_it_its_unit() -> None:
     assert units(make_quote(INTRODUCTION), make_quote("Lamps", layout="caption"), TABLE, TABLE) == [said, said]
     assert units(make_quote("In thousands of euros"), TABLE) == ["In thousands of euros"]
     assert units(make_quote("(U.S. dollars in thousands)"), TABLE) == ["U.S. dollars in thousands"]
+    assert units(make_quote("Angaben in Mio. EUR"), TABLE) == ["in Mio. EUR"]
     assert units(make_quote("The following data (in thousands) are ours. Read on."), TABLE) == ["in thousands"]
 
 

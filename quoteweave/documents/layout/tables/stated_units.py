@@ -18,7 +18,7 @@ _TELLS_OF_TABLE = lazy_regex(
     r"\b(?:following|follows|below|table|tabelle|tableau|tabla|folgend\w*|suivant\w*|siguiente\w*)\b"
 )
 # One sentence at most, with brackets at its end alone: "(U.S. dollars in thousands)", "Sales (in euros)".
-_LINE = lazy_regex(r"[^.(\[]*(?:[(\[][^()\[\]]*[)\]]\s*:?)?\s*\.?\s*")
+_LINE = lazy_regex(r"(?:[^.(\[]|(?<=Mio|Mrd|Tsd)\.)*(?:[(\[][^()\[\]]*[)\]]\s*:?)?\s*\.?\s*")
 # A number in a cell that does not say what it is: not "4 %", "12 mm", "$ 3 million" or "12 May 2022".
 _BARE_NUMBER = lazy_regex(r"[^\d%]*\d(?:[^\w%]|[\d_])*")
 
