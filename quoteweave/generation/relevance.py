@@ -115,6 +115,11 @@ class QuestionTerms(Record):
         return self.analysis.text
 
     @property
+    def is_question(self) -> bool:
+        """Whether it asks something; a request such as "Answer in millions." says how to answer, or asks for a text."""
+        return self.asks != "statement" or "?" in self.text
+
+    @property
     def asks(self) -> AnswerType:
         """The type of answer that it asks for."""
         return self.analysis.asks
@@ -139,8 +144,7 @@ class QuestionTerms(Record):
 def question_terms(question: str) -> QuestionTerms:
     """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
     analysis = analyse_question(question)
-    text = analysis.text
-    text = _ONE.sub(r"\1 a ", text)
+    text = _ONE.sub(r"\1 a ", analysis.text)
     text = FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     text = CALENDAR_YEAR.sub(r"calendar \1", text)
     asked = _MAY_AS_VERB.sub(lambda match: match["how"] or "", text)
@@ -159,10 +163,7 @@ def question_terms(question: str) -> QuestionTerms:
 
 
 def _words_of_long_names(names: Sequence[str]) -> set[str]:
-    """The words of names of two words or more, of which none only asks: "Document Cloud".
-
-    Empty if small words have capitals, too, as in titles.
-    """
+    """The words of names of several words, "Document Cloud"; none if small words have capitals, too, as in titles."""
     if any(not words(word) for name in names for word in name.split() if word != "I"):
         return set()
     return {word for name in names if " " in name for word in words(name, stem=False)}

@@ -191,6 +191,10 @@ def test_a_question_with_a_part_that_is_on_topic_is_on_topic() -> None:
     assert answer.text.startswith("Summer fair: 19 July")
     assert "Byron" not in answer.text
     assert answer.warnings == (NOTHING_ON_PART.format("And where is Elsinore"),)
+    answer = run_sync(
+        ExtractiveGenerator().answer(Query(text="When is the summer fair? Write ascending integers."), given)
+    )
+    assert answer.warnings == (), "no question"
 
 
 ENGLISH = context(

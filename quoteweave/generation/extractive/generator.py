@@ -232,7 +232,7 @@ class ExtractiveGenerator:
             return front or nothing or _located_answer(question, context, scores, answered)
         unique = list({(one.quote.id, one.text): one for part in answered for one in part.statements}.values())
         others = [part.question for part in answered if not part.statements]
-        known = [part for part in others if is_on_topic(part.terms, context)]
+        known = [part for part in others if is_on_topic(part.terms, context) or not part.terms.is_question]
         rest = compose_rest(_best_places(known, context, unique))
         text = compose(unique, context, max_images=self.max_images, rest=rest)
         unknown = [NOTHING_ON_PART.format(part.terms.text.rstrip("?")) for part in others if part not in known]
