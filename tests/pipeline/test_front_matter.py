@@ -132,6 +132,19 @@ def test_of_several_documents_the_one_that_is_named_is_meant(collection: Collect
     assert ask(collection, "Who wrote the paper on lighthouses?").status != "answered"
 
 
+def test_what_is_said_of_several_documents_at_once_is_asked_of_one(tmp_path: Path) -> None:
+    (tmp_path / "ice.md").write_text("# River ice\n\nShort notes.\n\n" + " ".join(PROSE) + "\n\nIt lasts.\n")
+    (tmp_path / "boats.md").write_text(
+        "# Boats\n\nBoats can be hired by the day at the quay, in all seasons of the year.\n"
+    )
+    with Collection.open_or_create(tmp_path / "c") as both:
+        add(both, [tmp_path / "ice.md", tmp_path / "boats.md"])
+        for question in ("What is this document about?", "What is it about?", "What are these documents about?"):
+            assert ask(both, question).text.startswith("Which document is meant?")
+        found = ask(both, "What is this about?", "ice.md")
+    assert "The tides of the sound were gauged at nine piers" in found.text
+
+
 def test_names_that_raised_letters_touch_are_not_given(tmp_path: Path) -> None:
     written = write_pdf(tmp_path / "rain.pdf", paper("Rain", ["Yun Gaoa , Xi Diab , Bo Panc"], ["Abstract"]))
     with Collection.create(tmp_path / "made") as made:

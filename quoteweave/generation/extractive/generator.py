@@ -370,7 +370,7 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
     """Whether a question asks what "the document" consists of or is about, and nothing says which."""
     documents = {hit.quote.document for hit in context.hits}
     if analyse_question(question).asks_overview:
-        return len(documents) > 1
+        return len(documents) != 1
     if (front := read_front_matter_request(question)) is not None:
         # For a single document, the front matter would be there; a question without words of the text may find nothing.
         return not (front.naming_words or context.front_matter) and (

@@ -49,6 +49,8 @@ INTRODUCED_BONUS = 0.2
 """Bonus for a text that introduces code or a list, if the question is how to do something."""
 MAX_PLACES = len(EXCERPT_WORDS)
 MAX_MATCHES = 4
+MIN_PROSE_WORDS = 20
+"""A text that ends with a full stop and has at least so many words may say what its document is about."""
 NUMBER_BONUS = 0.3
 """Bonus for a number if one is asked for; the coverage that it is added to is at most 1."""
 PAGE_WEIGHT, QUOTE_WEIGHT = 4.0, 0.2
@@ -131,7 +133,7 @@ def find_places(
     fits = {id(hit): _score_in_page(hit, question, context, own, best) for hit, own in hits}
     sections = [(_share(hits, best, leading), own) for hits in pages for own in _sections(hits, fits, by_document)]
     pages = [own for _, own in sections]
-    fittest = [max(own, key=lambda one: fits[id(one[1])]) for own in pages]
+    fittest = [_first_prose(own, question) or max(own, key=lambda one: fits[id(one[1])]) for own in pages]
     worth = [PAGE_WEIGHT * share + fits[id(hit)] for (share, _), (_, hit) in zip(sections, fittest, strict=True)]
     # A lexical retriever may find a page without any of the words, for example because it belongs with another one.
     asked = frozenset[str]() if context.rarity else question.subject
@@ -169,6 +171,18 @@ def _pages(
     if question.analysis.asks_overview:  # what a document is about stands at its beginning
         pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     return pages
+
+
+def _first_prose(hits: HitsOfPage, question: QuestionTerms) -> tuple[int, Hit] | None:
+    """The text with which a page begins, if the question asks what a document is about; None without one."""
+    if not question.analysis.asks_overview:
+        return None
+    prose = [one for one in hits if one[1].quote.layout in BODY_LAYOUTS and _is_prose(one[1].quote.text)]
+    return min(prose, key=lambda one: position_in_document(one[1].quote), default=None)
+
+
+def _is_prose(text: str) -> bool:
+    return len(text.split()) >= MIN_PROSE_WORDS and text.rstrip().endswith((".", "。"))
 
 
 def _share(hits: HitsOfPage, best: float, leading: Collection[str]) -> float:

@@ -196,7 +196,7 @@ class EvidenceScorer:
         amounts = [amount for analysis in analyses for amount in analysis.amounts]
         evidence.add_respelled("amount", *self.literal.amounts(amounts))
         evidence.add_respelled("spelling", *self.literal.spellings(text, within))
-        if self._synonyms:
+        if self._synonyms and not any(analysis.asks_overview for analysis in analyses):
             evidence.add_respelled("synonym", *self.literal.synonyms(text, within))
         documents = self._document_scores(tokens, within)
         self._add_places(evidence, is_among_several=documents is not None)
