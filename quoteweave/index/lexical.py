@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Change this whenever the same quotes would give another index, so that runs over the two are told apart. That rebuilds
 # no index: if segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, and if older segments
 # would be misread, `collection.folder.FORMAT`.
-FINGERPRINT = "lexical-24"
+FINGERPRINT = "lexical-25"
 # Scores per block: after the best of each block are compared, few scores are left to sort.
 BLOCK = 128
 # Fewest pages that show which words are common (`LexicalIndex.rarity`).

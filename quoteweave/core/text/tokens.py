@@ -3,7 +3,7 @@
 - Compatibility forms, case and accents are folded away (ligatures, full-width letters; `Zürich` = `zurich`), as are the
   vowel points of Hebrew and Arabic; words of any spaced script are kept whole.
 - A number or time stays one word: `1,204` is `1204`, `12.4%` is `12.4`, `10:40` is itself. Other marks separate words:
-  `long-term` is `long`, `term`, the same as `long term`.
+  `long-term` is `long`, `term`, the same as `long term`; only `e-mail` is `email`.
 - Text in scripts without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and in Hangul with its attached particles,
   becomes overlapping pairs of characters; a single character is a word.
 - Superscripts are words of their own (`sales¹` is `sales`, `1`; `10⁶` is `10`, `6`), except ² and ³ behind at most two
@@ -47,6 +47,7 @@ _RUN = lazy_regex(f"[{_UNSPACED}]")
 _MARKS = lazy_regex(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
+_E_MAIL = lazy_regex(r"(?<![^\W_])e[-\u2010]mail")
 # File names that say nothing about the content.
 _NAMES_OF_ANY = frozenset({"readme", "index"})
 _SYMBOLS = lazy_regex(r"(?:[^\w\s]|_)+")
@@ -182,13 +183,14 @@ def symbol_runs(text: str) -> set[str]:
 
 
 def normalize_text(text: str) -> str:
-    """Normalise case, accents and compatibility forms; the length may change, so that offsets no longer hold."""
+    """Normalise case, accents and compatibility forms, and "e-mail"; the length may change: offsets no longer hold."""
     if text.isascii():
-        return text.lower()
-    parted = SUPERSCRIPT.sub(r" \g<0> ", text)
-    decomposed = unicodedata.normalize("NFKD", _PILE.sub(r"\1", parted)).casefold()
-    decomposed = unicodedata.normalize("NFKD", decomposed)
-    return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
+        folded = text.lower()
+    else:
+        parted = SUPERSCRIPT.sub(r" \g<0> ", text)
+        decomposed = unicodedata.normalize("NFKD", _PILE.sub(r"\1", parted)).casefold()
+        folded = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", decomposed)))
+    return _E_MAIL.sub("email", folded) if "mail" in folded else folded
 
 
 class Vocabulary:
