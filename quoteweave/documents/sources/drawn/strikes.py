@@ -48,11 +48,15 @@ def struck_out(
     letters = np.flatnonzero((characters.codes > SPACE) & np.isfinite(characters.boxes).all(axis=1))
     if not drawing.lines or not len(letters):
         return struck
+    middles, heights = middles[letters, 1], characters.boxes[letters, 3] - characters.boxes[letters, 1]
+    down, reach = np.argsort(middles, kind="stable"), ROW * float(heights.max())
+    letters, levels = letters[down], middles[down]
     lines = _near_letters(_joined(drawing.lines, shown), characters.boxes[letters])
     picture: Raster | None = None
     for line, box in itertools.islice(lines, MAX_LINES):
         thick = thickness(line)
-        crossed = _crossed(characters, letters, box, thick)
+        first, last = levels.searchsorted([(box[1] + box[3]) / 2 - reach, (box[1] + box[3]) / 2 + reach])
+        crossed = _crossed(characters, letters[first:last], box, thick)
         if len(crossed):
             picture = picture or draw()
             struck[crossed] |= _is_seen(picture, box, thick)
