@@ -57,6 +57,7 @@ def test_an_annotation_strikes_out_if_it_is_shown(tmp_path: Path, flags: str, te
 OLD, NEW = "BT /F1 10 Tf 100 600 Td (fee 100 now) Tj ET", "BT 0 g /F1 10 Tf 116.7 600 Td (80) Tj ET"
 WHITE = "1 g 115 597 20 11 re f"
 LEFT_OUT = "page 1 has text that is covered and has other text in its place, which was left out: 1"
+ALL_CHANGED = ["fee 180 now"], (LEFT_OUT.replace(": 1", ": 3"),)
 ALL_READ = "page 1 has words over other words in the same place, all of which were read: 1"
 
 
@@ -67,6 +68,13 @@ ALL_READ = "page 1 has words over other words in the same place, all of which we
         (f"{OLD} {NEW}", ["fee 100 now 80"], (ALL_READ,)),
         (f"{WHITE} 0 g {OLD} {NEW}", ["fee 100 now 80"], (ALL_READ,)),
         (f"{OLD} 300 300 50 50 re W n {WHITE} {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # the rectangle is cut off
+        # pdfium gives none of the letters that are in the place of the same ones.
+        (f"{OLD} {WHITE} {NEW.replace('(80)', '(180)')}", ["fee 180 now"], (LEFT_OUT,)),
+        (f"{OLD} 1 g 95 597 70 11 re f {NEW.replace('116.7', '100').replace('80', 'fee 180 now')}", *ALL_CHANGED),
+        (f"{OLD} {WHITE} {NEW} {WHITE} {NEW.replace('80', '90')}", ["fee 90 now"], (LEFT_OUT.replace(": 1", ": 2"),)),
+        (f"{OLD} 1 g 100 500 m 300 500 l 100 700 l h f {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # no rectangle
+        (f"{OLD} 30 500 5 5 re 300 700 5 5 re W n {WHITE} {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # not seen
+        (f"{OLD.replace('/F1', '3 Tr /F1')} {WHITE} {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # words read by OCR
         (f"{OLD} 1 g 70 550 90 80 re f {NEW}", ["80"], (LEFT_OUT.replace(": 1", ": 3"),)),  # over the whole line
         (f"{OLD} {WHITE}", ["fee 100 now"], ()),
         (f"{OLD} {OLD}", ["fee 100 now"], ()),  # as bold

@@ -58,8 +58,8 @@ MAX_CHARACTERS = 500_000
 FEW_UNKNOWN = 0.02
 
 
-def render_page(page: "PdfPage", dpi: float) -> Raster:
-    """Render a pdfium page; very large pages are rendered at a lower resolution.
+def render_page(page: "PdfPage", dpi: float, turns: int = 0) -> Raster:
+    """Render a pdfium page after quarter turns, counter-clockwise; very large pages at a lower resolution.
 
     Raises ValueError for a page without an area.
     """
@@ -68,7 +68,7 @@ def render_page(page: "PdfPage", dpi: float) -> Raster:
     bitmap = page.render(scale=scale, rev_byteorder=True)
     pixels = bitmap.to_numpy()
     pixels = np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels[:, :, :3]
-    return Raster(np.ascontiguousarray(pixels), scale)
+    return Raster(np.ascontiguousarray(pixels), scale).turned(turns)
 
 
 def _size(page: "PdfPage") -> tuple[float, float]:
@@ -122,10 +122,10 @@ def read_text_layer(
             turns = quarter_turns(raw, count, _to_shown(page))
         shown, size = _turned(page, turns)
         characters = read_characters(raw, count, shown)
-        characters, replaced = without_replaced(raw, characters, drawing, shown)
+        draw = partial(render_page, page, DPI, turns)
+        characters, replaced = without_replaced(page, raw, characters, drawing, shown, draw)
         characters = closed_up(raw, tidied(raw, characters, shown), shown)
-        areas = () if annotations else struck_areas(page)
-        struck = struck_out(characters, drawing, areas, shown, lambda: render_page(page, DPI).turned(turns or 0))
+        struck = struck_out(characters, drawing, () if annotations else struck_areas(page), shown, draw)
         if struck.any():
             characters = replace(characters, struck=struck)
         make_tags = annotations.tags if annotations is not None else partial(PageTags, page)

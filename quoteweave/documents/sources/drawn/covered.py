@@ -6,13 +6,22 @@ its place, both would be read as one text.
 
 import ctypes
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quoteweave.core.boxes import inside
-from quoteweave.documents.sources.characters import SPACE, Characters, Floats, Ints, Mask, operations
+from quoteweave.core.boxes import Box
+from quoteweave.documents.sources.characters import (
+    SPACE,
+    Characters,
+    Floats,
+    Ints,
+    Mask,
+    operations,
+    read_characters,
+)
 from quoteweave.documents.sources.drawn.objects import (
     PageDrawing,
     Placed,
@@ -20,11 +29,15 @@ from quoteweave.documents.sources.drawn.objects import (
     box_of,
     clipped,
     is_filled,
+    is_rectangle,
+    not_drawn,
     opacity,
 )
 from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.raw_page import Raster
 
 if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
     from pypdfium2.raw import FPDF_TEXTPAGE
 
 # How far letters may reach beyond what covers them, in points.
@@ -36,6 +49,8 @@ UNDER_IMAGE = 0.8
 # The most rectangles of a page, of those between texts, and characters within one, that are examined; the most pairs of
 # a character that one covers and one drawn over it.
 MAX_RECTANGLES, MAX_COVERS, MAX_LETTERS, MAX_PAIRS = 3000, 300, 20_000, 9_000_000
+# The most characters that are read without those that are covered.
+MAX_OTHERS = 500_000
 # Words are in one place if they share this much of the smaller one, and are about as high.
 ONE_PLACE, AS_HIGH = 0.5, 0.6
 # The greatest height of a word on a level line, in heights of its tallest letter.
@@ -45,43 +60,166 @@ OVERLAP, FAR_APART = 0.5, 100_000.0
 # The most pairs of words of a page that are compared.
 MAX_COMPARED = 100_000
 
+Texts = dict[int, tuple[int, Any]]
+"""Pieces of text by their address, each with what is drawn before it."""
+
+
+class _Covered(NamedTuple):
+    """What a rectangle covers, and what is drawn over it."""
+
+    cover: Placed
+    under: Ints
+    """The characters that it covers."""
+    over: Ints
+    """Those that are drawn over it, as far as the text layer has them."""
+    texts: list[Any]
+    """The text objects that draw what is covered."""
+
+
+class _Replacement(NamedTuple):
+    under: Ints
+    over: Ints
+    run: Ints
+    """The positions of what is drawn over the rectangle in a text layer without what that covers."""
+    new: Characters
+    """These characters, with numbers of the page's own text layer."""
+    place: float
+    """The position among the characters after which it comes."""
+
 
 def without_replaced(
-    raw: "FPDF_TEXTPAGE", characters: Characters, drawing: PageDrawing, shown: Floats
+    page: "PdfPage",
+    raw: "FPDF_TEXTPAGE",
+    characters: Characters,
+    drawing: PageDrawing,
+    shown: Floats,
+    draw: Callable[[], Raster],
 ) -> tuple[Characters, int]:
     """The characters without those that are covered and have others drawn in their place, and the number of such texts.
 
     What is drawn in place of a part of a line comes there. `shown` (2, 3) maps PDF user space to points from the top
-    left.
+    left of the page, which `draw` renders.
     """
     covers = _between_texts(drawing)
-    if not covers:
+    texts = _shown_texts(drawing) if covers else {}
+    covered = list(_covered(raw, characters, covers, texts, shown))
+    if not covered:
         return characters, 0
-    boxes, count = characters.boxes, len(characters.codes)
-    order_of = {ctypes.addressof(raw.contents): order for raw, order, _ in drawing.texts}
-    is_replaced, places = np.zeros(count, dtype=bool), np.arange(count, dtype=np.float64)
-    for cover, (x1, y1, x2, y2) in zip(covers, as_shown([each.box for each in covers], shown).tolist(), strict=True):
-        is_inside = (boxes[:, :2] >= (x1 - MARGIN, y1 - MARGIN)).all(axis=1)
-        is_inside &= (boxes[:, 2:] <= (x2 + MARGIN, y2 + MARGIN)).all(axis=1) & (characters.codes > SPACE)
-        letters = np.flatnonzero(is_inside)
+    # pdfium drops a letter that is drawn where the same one is, so that of 2020 over 2019 it gives no more than 20.
+    with not_drawn(text for each in covered for text in each.texts), closing(page.get_textpage()) as textpage:
+        others = read_characters(textpage.raw, min(textpage.count_chars(), MAX_OTHERS), shown)
+        made = list(_replacements(textpage.raw, characters, covered, others, texts))
+    seen = _are_seen([covered[at] for at, _ in made], characters.boxes, draw) if made else []
+    found = [each for (_, each), is_seen in zip(made, seen, strict=True) if is_seen]
+    if not found:
+        return characters, 0
+    count = len(characters.codes)
+    is_replaced, is_kept = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+    parts, places, is_added = list[Characters](), list[Floats](), np.zeros(len(others.codes), dtype=bool)
+    for each in found:
+        is_replaced[each.under], is_kept[each.over] = True, False
+        parts.append(each.new.keeping(~is_added[each.run]))  # several rectangles may be under it
+        places.append(each.place + np.linspace(0, 1, len(parts[-1].codes), endpoint=False) / 2 + 0.25)
+        is_added[each.run] = True
+    is_kept &= ~is_replaced
+    parts, places = [characters.keeping(is_kept), *parts], [np.flatnonzero(is_kept).astype(np.float64), *places]
+    order = np.argsort(np.concatenate(places), kind="stable")
+    columns = zip(*((each.codes, each.boxes, each.numbers) for each in parts), strict=True)
+    replaced = int(np.count_nonzero(np.diff(is_replaced.astype(np.int8), prepend=0) > 0))
+    return Characters(*(np.concatenate(each)[order] for each in columns)), replaced
+
+
+def _covered(
+    raw: "FPDF_TEXTPAGE", characters: Characters, covers: Sequence[Placed], texts: Texts, shown: Floats
+) -> Iterator[_Covered]:
+    boxes = as_shown([each.box for each in covers], shown).tolist()
+    for cover, box in zip(covers, boxes, strict=True):
+        letters = _within(characters, box)
+        if len(letters) <= MAX_LETTERS:
+            drawn_by = operations(raw, characters.numbers[letters])
+            orders = np.array([texts[each][0] if each in texts else cover.order for each in drawn_by])
+            under, over = letters[orders < cover.order], letters[orders > cover.order]
+            if len(under):
+                of_under = {each for each in drawn_by if each in texts and texts[each][0] < cover.order}
+                yield _Covered(cover._replace(box=box), under, over, [texts[each][1] for each in of_under])
+
+
+def _shown_texts(drawing: PageDrawing) -> Texts:
+    """What is drawn before each piece of text that is shown, and the text, by its address."""
+    import pypdfium2.raw as pdfium
+
+    mode = pdfium.FPDFTextObj_GetTextRenderMode
+    unseen = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
+    return {ctypes.addressof(raw.contents): (order, raw) for raw, order, _ in drawing.texts if mode(raw) not in unseen}
+
+
+def _within(characters: Characters, box: Box) -> Ints:
+    x1, y1, x2, y2 = box
+    is_inside = (characters.boxes[:, :2] >= (x1 - MARGIN, y1 - MARGIN)).all(axis=1) & (characters.codes > SPACE)
+    return np.flatnonzero(is_inside & (characters.boxes[:, 2:] <= (x2 + MARGIN, y2 + MARGIN)).all(axis=1))
+
+
+def _replacements(
+    raw: "FPDF_TEXTPAGE", characters: Characters, covered: Sequence[_Covered], others: Characters, texts: Texts
+) -> Iterator[tuple[int, _Replacement]]:
+    """What takes the place of covered characters, of `others` of `raw`, with the positions of what covers these."""
+    pairs = 0
+    for at, (cover, under, over, _) in enumerate(covered):
+        letters = _within(others, cover.box)
         if len(letters) > MAX_LETTERS:
             continue
-        drawn_by = operations(raw, characters.numbers[letters])
-        orders = np.array([order_of.get(each, cover.order) for each in drawn_by])
-        under, over = letters[orders < cover.order], letters[orders > cover.order]
-        if not 0 < len(under) * len(over) <= MAX_PAIRS:
+        drawn_by = operations(raw, others.numbers[letters])
+        found = letters[[each in texts and texts[each][0] > cover.order for each in drawn_by]]
+        pairs += len(found) * (len(under) + len(over))
+        if pairs > MAX_PAIRS:
+            return
+        if not len(found) or not _are_in_place_of(others.boxes[found], characters.boxes[under]):
             continue
-        if not _are_in_place_of(boxes[over], boxes[under]):
-            continue
-        is_replaced[under] = True
-        moved = np.arange(over[0], over[-1] + 1)
-        is_whole = np.isin(moved[characters.codes[moved] > SPACE], over).all()
-        if is_whole and _share_row(boxes[np.concatenate([under, over])], boxes[under[:1]]).all():
-            places[moved] = under[0] + (moved - moved[0] + 1) / (count + 1)
-    kept = np.flatnonzero(~is_replaced)
-    kept = kept[np.argsort(places[kept], kind="stable")]
-    texts = int(np.count_nonzero(np.diff(is_replaced.astype(np.int8), prepend=0) > 0))
-    return Characters(characters.codes[kept], boxes[kept], characters.numbers[kept]), texts
+        # Others are under a further rectangle.
+        drawn = {_key(others, each) for each in found.tolist()}
+        own = np.array([each for each in over.tolist() if _key(characters, each) in drawn], dtype=np.int64)
+        run, is_whole = _with_spaces(others.codes, found)
+        together = np.concatenate([characters.boxes[under], others.boxes[found]])
+        in_row = is_whole and _share_row(together, characters.boxes[under[:1]]).all()
+        place = under[0] if in_row or not len(own) else own[0]
+        new = _numbered(others, run, characters, np.concatenate([own, under]))
+        yield at, _Replacement(under, own, run, new, float(place))
+
+
+def _with_spaces(codes: Ints, letters: Ints) -> tuple[Ints, bool]:
+    """Letters with the spaces that are between two of them, and whether no other letters are between them."""
+    run = np.arange(letters[0], letters[-1] + 1)
+    is_other = (codes[run] > SPACE) & ~np.isin(run, letters)
+    since, at = np.cumsum(is_other), letters - letters[0]  # how many others precede
+    following = at[np.searchsorted(at, np.arange(len(run)))]
+    preceding = at[np.searchsorted(at, np.arange(len(run)), side="right") - 1]
+    return run[~is_other & (since[following] == since[preceding])], not is_other.any()
+
+
+def _key(characters: Characters, at: int) -> tuple[float, ...]:
+    return int(characters.codes[at]), *characters.boxes[at].round(2).tolist()
+
+
+def _numbered(others: Characters, run: Ints, characters: Characters, near: Ints) -> Characters:
+    """Those `others` with the numbers of the same letters among the `characters` that are `near`."""
+    middles, own = ((each[:, :2] + each[:, 2:]) / 2 for each in (characters.boxes[near], others.boxes[run]))
+    numbers = [int(characters.numbers[near[0]])]
+    for code, middle in zip(others.codes[run].tolist(), own, strict=True):
+        far = np.abs(middles - middle).max(axis=1) + (characters.codes[near] != code) * FAR_APART
+        numbers.append(int(characters.numbers[near[np.argmin(far)]]) if code > SPACE else numbers[-1])
+    return Characters(others.codes[run], others.boxes[run], np.array(numbers[1:], dtype=np.int64))
+
+
+def _are_seen(covered: Sequence[_Covered], boxes: Floats, draw: Callable[[], Raster]) -> list[bool]:
+    """Whether it is seen that characters are covered, as it is not where a layer is not shown."""
+    with not_drawn(each.cover.raw for each in covered):
+        without = draw()
+    picture, seen = draw(), list[bool]()
+    for each in covered:
+        own = boxes[each.under]
+        hull = (*own[:, :2].min(axis=0).tolist(), *own[:, 2:].max(axis=0).tolist())
+        seen.append(bool((picture.cut(hull) != without.cut(hull)).any()))
+    return seen
 
 
 def _between_texts(drawing: PageDrawing) -> list[Placed]:
@@ -96,17 +234,21 @@ def _between_texts(drawing: PageDrawing) -> list[Placed]:
     found = []
     for each in rectangles:
         within = ((middles >= each.box[:2]) & (middles <= each.box[2:])).all(axis=1)
-        if (within & (orders < each.order)).any() and (within & (orders > each.order)).any():
+        if (within & (orders < each.order)).any() and (within & (orders > each.order)).any() and is_rectangle(each):
             found.append(each._replace(box=clipped(each)))
         if len(found) == MAX_COVERS:
             break
     # Under a scan, the words that OCR has read may be covered by a rectangle, too.
-    images = [image for image in drawing.images if image.order > min((each.order for each in found), default=0)]
-    return [
-        each
-        for each in found
-        if not any(image.order > each.order and inside(each.box, image.box) > UNDER_IMAGE for image in images)
-    ]
+    boxes = np.array([image.box for image in drawing.images]).reshape(-1, 4)
+    orders = np.array([image.order for image in drawing.images])
+    return [each for each in found if not _is_under_any(each, boxes[orders > each.order])]
+
+
+def _is_under_any(cover: Placed, images: Floats) -> bool:
+    x1, y1, x2, y2 = cover.box
+    width = np.minimum(images[:, 2], x2) - np.maximum(images[:, 0], x1)
+    height = np.minimum(images[:, 3], y2) - np.maximum(images[:, 1], y1)
+    return bool((width.clip(0) * height.clip(0) > UNDER_IMAGE * (x2 - x1) * (y2 - y1)).any())
 
 
 def _is_opaque(path: Placed) -> bool:

@@ -3,7 +3,8 @@
 import ctypes
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,8 @@ NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
 MAX_LINE, MIN_LENGTH = 4.0, 2.0
 # How many parts the outline of a rectangle has, and the most parts of one path that are lines to be examined.
 RECTANGLE, MAX_PARTS = range(4, 7), 60
+# How far a corner of a rectangle is from that of its box at most, in points; pdfium adds something to lines around it.
+NEAR_EDGE = 1.0
 # The least shorter side, in points, of an image that shows something, and how many images of a page are examined.
 MIN_IMAGE, MAX_IMAGES = 22.0, 1000
 # How many pixels are skipped in a first look at an image.
@@ -130,7 +133,7 @@ def _separate_lines(path: Any, parts: int, matrix: Matrix) -> list[Box]:
     import pypdfium2.raw as pdfium
 
     x, y = ctypes.c_float(), ctypes.c_float()
-    points, own = list[tuple[float, float]](), pdfium.FS_MATRIX()
+    points = list[tuple[float, float]]()
     for at in range(parts):
         part = pdfium.FPDFPath_GetPathSegment(path, at)
         kind = pdfium.FPDFPathSegment_GetType(part)
@@ -140,9 +143,39 @@ def _separate_lines(path: Any, parts: int, matrix: Matrix) -> list[Box]:
         points.append((x.value, y.value))
         if at % 2 and points[-1][0] != points[-2][0] and points[-1][1] != points[-2][1]:
             return []
-    pdfium.FPDFPageObj_GetMatrix(path, own)
-    whole = _product((own.a, own.b, own.c, own.d, own.e, own.f), matrix)
+    whole = _whole_matrix(path, matrix)
     return [_moved((*points[at], *points[at + 1]), whole) for at in range(0, parts, 2)]
+
+
+def is_rectangle(path: Placed) -> bool:
+    """Whether a path goes along the edges of its box, and is no triangle, or turned."""
+    import pypdfium2.raw as pdfium
+
+    x, y, corners = ctypes.c_float(), ctypes.c_float(), list[tuple[bool, bool]]()
+    whole, (left, bottom, right, top) = _whole_matrix(path.raw, path.matrix), path.box
+    for at in range(pdfium.FPDFPath_CountSegments(path.raw)):
+        part = pdfium.FPDFPath_GetPathSegment(path.raw, at)
+        pdfium.FPDFPathSegment_GetPoint(part, x, y)
+        across, up, *_ = _moved((x.value, y.value, x.value, y.value), whole)
+        is_corner = min(across - left, right - across) < NEAR_EDGE and min(up - bottom, top - up) < NEAR_EDGE
+        if pdfium.FPDFPathSegment_GetType(part) == pdfium.FPDF_SEGMENT_BEZIERTO or not is_corner:
+            return False
+        corners.append((across - left < NEAR_EDGE, up - bottom < NEAR_EDGE))
+    sides = itertools.pairwise(corners)
+    return len(set(corners)) == 4 and not any(one[0] != other[0] and one[1] != other[1] for one, other in sides)
+
+
+@contextmanager
+def not_drawn(objects: Iterable[Any]) -> Iterator[None]:
+    """Have these objects neither drawn nor read as text until the block ends."""
+    import pypdfium2.raw as pdfium
+
+    left_out = [each for each in objects if pdfium.FPDFPageObj_SetIsActive(each, False)]
+    try:
+        yield
+    finally:
+        for each in left_out:
+            pdfium.FPDFPageObj_SetIsActive(each, True)
 
 
 def box_of(each: Any, matrix: Matrix) -> Box:
@@ -153,6 +186,14 @@ def box_of(each: Any, matrix: Matrix) -> Box:
     pdfium.FPDFPageObj_GetBounds(each, *edges)
     left, bottom, right, top = (edge.value for edge in edges)
     return _moved((left, bottom, right, top), matrix)
+
+
+def _whole_matrix(path: Any, matrix: Matrix) -> Matrix:
+    import pypdfium2.raw as pdfium
+
+    own = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(path, own)
+    return _product((own.a, own.b, own.c, own.d, own.e, own.f), matrix)
 
 
 def _product(first: Matrix, then: Matrix) -> Matrix:
@@ -175,12 +216,15 @@ def as_shown(boxes: Sequence[Box], shown: Floats) -> Floats:
 
 
 def clipped(each: Placed) -> Box:
-    """The box of what is shown of an object, in PDF user space, as far as paths cut it off."""
+    """The box of what is shown of an object, in PDF user space, as far as paths cut it off; none if there are many."""
     import pypdfium2.raw as pdfium
 
     clip, x, y = pdfium.FPDFPageObj_GetClipPath(each.raw), ctypes.c_float(), ctypes.c_float()
     left, bottom, right, top = each.box
-    for path in range(pdfium.FPDFClipPath_CountPaths(clip)):
+    paths = range(pdfium.FPDFClipPath_CountPaths(clip))
+    if sum(max(1, pdfium.FPDFClipPath_CountPathSegments(clip, path)) for path in paths[: MAX_PARTS + 1]) > MAX_PARTS:
+        return left, bottom, left, bottom
+    for path in paths:
         points = list[tuple[float, float]]()
         for at in range(pdfium.FPDFClipPath_CountPathSegments(clip, path)):
             pdfium.FPDFPathSegment_GetPoint(pdfium.FPDFClipPath_GetPathSegment(clip, path, at), x, y)
@@ -198,10 +242,9 @@ def thickness(line: Placed) -> float:
 
     if is_filled(line.raw):
         return min(line.box[2] - line.box[0], line.box[3] - line.box[1])
-    own, width = pdfium.FS_MATRIX(), ctypes.c_float()
-    pdfium.FPDFPageObj_GetMatrix(line.raw, own)
+    width = ctypes.c_float()
     pdfium.FPDFPageObj_GetStrokeWidth(line.raw, width)
-    a, b, c, d, _, _ = _product((own.a, own.b, own.c, own.d, own.e, own.f), line.matrix)
+    a, b, c, d, _, _ = _whole_matrix(line.raw, line.matrix)
     return width.value * math.sqrt(abs(a * d - b * c))
 
 
