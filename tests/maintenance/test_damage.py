@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,20 @@ def test_a_catalogue_that_cannot_be_read_at_all_keeps_the_files_of_its_documents
     assert all(name in " ".join(damage.what for damage in report.damaged) for name in sources)
     with Collection.open(copy) as collection:
         assert collection.documents() == []
+
+
+def test_who_has_a_collection_open_reads_the_catalogue_that_a_repair_has_made(copy: Path) -> None:
+    with Collection.open(copy) as collection:
+        before = collection.documents(), collection.quotes(), collection.revision()
+        with closing(sqlite3.connect(copy / "catalog.sqlite")) as db, db:
+            db.execute("UPDATE quotes SET record = record || ' ' WHERE document = 1")
+        check_and_repair(copy)
+        with Collection.open(copy) as other:
+            remove_documents(other, ["1.txt"])
+        with Collection.open(copy) as other:
+            after = other.documents(), other.quotes(), other.revision()
+        assert (collection.documents(), collection.quotes(), collection.revision()) == after
+        assert after != before
 
 
 def test_damaged_rows_are_told_though_the_file_has_no_checksum_any_more(copy: Path) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from quoteweave.collection.catalog.file_checksum import (
     DESCRIPTORS,
+    CountedConnection,
     FileChecksum,
-    FileIdentity,
     begin_counting,
     committed_count,
     count_committed,
+    file_of,
+    identity_of,
     read_catalog_checksum,
     verify_catalog,
     verify_committed,
@@ -245,10 +247,8 @@ class Catalog:
         if self._closed:
             raise ValueError(f"the collection of {self.path} is closed")
         self._verify()
-        try:
-            db, was_idle = self._idle.pop(), True
-        except IndexError:
-            db, was_idle = self._open(for_writing=for_writing)
+        idle = self._idle_connection()
+        db, was_idle = (idle, True) if idle else self._open(for_writing=for_writing)
         lay = None if was_idle or for_writing else self._state_at_rest()
         try:
             yield db
@@ -260,6 +260,16 @@ class Catalog:
             db.close()
             raise
         self._keep_or_close(db, kept=was_idle)
+
+    def _idle_connection(self) -> sqlite3.Connection | None:
+        """A kept connection to the file; those to a file that another one has replaced, as in a repair, are closed."""
+        with suppress(IndexError):
+            while file_of(db := self._idle.pop()) != (identity_of(self.path) or file_of(db)):
+                db.close()
+                self._verified = self._structure_verified = False
+                self._verify()
+            return db
+        return None
 
     def _keep_or_close(self, db: sqlite3.Connection, *, kept: bool) -> None:
         if kept and not self._closed:
@@ -344,17 +354,6 @@ def _log_is_emptied(db: sqlite3.Connection) -> bool:
     return not busy
 
 
-class _Connection(sqlite3.Connection):
-    """A connection that is counted while it is open."""
-
-    counted: FileIdentity | None = None
-
-    def close(self) -> None:
-        super().close()
-        counted, self.counted = self.counted, None
-        DESCRIPTORS.disconnected(counted)
-
-
 def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connection:
     """Connect; with `alone`, in exclusive mode, which locks others out and needs no shared-memory file."""
     uri, counted = f"{path.absolute().as_uri()}?{options}", DESCRIPTORS.connected(path)
@@ -365,7 +364,7 @@ def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connec
             timeout=_BUSY_MS / 1000,
             isolation_level=None,
             check_same_thread=False,
-            factory=_Connection,
+            factory=CountedConnection,
         )
     except BaseException:
         DESCRIPTORS.disconnected(counted)

@@ -55,10 +55,10 @@ class _Descriptors:
 
     def connected(self, path: Path) -> FileIdentity | None:
         """Count a connection that is about to be opened; return the file's identity, None where there is no file."""
-        with suppress(OSError), self._guard:
-            self._connections[key := _key(path.stat())] += 1
+        with self._guard:
+            if key := identity_of(path):
+                self._connections[key] += 1
             return key
-        return None
 
     def disconnected(self, key: FileIdentity | None) -> None:
         """Count that a connection to this file is closed."""
@@ -94,7 +94,34 @@ def _key(found: os.stat_result) -> FileIdentity:
     return found.st_dev, found.st_ino
 
 
+def identity_of(path: Path) -> FileIdentity | None:
+    """The identity of the file that is there now; None where there is none."""
+    try:
+        return _key(path.stat())
+    except OSError:
+        return None
+
+
 DESCRIPTORS = _Descriptors()
+
+
+class CountedConnection(sqlite3.Connection):
+    """A connection that is counted while it is open."""
+
+    counted: FileIdentity | None = None
+
+    def close(self) -> None:
+        """Close the connection, and count that."""
+        super().close()
+        counted, self.counted = self.counted, None
+        DESCRIPTORS.disconnected(counted)
+
+
+def file_of(db: sqlite3.Connection) -> FileIdentity | None:
+    """The identity of the file that a counted connection has open."""
+    return db.counted if isinstance(db, CountedConnection) else None
+
+
 # The state in which each file was last verified in this process: while it is the same, opening costs nothing.
 _verified: dict[Path, tuple[str, int, int, int]] = {}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sized
 from typing import Any, TypeVar
 
 from quoteweave.collection.catalog.database import Catalog
-from quoteweave.collection.catalog.file_checksum import committed_count
+from quoteweave.collection.catalog.file_checksum import FileIdentity, committed_count, file_of
 from quoteweave.collection.filters import select_rows
 from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.records import Filter, Quote
@@ -18,7 +18,7 @@ _MAX_RECORD = 4_000
 """Most characters of the record of a quote that is kept, so that all of them take some 40 MB at most."""
 _RESULTS, _MAX_ITEMS = 1024, 200
 """How many other results are kept, each of so many items at most: some 10 MB."""
-_State = tuple[int, int]
+_State = tuple[FileIdentity | None, int, int]
 _CHECKSUMS = "SELECT row, checksum FROM quotes WHERE row IN (SELECT value FROM json_each(?))"
 _AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
 
@@ -91,7 +91,7 @@ class RecentReads:
 
 
 def _state(db: sqlite3.Connection) -> _State:
-    """How many transactions a connection sees, and SQLite's own number, which changes if another program writes."""
+    """Its file, how many transactions a connection sees, and SQLite's number, which changes if others write."""
     committed = committed_count(db)
     (version,) = db.execute("PRAGMA data_version").fetchone()
-    return committed, version
+    return file_of(db), committed, version
