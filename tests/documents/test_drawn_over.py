@@ -72,6 +72,7 @@ ALL_READ = "page 1 has words over other words in the same place, all of which we
         (f"{OLD} {WHITE} {NEW.replace('(80)', '(180)')}", ["fee 180 now"], (LEFT_OUT,)),
         (f"{OLD} 1 g 95 597 70 11 re f {NEW.replace('116.7', '100').replace('80', 'fee 180 now')}", *ALL_CHANGED),
         (f"{OLD} {WHITE} {NEW} {WHITE} {NEW.replace('80', '90')}", ["fee 90 now"], (LEFT_OUT.replace(": 1", ": 2"),)),
+        (f"{OLD} 1 g 95 597 70 11 re f 0 g {OLD.replace('100 600', '101 600')}", ["fee 100 now"], ()),  # the same again
         (f"{OLD} 1 g 100 500 m 300 500 l 100 700 l h f {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # no rectangle
         (f"{OLD} 30 500 5 5 re 300 700 5 5 re W n {WHITE} {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # not seen
         (f"{OLD.replace('/F1', '3 Tr /F1')} {WHITE} {NEW}", ["fee 100 now 80"], (ALL_READ,)),  # words read by OCR

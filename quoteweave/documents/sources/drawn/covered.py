@@ -97,8 +97,8 @@ def without_replaced(
 ) -> tuple[Characters, int]:
     """The characters without those that are covered and have others drawn in their place, and the number of such texts.
 
-    What is drawn in place of a part of a line comes there. `shown` (2, 3) maps PDF user space to points from the top
-    left of the page, which `draw` renders.
+    What is drawn in place of a part of a line comes there; texts that are drawn again are not counted. `shown` (2, 3)
+    maps PDF user space to points from the top left of the page, which `draw` renders.
     """
     covers = _between_texts(drawing)
     texts = _shown_texts(drawing) if covers else {}
@@ -111,21 +111,20 @@ def without_replaced(
         made = list(_replacements(textpage.raw, characters, covered, others, texts))
     seen = _are_seen([covered[at] for at, _ in made], characters.boxes, draw) if made else []
     found = [each for (_, each), is_seen in zip(made, seen, strict=True) if is_seen]
-    if not found:
-        return characters, 0
     count = len(characters.codes)
-    is_replaced, is_kept = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+    is_lost, is_kept = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
     parts, places, is_added = list[Characters](), list[Floats](), np.zeros(len(others.codes), dtype=bool)
     for each in found:
-        is_replaced[each.under], is_kept[each.over] = True, False
+        is_kept[each.under], is_kept[each.over] = False, False
+        is_repeated = np.array_equal(each.new.codes[each.new.codes > SPACE], characters.codes[each.under])
+        is_lost[each.under] |= not is_repeated
         parts.append(each.new.keeping(~is_added[each.run]))  # several rectangles may be under it
         places.append(each.place + np.linspace(0, 1, len(parts[-1].codes), endpoint=False) / 2 + 0.25)
         is_added[each.run] = True
-    is_kept &= ~is_replaced
     parts, places = [characters.keeping(is_kept), *parts], [np.flatnonzero(is_kept).astype(np.float64), *places]
     order = np.argsort(np.concatenate(places), kind="stable")
     columns = zip(*((each.codes, each.boxes, each.numbers) for each in parts), strict=True)
-    replaced = int(np.count_nonzero(np.diff(is_replaced.astype(np.int8), prepend=0) > 0))
+    replaced = int(np.count_nonzero(np.diff(is_lost.astype(np.int8), prepend=0) > 0))
     return Characters(*(np.concatenate(each)[order] for each in columns)), replaced
 
 
