@@ -102,7 +102,7 @@ class Context(Record):
     rarity: Mapping[str, float] = Field(
         default_factory=dict, description="how rare each word of the question is: 0 to 1, on no page; or empty"
     )
-    variety: float | None = Field(default=None, description="how many different words were searched, near 0 to 1: many")
+    variety: float | None = Field(default=None, description="different words searched: 0 none, near 0 few, 1 many")
     places: tuple[str, ...] = Field(default=(), description="places that the question names and documents have")
     spellings: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="how texts write what is asked")
     synonyms: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="synonyms of words on no page")

@@ -340,7 +340,7 @@ class _Rules:
 
     def asks_overview(self, text: str) -> bool:
         """Whether all its words ask for a summary or name the document, and at least one asks for a summary."""
-        found = set(words(text, stem=False) or words(text, stem=False, keep_stop_words=True)[3:])  # "What is it about?"
+        found = set(words(text, stem=False) or words(text, stem=False, keep_stop_words=True)[3:])  # behind "What is it"
         return bool(found & self.overview) and found <= self.overview | request_words()
 
     def says_how(self, text: str) -> bool:

@@ -134,7 +134,7 @@ class LanguageDifference:
 def is_on_topic(question: QuestionTerms, context: Context) -> bool:
     """Whether the quotes found are about the question, or a part of it; False without quotes or words to look for."""
     # The margin of a part that names nothing, such as "Give me a list", is infinite, and says nothing of the topic.
-    parts = (topic_margin(part, context) for part in parts_of(question.text))
+    parts = (topic_margin(part, context) for part in parts_of(question.text) if part != question)
     return topic_margin(question, context) >= 0 or any(0 <= margin < math.inf for margin in parts)
 
 

@@ -30,9 +30,8 @@ def add_documents(
     while another process writes; StorageError when the disk refuses; FormatMismatch.
     """
     options = options or AddOptions()
-    folders_among(
-        given_paths(paths)
-    )  # checked first, so that a mistyped path or prefix leaves no empty collection behind
+    # Checked first, so that a mistyped path or prefix leaves no empty collection behind.
+    folders_among(given_paths(paths))
     if options.prefix is not None:
         check_prefix(options.prefix)
     with Collection.open_or_create(collection) as opened:
