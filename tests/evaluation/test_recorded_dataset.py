@@ -8,6 +8,7 @@ from made_citevqa import element, question, tag, written
 from made_mcitebench import line
 
 from quoteweave.core.answers import Answer
+from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.runs import RunRecord, open_run
@@ -50,6 +51,15 @@ def test_another_version_with_the_same_ids_is_noticed(tmp_path: Path, dataset: s
 def test_nothing_is_said_of_the_file_that_was_asked(tmp_path: Path, dataset: str) -> None:
     old = references(tmp_path / "old.jsonl", dataset, "What was shipped?")
     assert notes(tmp_path, dataset, old, old) == []
+
+
+def test_a_file_that_lost_questions_since_is_named(tmp_path: Path) -> None:
+    """The error names the file of questions, not only the answers that it no longer asks for."""
+    old = references(tmp_path / "old.jsonl", "questions", "What was shipped?")
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text(json.dumps({"id": "other", "question": "Why?", "answer": "grain"}) + "\n")
+    with pytest.raises(DatasetError, match=r"the dataset does not ask.*made over another file than .*cut\.jsonl"):
+        notes(tmp_path, "questions", old, cut)
 
 
 def test_a_copy_with_other_spaces_asks_the_same_questions(tmp_path: Path) -> None:

@@ -181,6 +181,16 @@ def run_names_references(run: Path, dataset: str, references: Path | None) -> bo
     return _recorded_dataset(run) == dataset and _same_file(run, dataset, references) is True
 
 
+def other_references(run: Path, dataset: str, references: Path | None) -> str:
+    """Says that the run's record names another file of the dataset than these references; "" if it does not.
+
+    Raises DatasetError for a record that cannot be read.
+    """
+    if _recorded_dataset(run) not in (None, dataset) or _same_file(run, dataset, references) is not False:
+        return ""
+    return f"the run was made over another file than {references} (its SHA-256 is not the one that the run records)"
+
+
 def dataset_notes(
     run: Path, dataset: str, references: Path | None, examples: Sequence[Example], predictions: Sequence[Prediction]
 ) -> list[str]:
@@ -195,10 +205,10 @@ def dataset_notes(
             f"the run says that it was asked of {recorded}, not of {dataset}: where these have other quotes under the "
             "same names, its scores mean nothing"
         )
-    elif _same_file(run, dataset, references) is False:
+    elif other_file := other_references(run, dataset, references):
         notes.append(
-            f"the run was made over another file than {references} (its SHA-256 is not the one that the run records): "
-            "where that is another version of the dataset, these answers are scored by gold that is not theirs"
+            f"{other_file}: where that is another version of the dataset, these answers are scored by gold that is not "
+            "theirs"
         )
     if other := _asked_otherwise(examples, predictions):
         answers = pluralize(len(other), "answer is to another question", "answers are to other questions")

@@ -33,6 +33,7 @@ from quoteweave.evaluation.scoring.matching import (
     check_size,
     dataset_notes,
     match_predictions,
+    other_references,
     run_names_references,
     select_scope,
 )
@@ -227,7 +228,8 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
         if not same_references:
             check_size(request.dataset, examples, predictions)
     except DatasetError as error:
-        raise DatasetError(f"{error}{'; ' if (cut := _cut(request.run)) else ''}{cut}") from error
+        told = (str(error), other_references(request.run, request.dataset, request.references), _cut(request.run))
+        raise DatasetError("; ".join(filter(None, told))) from error
     if request.judgements is not None:
         check_judged(request.run, request.judgements)
     judgements = {} if request.judgements is None else _load_judgements(request.judgements)
