@@ -24,6 +24,8 @@ from quoteweave.core.text.tokens import normalize_text, words
         ("Hoe laat kan ik aankomen?", "nl"),
         ("Quem faz as reparações?", "pt"),
         ("Welche Kündigungsfrist gilt?", "de"),
+        ("Wie hoch waren die Einnahmen?", "de"),  # all its small words are Dutch too
+        ("Wie waren de leden?", "nl"),
         ("How many rooms has the flat in Los Angeles?", None),
         ("Comment on the results.", None),
         ("Los Angeles crime rate", None),

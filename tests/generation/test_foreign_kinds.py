@@ -9,6 +9,7 @@ from harbour_quotes import ask, context
     [
         ("Wie hoch ist die Kaution?", "Der Mieter zahlt eine Kaution von 1.920 Euro in drei Raten."),
         ("Wie lang ist die Kündigungsfrist?", "Die Kündigungsfrist beträgt drei Monate."),
+        ("Wie hoch ist die Kaution?", "Der Mieter leistet eine Kaution in Höhe von 2.535,00 Euro."),
         ("Wer ist Kassenwart?", "Vorsitzende ist Ute Hansen, Kassenwart ist Peter Lorenz."),
         ("Wann ist das Bootshaus geöffnet?", "Das Bootshaus ist von 8 bis 21 Uhr geöffnet."),
         ("Qui est le trésorier ?", "Le trésorier, M. Paul Girard, a présenté les comptes."),

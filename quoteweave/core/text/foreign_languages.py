@@ -66,6 +66,11 @@ class ForeignLanguage:
             if normalize_text(after) == written
         )
 
+    def has_capital_noun(self, question: str) -> bool:
+        """Whether a question has an article and a noun as this language alone writes it: "waren die Einnahmen"."""
+        said = _WORD.findall(question) if self.has_capital_nouns else []
+        return any(before in self.articles and after[0].isupper() for before, after in pairwise(said))
+
     def other_forms(self, word: str, question: str) -> Iterator[str]:
         """Other forms of a word of a question, the closest first, in lower case and without accents, each stem once.
 
@@ -103,13 +108,16 @@ def foreign_language(question: str, *, least: int = MIN_SMALL) -> ForeignLanguag
     """The language of a question: the one whose function words are most frequent in it; None for English.
 
     If two have equally many, the data of both are combined ("Como se instala?" may be Spanish or Portuguese). None too
-    for a question that has fewer than `least` of them; one that asks, at its beginning, counts twice.
+    for a question that has fewer than `least` of them; one that asks, at its beginning, counts twice, and a capital
+    behind an article counts for German: "Wie hoch waren die Einnahmen?" is not Dutch.
     (`generation.languages` guesses the language of texts, of any length, by other words, each of which is frequent in
     few languages.)
     """
     said = _WORD.findall(question.casefold())
     times = {
-        name: sum(map(one.function_words.__contains__, said)) + (not one.asking.isdisjoint(said[:1]))
+        name: sum(map(one.function_words.__contains__, said))
+        + (not one.asking.isdisjoint(said[:1]))
+        + one.has_capital_noun(question)
         for name, one in foreign_languages().items()
     }
     times["es"] += _SPANISH_MARK.search(question) is not None
