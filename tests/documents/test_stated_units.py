@@ -30,6 +30,8 @@ def units(*quotes: Quote) -> list[str | None]:
         ),
         ("Angaben in Tausend Euro", "in Tausend Euro"),
         ("Chiffre d’affaires (en milliers d’euros)", "en milliers d’euros"),
+        ("Ingresos (en millones de euros)", "en millones de euros"),
+        ("Ricavi (in milioni di euro)", "in milioni di euro"),
         ("Turnover ($’000)", "$’000"),
         ("Sizes [in mm]:", "in mm"),
         ("All prices in euros.", "All prices in euros"),

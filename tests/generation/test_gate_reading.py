@@ -137,6 +137,8 @@ def test_confusions_of_ocr_are_read_both_ways_in_quotes_only() -> None:
         ("in thousand tonnes", [1000]),
         ("Parameters (M) | Length (m) | Cost (bn)", [10**6, 10**9]),
         ("Revenue ($m)", [10**6]),
+        ("in miliardi di euro", [10**9]),
+        ("Rs. in crores", [10**7]),
         ("5 thousand", []),
         ("two million", []),
         ("thousands", [1000]),

@@ -115,6 +115,12 @@ franc 1 CHF franc
 _MICRO_AND_OHM = str.maketrans("\u00b5\u2126", "μΩ")
 SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
 """The power of ten that each word stands for."""
+STATED_SCALES = {
+    **SCALES,
+    **{"lakh": 5, "crore": 7, "tausend": 3, "tsd": 3, "millionen": 6, "milliarde": 9, "milliarden": 9, "mrd": 9},
+    **{"millier": 3, "milliard": 9, "millones": 6, "migliaia": 3, "milioni": 6, "miliardi": 9},
+}
+"""The same with the words of other languages that tables write above their numbers, but Spanish "miles", a unit."""
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 SCALE_LETTERS = {"k": 3, "m": 6, "b": 9}
 """The same for letters that abbreviate these words."""
@@ -131,10 +137,9 @@ _AMOUNT = lazy_regex(
 )
 # The most digits before "million" and the like that are also written out: 4.2 million as 4,200,000.
 _MAX_SCALED_DIGITS = 4
-_SCALE = (
-    r"(?:thousand|million|billion|trillion|crore|lakh)s?|(?-i:[mb]n|tn)|['’]?000['’]?s?|mio\.?|mrd\.?|tsd\.?|tausend|million(?:en|es|i)|milliarde?n?"
-    r"|milliards|milliers|miles|migliaia|miliardi"
-)
+STATED_SCALE_WORDS = "|".join(word for word in STATED_SCALES if len(word) > 2)
+"""A pattern for the longer ones, in the singular."""
+_SCALE = rf"(?:{STATED_SCALE_WORDS})s?\.?|(?-i:[mb]n|tn)|['’]?000['’]?s?|miles"
 _MONEY = r"(?-i:[A-Z]{2,3}|(?:US|AU|C)?[$€£¥])|dollars|euros?"
 # What says of all numbers of a table how they are written: "$ in millions", "EUR million", "en milliers d'euros", "£m".
 # "MN" and "TN" are states, unless a currency stands before them.

@@ -12,7 +12,15 @@ from decimal import Decimal
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
-from quoteweave.core.text.units import CURRENCIES, SCALE_LETTERS, SCALES, Unit, find_unit
+from quoteweave.core.text.units import (
+    CURRENCIES,
+    SCALE_LETTERS,
+    SCALES,
+    STATED_SCALE_WORDS,
+    STATED_SCALES,
+    Unit,
+    find_unit,
+)
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _VALUES = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
@@ -83,14 +91,11 @@ _ONE_PART = lazy_regex(
 _BRACKETED_SCALE = lazy_regex(r"\((?:in )?([MBKk]|[mb]n)\)")
 # In lower case.
 _STATED_SCALE = lazy_regex(
-    r"(?<![\w-])(thousand|million|billion|tausend|tsd|millionen|mio|milliarden?|mrd|millier|milliard|migliaia)s?\b"
+    rf"(?<![\w-])({STATED_SCALE_WORDS})s?\b"
     r"|(?<=[$€£])(m|[mb]n)\b|(?:^in|\b[a-z]{3}) ([mb]n)\b|(?:[$€£] ?|\bin )['’]?(000)\b|\b([tk](?:eur\b|€))",
     re.MULTILINE,
 )
-_STATED = {
-    **{**SCALES, "m": 6, "tausend": 3, "tsd": 3, "millionen": 6, "milliarde": 9, "milliarden": 9, "mrd": 9},
-    **{"millier": 3, "milliard": 9, "migliaia": 3, "000": 3, "teur": 3, "keur": 3, "t€": 3, "k€": 3},
-}
+_STATED = {**STATED_SCALES, "m": 6, "000": 3, "teur": 3, "keur": 3, "t€": 3, "k€": 3}
 _YEAR = lazy_regex(r"(?:1[5-9]|20|21)\d\d")
 # Seasons, and the months of languages that do not capitalise them.
 _MONTHS = (
