@@ -104,7 +104,7 @@ def find_figures(
     """
     text = _sorted_out(lines)
     small = SpatialIndex([_Part(box, True) for box in specks if not text.walls.intersecting(box)])
-    pictures = [box for box in clusters if not _is_background(box, text, page_size) and not _is_prose(box, text)]
+    pictures = [box for box in clusters if not _is_background(box, text, page_size) and not _is_mostly_prose(box, text)]
     pictures = _merged(pictures, _overlap)
     bars = {hull(family): family for family in parts.bars} if parts is not None else {}
     grown = {box: _grown(box, text.labels, small, bars.get(box, ())) for box in pictures}
@@ -149,7 +149,7 @@ def _is_background(box: Box, text: _Text, page_size: tuple[float, float]) -> boo
     return area(box) > BACKGROUND * page_size[0] * page_size[1] and count_letters(inner) >= 40
 
 
-def _is_prose(box: Box, text: _Text) -> bool:
+def _is_mostly_prose(box: Box, text: _Text) -> bool:
     """Whether the box is a shaded or framed box of running text rather than a drawing that text flows around."""
     return sum(area(intersection(held, box)) for held in _prose_in(box, text)) >= 0.25 * area(box)
 
@@ -313,7 +313,7 @@ def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, 
     parts = [*(_Part(box, True) for box in pictures), *(_Part(line.box, False) for line in loose)]
     groups = _close_together(parts, (SLIDE_REACH[0] * page_size[0], SLIDE_REACH[1] * page_size[1]))
     united = [hull(part.box for part in group) for group in groups if len(group) > 5 and any(p.drawn for p in group)]
-    united = [box for box in united if not _is_prose(box, text)]
+    united = [box for box in united if not _is_mostly_prose(box, text)]
     apart = [box for box in pictures if not any(inside(box, whole) > 0.9 for whole in united)]
     return _merged([*united, *apart], _overlap)
 

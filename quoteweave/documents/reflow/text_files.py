@@ -181,10 +181,10 @@ def _prose_columns(paragraph: str) -> list[str]:
         return []
     parts = ((line[:at], line[at:]) for line in lines)
     columns = [list(filter(None, map(str.strip, own))) for own in zip(*parts, strict=True)]
-    return ["\n".join(column) for column in columns] if all(map(_is_prose, columns)) else []
+    return ["\n".join(column) for column in columns] if all(map(_is_prose_column, columns)) else []
 
 
-def _is_prose(lines: Sequence[str]) -> bool:
+def _is_prose_column(lines: Sequence[str]) -> bool:
     words = [word for line in lines for word in line.split()]
     is_enough = len(lines) >= _MIN_LINES and len(words) >= _MIN_WORDS * len(lines)
     are_words = sum(_PROSE_WORD.fullmatch(word) is not None for word in words) >= _ARE_WORDS * len(words)

@@ -121,7 +121,7 @@ def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
     The latter are included because, with authors in columns, some may come after the heading of the abstract in reading
     order. An abstract with its heading in its first line is the last quote.
     """
-    start = next((at for at, one in enumerate(quotes) if one.kind == "text" and _is_prose(one)), len(quotes))
+    start = next((at for at, one in enumerate(quotes) if one.kind == "text" and _is_running_text(one)), len(quotes))
     above, text = list(quotes[:start]), quotes[start:]
     if text and begins_abstract(text[0].text):
         above.append(text[0])
@@ -137,7 +137,7 @@ def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
     return [one for row in rows for one in sorted(row, key=lambda one: one.bbox[0])]
 
 
-def _is_prose(quote: Quote) -> bool:
+def _is_running_text(quote: Quote) -> bool:
     found = quote.text.split()
     small = sum(word[0].islower() for word in found)
     return len(found) >= MIN_PROSE_WORDS and small >= MIN_PROSE_SHARE * len(found)
