@@ -9,16 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.core.errors import ModelFailed
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.models.checkpoints import import_required, is_local, locate_checkpoint, read_config, weights_identity
+from quoteweave.models.checkpoints import import_required, locate_checkpoint, read_config
 from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.encoders.text import TwoSidedEncoder
 
 if TYPE_CHECKING:
     import torch
 
-BASE, PASSAGES, QUESTIONS = "base", "passages", "questions"
 WEIGHTS = "pytorch_adapter.bin"
 # The configuration that an adapter must have: others are computed in another way.
 ARCHITECTURE: Mapping[str, object] = {
@@ -44,26 +43,12 @@ class AdaptedBertEncoder(TwoSidedEncoder):
     `passages` and `questions`.
     """
 
-    questions, passages = QUESTIONS, PASSAGES
-
-    def _identities(self) -> Mapping[str, str]:
-        sides = {"checkpoint": PASSAGES, "query_checkpoint": QUESTIONS, "base": BASE}
-        return {name: weights_identity(*self._checkpoint(side)) for name, side in sides.items()}
-
-    def _checkpoint(self, side: str) -> tuple[str, str]:
-        row = self.row
-        if is_local(row.checkpoint):
-            return str(Path(row.checkpoint).expanduser().absolute() / side), row.revision
-        if row.query_checkpoint is None or row.base is None:
-            named = f"{BASE}, {PASSAGES} and {QUESTIONS}"
-            raise UsageError(f"{row.name} has a base and two adapters: name a folder that holds {named}")
-        found = {QUESTIONS: (row.query_checkpoint, row.query_revision), BASE: (row.base, row.base_revision)}
-        return found.get(side, (row.checkpoint, row.revision))
+    base, questions, passages = "base", "questions", "passages"
 
     def _load(self, side: str) -> tuple[Any, Any]:
         """Load the tokenizer, and the model with one of the two adapters."""
         transformers = import_required("transformers")
-        base = locate_checkpoint(*self._checkpoint(BASE), download_gb=self.row.download_gb)
+        base = locate_checkpoint(*self._checkpoint(self.base), download_gb=self.row.download_gb)
         folder = locate_checkpoint(*self._checkpoint(side))
         with reporting_load_errors(self.name, base):
             tokenizer = transformers.AutoTokenizer.from_pretrained(base)

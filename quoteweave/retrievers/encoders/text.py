@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from quoteweave.core.concurrency.shared_calls import JointCalls
+from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SettingValue
 from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
-from quoteweave.models.checkpoints import Hardware, read_config, weights_identity
+from quoteweave.models.checkpoints import Hardware, is_local, read_config, weights_identity
 from quoteweave.models.loading import ModelLock
 from quoteweave.retrievers.catalogue import ModelRow
 
@@ -135,6 +136,8 @@ class TwoSidedEncoder(TextEncoder):
     questions: ClassVar[str]
     """The name of the questions' side, which a local checkpoint's folder has too."""
     passages: ClassVar[str]
+    base: ClassVar[str | None] = None
+    """The same for what both sides are adapters of, if they are."""
 
     @abstractmethod
     def _load(self, side: str) -> tuple[Any, Any]:
@@ -143,6 +146,22 @@ class TwoSidedEncoder(TextEncoder):
     @abstractmethod
     def _at_cls(self, output: Any) -> "torch.Tensor":
         """Take the vectors (texts, dimension) from the model's output."""
+
+    def _identities(self) -> Mapping[str, str]:
+        sides = {"checkpoint": self.passages, "query_checkpoint": self.questions, "base": self.base}
+        return {name: weights_identity(*self._checkpoint(side)) for name, side in sides.items() if side is not None}
+
+    def _checkpoint(self, side: str) -> tuple[str, str]:
+        """Checkpoint and revision of a side, or of the base. Raises UsageError for a checkpoint that names one side."""
+        row = self.row
+        if is_local(row.checkpoint):
+            return str(Path(row.checkpoint).expanduser().absolute() / side), row.revision
+        if row.query_checkpoint is None:
+            sides = " and ".join(filter(None, (self.base, self.questions, self.passages)))
+            raise UsageError(f"{row.name} has two encoders: name a folder that holds {sides}")
+        of_base = row.base or "", row.base_revision
+        named = {self.questions: (row.query_checkpoint, row.query_revision), self.base: of_base}
+        return named.get(side, (row.checkpoint, row.revision))
 
     @cached_property
     def _for_questions(self) -> tuple[Any, Any]:
