@@ -51,9 +51,9 @@ VISUAL = Path(sys.prefix) / "visual"
 MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
 
 # While other processes run, generating texts and running tests may be slow, which must not fail a test. Each run tries
-# new examples, after those that failed before, so half as many as is Hypothesis's default suffice in each.
+# new examples, after those that failed before, so a third as many as is Hypothesis's default suffice in each.
 hypothesis.settings.register_profile(
-    "quoteweave", max_examples=50, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "quoteweave", max_examples=30, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("quoteweave")
 # FAISS's and torch's threads wait for each other in busy loops, which takes the cores from other test processes: the

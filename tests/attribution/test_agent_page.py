@@ -6,7 +6,7 @@ import hashlib
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 from made_sources import MadeSource
@@ -193,7 +193,6 @@ HOSTILE = st.sampled_from(
 )
 
 
-@settings(max_examples=30)
 @given(words=st.lists(HOSTILE, min_size=8, max_size=8))
 def test_nothing_that_papers_models_or_excerpts_say_becomes_part_of_the_page(words: list[str]) -> None:
     title, abstract, venue, id, said, excerpt, reason, note = words

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.attribution.drafts.bibtex import bibtex_entry, bibtex_keys, missing_fields
@@ -158,7 +158,6 @@ def test_only_addresses_of_the_web_are_urls(url: str) -> None:
     assert "url" not in read(bibtex([paper("Grain", url=url)]))[0].fields
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=40), st.lists(st.text(max_size=15), max_size=3))
 def test_whatever_a_source_says_is_printed_and_never_run(title: str, authors: list[str]) -> None:
     said = paper(title, *authors, venue=title, identifiers={"doi": title, "arxiv": title}, url=f"https://x.org/{title}")

@@ -1,7 +1,7 @@
 """The running text of drafts: sentences stand where they stand in the draft, and nothing else is left."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.attribution.drafts.draft_text import (
@@ -168,7 +168,6 @@ def test_the_format_is_told_by_the_name(name: str, form: DraftFormat) -> None:
     assert draft_format(name) == form
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

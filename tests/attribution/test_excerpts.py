@@ -1,7 +1,7 @@
 """Citation marks of papers and drafts, and the claim that each belongs to."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quoteweave.attribution import excerpts
@@ -126,7 +126,6 @@ def test_a_mark_that_is_the_subject_belongs_to_what_follows() -> None:
     assert [one.claim for one in both] == ["Blur hurts networks."] * 2
 
 
-@settings(deadline=None)  # the first call compiles what it needs
 @example("[0]0")
 @given(st.text(alphabet="ab .[]1,(Ré et al., 2016)@\\cite{}\n", max_size=80))
 def test_whatever_is_written_a_claim_has_no_mark_and_each_mark_is_where_it_is_said_to_be(text: str) -> None:

@@ -114,7 +114,7 @@ def test_a_draft_with_numbered_marks_is_refused_with_its_line(port: Collection) 
         cite(port, "First line.\nGrain went by rail [3].")
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draft=st.text(alphabet="Grain 4,210 tonnes.\n#-|`!?", max_size=60).map("Grain went by rail. ".__add__))
 @example(draft="Grain went by rail. \n ")
 def test_any_draft_is_kept_but_for_its_marks(port: Collection, draft: str) -> None:

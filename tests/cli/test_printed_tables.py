@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import write_json_lines
 from command_line import Quoteweave
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import make_collection
 from rich.console import Console
@@ -36,7 +36,6 @@ def shown(width: int, columns: int, rows: list[list[str]], words: list[str]) -> 
     return out.file.getvalue()
 
 
-@settings(deadline=None)
 @given(data=st.data(), width=st.integers(20, 200), columns=st.integers(1, 10))
 def test_every_number_is_whole_in_every_width(data: st.DataObject, width: int, columns: int) -> None:
     rows = data.draw(st.lists(st.lists(NUMBERS, min_size=columns, max_size=columns), min_size=1, max_size=4))

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_documents import made_page, made_quote, put
 
@@ -59,7 +59,6 @@ filters = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(where=filters, retrievable_only=st.booleans())
 def test_what_is_selected_is_what_passes_the_filter(
     collection: Collection, where: Filter, retrievable_only: bool

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_documents import made, made_page, made_quote, origin_of, put, stored_files
 
@@ -186,7 +186,6 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(changes)
 def test_any_sequence_of_changes_leaves_what_a_plain_dict_would(steps: list[tuple[str, str, list[str]]]) -> None:
     model: dict[str, list[str]] = {}

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.text.tokens import STOP_WORDS, Vocabulary, normalize_text, symbol_runs, words
@@ -81,7 +81,6 @@ def test_options() -> None:
     assert words("The containers", keep_stop_words=True) == ["the", "contain"]
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_gives_words_that_are_cut_no_further(text: str) -> None:
     found = words(text, stem=False)
@@ -90,14 +89,12 @@ def test_any_text_gives_words_that_are_cut_no_further(text: str) -> None:
     assert len(words(text)) == len(found)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_folding_twice_is_folding_once(text: str) -> None:
     assert normalize_text(normalize_text(text)) == normalize_text(text)
 
 
 # "İ" is folded to "i" and a mark, behind which a raised digit is a footnote's number, as behind any mark.
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(max_codepoint=0x17F, exclude_characters="İ")))
 def test_case_makes_no_difference(text: str) -> None:
     assert words(text.casefold()) == words(text)
@@ -108,7 +105,6 @@ def test_ascii_is_cut_as_it_is_beside_other_scripts(text: str) -> None:
     assert [*words(text), "ж"] == words(f"{text} ж")
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(alphabet="aBz019,.:' \n") | st.sampled_from(["The harbours", "the", "Zürich"]) | st.text()))
 def test_a_vocabulary_numbers_the_words_of_texts(texts: list[str]) -> None:
     vocabulary = Vocabulary()

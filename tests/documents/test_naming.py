@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_files import write
 
@@ -97,7 +97,6 @@ ADDS = st.lists(st.sampled_from([*FOLDERS, *(f"{folder}/{file}" for folder in FO
 
 
 @given(adds=st.lists(st.tuples(ADDS, st.sampled_from((None, None, "p"))), min_size=1, max_size=4), data=st.data())
-@settings(max_examples=40, deadline=None)
 def test_names_are_unique_kept_and_the_same_in_any_order_and_after_any_stop(
     tree: Path, adds: list[tuple[list[str], str | None]], data: st.DataObject
 ) -> None:

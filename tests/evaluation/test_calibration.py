@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.confidence import Signals
@@ -103,7 +103,6 @@ def test_where_nothing_was_found_no_answer_is_given() -> None:
     assert found.calibration.after.threshold > 0
 
 
-@settings(max_examples=60, deadline=None)
 @given(QUESTIONS, st.sampled_from([0.0, 0.1, 0.3, 0.7]))
 def test_the_threshold_keeps_the_risk_and_no_other_gives_more(questions: list[CalibrationExample], risk: float) -> None:
     found = fitted([*BOTH, *questions], risk)
@@ -118,7 +117,6 @@ def test_the_threshold_keeps_the_risk_and_no_other_gives_more(questions: list[Ca
         assert given_answers <= found.chosen.answers
 
 
-@settings(max_examples=40, deadline=None)
 @given(QUESTIONS, st.randoms(use_true_random=False))
 def test_the_order_of_questions_does_not_matter(questions: list[CalibrationExample], order: random.Random) -> None:
     asked = [*BOTH, *questions]

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.evaluation.scoring.scorer import CORRELATIONS
@@ -14,7 +14,6 @@ R = correlation_of("x", "y", "r")
 VALUES = st.one_of(st.floats(0, 5), st.integers(0, 5).map(float))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=3, max_size=30))
 def test_it_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
     from scipy import stats

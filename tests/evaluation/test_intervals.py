@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.evaluation.statistics.aggregates import (
@@ -91,7 +91,6 @@ def test_a_figure_outside_its_limits_has_none() -> None:
     assert ours == without
 
 
-@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=20),
     st.booleans(),

@@ -1,7 +1,7 @@
 """Agreement of a judge with people: by hand, and against scipy and scikit-learn."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.errors import DatasetError
@@ -35,7 +35,6 @@ def test_by_hand() -> None:
 
 
 @given(SCORES)
-@settings(max_examples=60, deadline=None)
 def test_as_the_reference_libraries_have_it(pairs: list[tuple[int, int]]) -> None:
     from scipy.stats import kendalltau, spearmanr
     from sklearn.metrics import cohen_kappa_score

@@ -1,7 +1,7 @@
 """Figures of rankings: by hand, against ir-measures, and what is undefined."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_selection import example, fixed, quote
 
@@ -112,7 +112,6 @@ MEASURES = {
 }
 
 
-@settings(deadline=None)
 @given(
     questions=st.lists(
         st.tuples(st.dictionaries(ITEMS, st.integers(0, 3), min_size=1), st.dictionaries(ITEMS, SCORES, min_size=1)),

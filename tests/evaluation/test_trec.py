@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_selection import example, fixed, quote
 
@@ -55,7 +55,6 @@ def test_what_cannot_be_read_is_named(line: str, told: str, tmp_path: Path) -> N
         load_predictions(tmp_path / "r.run")
 
 
-@settings(deadline=None)
 @given(run=st.dictionaries(NAMES, st.dictionaries(NAMES, SCORES, min_size=1, max_size=4), min_size=1, max_size=3))
 def test_a_run_comes_back_as_it_was_written(
     run: dict[str, dict[str, float]], tmp_path_factory: pytest.TempPathFactory
@@ -67,7 +66,6 @@ def test_a_run_comes_back_as_it_was_written(
     assert [list(one.items) for one in back] == [by_score(items) for items in run.values()]
 
 
-@settings(deadline=None)
 @given(qrels=st.dictionaries(NAMES, st.dictionaries(NAMES, st.integers(-2, 3), min_size=1, max_size=4), max_size=3))
 def test_qrels_come_back_as_they_were_written(
     qrels: dict[str, dict[str, int]], tmp_path_factory: pytest.TempPathFactory

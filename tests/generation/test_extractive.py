@@ -6,7 +6,7 @@ import re
 import pytest
 from builders import QuoteFields
 from harbour_quotes import EVERYTHING, IMAGES, TEXTS, context, image, quote
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
@@ -370,7 +370,6 @@ WORDS = st.sampled_from([*PIECES, " ", "\n"])
 TEXT = st.one_of(st.text(), st.lists(WORDS).map(" ".join), st.lists(WORDS).map("".join))
 
 
-@settings(deadline=None)
 @given(st.lists(TEXT, max_size=3), st.lists(st.tuples(TEXT, TEXT), max_size=2), TEXT)
 def test_any_text_gives_an_answer_whose_every_mark_resolves(
     texts: list[str], images: list[tuple[str, str]], question: str

@@ -261,7 +261,7 @@ def _ways(value: int) -> list[str]:
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 def test_how_a_number_is_written_never_changes_the_verdict(said: int, told: int, data: st.DataObject) -> None:
     # A blank in a quote may also separate two numbers; both readings count as stated.
     unambiguous = [way for way in _ways(told) if " " not in way]
@@ -272,7 +272,7 @@ def test_how_a_number_is_written_never_changes_the_verdict(said: int, told: int,
 
 
 @given(st.decimals(0, 10**7, places=2, allow_nan=False), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 def test_a_changed_digit_is_never_supported(told: Decimal, data: st.DataObject) -> None:
     written = f"{told:,.2f}"
     place = data.draw(st.sampled_from([at for at, character in enumerate(written) if character.isdigit()]))

@@ -1,7 +1,7 @@
 """Sentences are cut where a reader would cut them, and nothing is lost."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.generation.sentences import split_sentences
@@ -157,7 +157,6 @@ def test_long_text_without_an_end_takes_time_in_proportion() -> None:
     assert len(cut("\n" * 100_000 + " " * 100_000 + "x" * 100_000)) == 1
 
 
-@settings(deadline=None)
 @given(st.text(st.one_of(st.sampled_from(" \n.!?。)1aA•-([\"'"), st.characters())))
 def test_places_are_exact_ordered_and_cover_all_but_white_space(text: str) -> None:
     position = 0

@@ -1,7 +1,7 @@
 """Words of documents, made fit to stand in an answer."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.text.marks import parse_marks
@@ -46,7 +46,6 @@ def test_marks_lose_their_look(text: str, expected: str) -> None:
     assert escape_marks(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("![]()`1, -\nimage")), st.text(st.sampled_from("![]()`1, -\nimage")))
 def test_our_mark_is_the_only_one_whatever_stands_around_it(before: str, after: str) -> None:
     text = f"{add_mark(escape_marks(before), '[7]')} {escape_marks(after)}"

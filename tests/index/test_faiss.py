@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from operating_system import no_file_above
@@ -122,7 +122,6 @@ def reopened(index: FaissIndex, folder: Path) -> FaissIndex:
 numbers = st.one_of(st.sampled_from([0.0, 1.0, -1.0]), st.integers(-(2**20), 2**20).map(lambda n: n / 1024))
 
 
-@settings(max_examples=75, deadline=None)
 @given(st.data())
 def test_flat_is_brute_force_whatever_the_numbers(data: st.DataObject) -> None:
     shape = st.tuples(st.integers(1, 40), st.just(3))

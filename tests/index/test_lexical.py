@@ -72,7 +72,7 @@ def test_documents_are_scored_as_if_each_were_searched_alone(field: str, tmp_pat
                 np.testing.assert_allclose(scores[of[positions] == document], alone, rtol=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["grain", "timber", "!", None])), max_size=8))
 def test_after_any_changes_what_is_found_is_what_is_there(steps: list[tuple[str, str | None]]) -> None:
     present: dict[str, str] = {}
@@ -90,7 +90,7 @@ def test_after_any_changes_what_is_found_is_what_is_there(steps: list[tuple[str,
             assert segment_files(collection) == {path.name for path in collection.segments()[0]}
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.tuples(texts, st.integers(0, 2)), max_size=4)),
     texts,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from made_shards import Among, made_shard
@@ -47,7 +47,6 @@ numbers = st.integers(-3, 3).map(float)
 matrices = st.integers(1, 5).flatmap(lambda length: arrays(np.float32, (length, 3), elements=numbers))
 
 
-@settings(max_examples=75, deadline=None)
 @given(
     made=st.lists(matrices, min_size=1, max_size=12),
     negative=st.booleans(),

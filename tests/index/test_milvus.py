@@ -172,7 +172,7 @@ def test_a_document_that_was_replaced_is_not_found_by_its_name(tmp_path: Path, p
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(NAMES | st.sampled_from(HOSTILE), unique=True, min_size=2, max_size=4))
 def test_a_name_means_its_document_and_no_other(place: Path, names: list[str]) -> None:
     _names_mean_their_documents(names, place)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from made_collections import made_quote
 
@@ -78,7 +78,6 @@ def texts(events: list[Event | ImageEvent]) -> list[str]:
 @example(text=f"{BAD} Nothing else.", size=2)
 @example(text=f"See `code. {BAD} {GOOD}", size=3)
 @example(text=f"No mark at all. {BAD}\n\n![Fish](image1)", size=3)
-@settings(deadline=None, max_examples=50)
 def test_a_streamed_answer_is_the_whole_answer(policy: Policy | None, text: str, size: int) -> None:
     events, context = asyncio.run(events_and_context(rag(FakeChat([text], size=size), policy)))
     answer = check_events(events, context)

@@ -83,7 +83,7 @@ def test_vectors_are_those_of_a_plain_forward_pass(encoder: Encoder, plain: Plai
     assert np.ptp(np.asarray(asked) @ np.asarray(seen).T) > 0.1  # random, but not all alike
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(
     asked=st.lists(st.integers(0, len(QUESTIONS) - 1), min_size=1, max_size=6),
     seen=st.lists(st.integers(0, len(PICTURES) - 1), min_size=1, max_size=6),

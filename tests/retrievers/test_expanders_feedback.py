@@ -79,7 +79,6 @@ def test_words_are_given_as_they_are_written_most_often_and_counted_by_their_ste
     assert model["universities"] == pytest.approx(3 / 7)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=3), st.integers(1, 20))
 def test_each_word_is_cut_into_its_stem_again(texts: list[str], terms: int) -> None:
     stems = {word for text in texts for word in words(text)}
@@ -90,7 +89,7 @@ def test_each_word_is_cut_into_its_stem_again(texts: list[str], terms: int) -> N
     assert not model or sum(model.values()) == pytest.approx(1)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(corpora)
 def test_bm25_of_the_clause_is_the_weighted_sum_of_its_words(corpus: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, make_collection(Path(folder), {"a.txt": corpus}) as collection:

@@ -6,7 +6,7 @@ from operator import itemgetter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
@@ -288,7 +288,6 @@ PLACED = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(PLACED, min_size=1, max_size=8), min_size=1, max_size=3),
     st.lists(st.sampled_from((*WORDS, "How do I", "figures", "telephone", "page 2")), min_size=1, max_size=4),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection, put
 
@@ -151,7 +151,7 @@ def test_what_is_gone_is_never_found_and_what_stays_is() -> None:
 
     some = st.lists(st.sampled_from(kinds), min_size=3, max_size=3, unique=True)
 
-    @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=10)
     @given(done=changes, unit=st.sampled_from(["quote", "page"]), kinds=some)
     @example(done=OF_ONE_WORD, unit="page", kinds=kinds)
     @example(done=EVERY_WAY, unit="quote", kinds=kinds)

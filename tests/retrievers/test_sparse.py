@@ -62,7 +62,7 @@ def test_a_question_of_many_megabytes_is_refused(tmp_path: Path, retriever: type
         search(collection, "grain " * 2_000_000, retriever=retriever)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(corpora, texts)
 def test_bm25_is_that_of_bm25s_over_the_same_words(corpus: dict[str, list[Quote]], question: str) -> None:
     import bm25s
@@ -83,7 +83,7 @@ def test_bm25_is_that_of_bm25s_over_the_same_words(corpus: dict[str, list[Quote]
     assert [hit.rank for hit in hits] == list(range(1, len(order) + 1))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(quotes, min_size=1, max_size=6), st.lists(quotes, min_size=1, max_size=6), texts, filters)
 def test_a_filter_takes_hits_away_and_nothing_else(
     a: list[Quote], b: list[Quote], question: str, where: Filter

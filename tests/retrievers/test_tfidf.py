@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
@@ -38,7 +38,6 @@ def by_scikit_learn(corpus: Sequence[str], question: str) -> "np.ndarray[tuple[i
     return scores
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=12), texts)
 def test_scores_are_those_of_scikit_learn(corpus: list[str], question: str) -> None:
     with tempfile.TemporaryDirectory() as folder, make_collection(Path(folder), {"a.txt": corpus}) as collection:

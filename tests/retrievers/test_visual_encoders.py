@@ -208,7 +208,7 @@ def test_both_forms_of_colpali_read_the_same_tokens(checkpoint: Callable[[str], 
 
 
 @pytest.mark.parametrize("name", [*ENGINE[:4], *ENGINE[-2:], *HF])
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_vector_does_not_depend_on_what_stands_beside_it(
     name: str,
