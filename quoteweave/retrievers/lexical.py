@@ -40,11 +40,11 @@ MIN_PAGE_SHARE = 0.4
 FURTHER_QUOTE = 0.8
 # Weight of the BM25 of the heading above a quote, relative to the quote's own.
 HEADING_WEIGHT = 0.6
-# For questions that ask for steps, whose quotes under one heading are kept together: under how many headings,
+# For questions that ask for steps, the quotes under a heading are kept together. For how many headings:
 SECTIONS = 2
-# how many quotes from the first under the heading on, and how many from the best-fitting one on,
+# How many quotes are kept together, from the first under the heading on, or from the best-fitting one on:
 MAX_TOGETHER, FROM_FITTEST = 8, 2
-# and by how much the quotes under each further heading fit less.
+# By how much the quotes under each further heading fit less:
 NEXT_HEADING = 0.001
 # For questions that ask what a thing does: how many of the first quotes under the heading that names it count as the
 # best-fitting ones of their page.

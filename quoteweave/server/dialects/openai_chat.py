@@ -157,14 +157,14 @@ async def complete_chat(
     # Not stored by default: as each request carries the whole conversation, every question would be stored as a
     # conversation of its own.
     ours = answer_request(messages, request.quoteweave, sampling, bool(request.store))
-    keeper = AnswerRecorder(served, grant, collection=collection.name, request=ours)
+    recorder = AnswerRecorder(served, grant, collection=collection.name, request=ours)
     prepared = prepare_answer(served, collection, ours, base_url=base_url, grant=grant)
     notes = notes_on(request.ignored(), messages)
     if request.stream:
         usage = request.stream_options is not None and bool(request.stream_options.include_usage)
         writer = ChatChunks(request.model, notes, footnotes=request.quoteweave.footnotes, usage=usage)
-        return respond_with_events(keeper.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await keeper.keep(await prepared.answer(client))
+        return respond_with_events(recorder.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
+    kept = await recorder.keep(await prepared.answer(client))
     return record_response(_completion(request, kept.answered, notes))
 
 

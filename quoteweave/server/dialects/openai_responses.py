@@ -125,19 +125,19 @@ async def make_response(
     collection = await get_collection(request.model, served, grant)
     if request.previous_response_id is not None:
         ours = await _following(request.previous_response_id, ours, served, grant)
-    keeper = AnswerRecorder(served, grant, collection=collection.name, request=ours)
-    await keeper.find_conversation()
-    prepared = prepare_answer(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
-    maker = _maker(request, prepared, keeper)
+    recorder = AnswerRecorder(served, grant, collection=collection.name, request=ours)
+    await recorder.find_conversation()
+    prepared = prepare_answer(served, collection, recorder.with_history(), base_url=base_url, grant=grant)
+    maker = _maker(request, prepared, recorder)
     if request.stream:
-        writer = ResponseEvents(maker, keeper.headers)
-        return respond_with_events(keeper.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await keeper.keep(await prepared.answer(client))
+        writer = ResponseEvents(maker, recorder.headers)
+        return respond_with_events(recorder.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
+    kept = await recorder.keep(await prepared.answer(client))
     return record_response(maker.whole(kept.answered))
 
 
-def _maker(request: ResponseRequest, prepared: PreparedAnswer, keeper: AnswerRecorder) -> ResponseMaker:
-    place = keeper.place
+def _maker(request: ResponseRequest, prepared: PreparedAnswer, recorder: AnswerRecorder) -> ResponseMaker:
+    place = recorder.place
     return ResponseMaker(
         response_id=f"resp_{uuid4().hex}" if place is None else f"resp_{place[0]}_{place[1]}",
         item_id=uuid4().hex,

@@ -59,13 +59,13 @@ async def answer(
     client: Request,
 ) -> Response:
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
-    keeper = AnswerRecorder(served, grant, collection=collection.name, request=request)
-    await keeper.find_conversation()
-    prepared = prepare_answer(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
+    recorder = AnswerRecorder(served, grant, collection=collection.name, request=request)
+    await recorder.find_conversation()
+    prepared = prepare_answer(served, collection, recorder.with_history(), base_url=base_url, grant=grant)
     if request.stream:
         writer = VercelEvents(prepared.urls) if request.format == "vercel" else NamedEvents()
-        events = keeper.events(prepared.events())
+        events = recorder.events(prepared.events())
         response = respond_with_events(events, writer, grace=served.settings.shutdown_seconds)
-        response.headers.update(keeper.headers)
+        response.headers.update(recorder.headers)
         return response
-    return record_response(to_response(await keeper.keep(await prepared.answer(client))))
+    return record_response(to_response(await recorder.keep(await prepared.answer(client))))
