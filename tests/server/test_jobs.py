@@ -108,12 +108,8 @@ def test_documents_are_added_with_progress_by_page_and_their_uploads_go(
 def test_the_process_tells_each_step_of_a_long_file(root: Path, state: Path) -> None:
     work = add_work(root, state, {"long.pdf": pdf_pages(13)})
     assignment = Assignment(work=work, processes=1).model_dump_json() + "\n"
-    with subprocess.Popen(
-        [sys.executable, "-m", "quoteweave.server.jobs.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    command = [sys.executable, "-m", "quoteweave.server.jobs.worker"]
+    with ForkedProgram(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(assignment)
