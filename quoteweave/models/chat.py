@@ -20,13 +20,14 @@ from quoteweave.core.files.pictures import UnfitPicture, from_data_url, open_pic
 from quoteweave.models.batches import catch_out_of_memory
 from quoteweave.models.checkpoints import (
     Hardware,
+    adapter_config,
     import_required,
     is_local,
     locate_checkpoint,
     read_config,
     weights_identity,
 )
-from quoteweave.models.loading import ModelLock, make_shared, reporting_load_errors
+from quoteweave.models.loading import ModelLock, load_adapter, make_shared, reporting_load_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class ChatWeights:
         if not reader.chat_template:
             raise ModelFailed(f"{whole} has no chat template; name a checkpoint that was tuned to chat")
         if base is not None:
-            _load_adapter(model, folder)
+            with reporting_load_errors(str(folder), folder):
+                load_adapter(model, folder, instead="name the base that it was trained over")
         config = model.config.get_text_config()
         return LoadedChat(
             reader=reader,
@@ -87,21 +89,8 @@ class ChatWeights:
 
 def base_of(folder: Path) -> str | None:
     """The base model of an adapter; None for a folder that contains a model."""
-    if (folder / "config.json").is_file():
-        return None
-    return str(read_config(folder, "adapter_config.json").get("base_model_name_or_path"))
-
-
-def _load_adapter(model: Any, folder: Path) -> None:
-    """Load an adapter into the model. Raises ModelFailed for an adapter of another model."""
-    with reporting_load_errors(str(folder), folder):
-        found = model.load_adapter(str(folder))
-    astray = {*found.missing_keys, *found.unexpected_keys}
-    if astray:
-        raise ModelFailed(
-            f"{folder} holds no adapter of {type(model).__name__}: {len(astray)} of its weights are astray, "
-            f"{min(astray)} for one; name the base that it was trained over"
-        )
+    base: str | None = adapter_config(folder).get("base_model_name_or_path")
+    return base
 
 
 _THOUGHT = "<think>"

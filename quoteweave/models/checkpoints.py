@@ -124,6 +124,11 @@ def read_config(folder: Path, name: str = "config.json") -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def adapter_config(folder: Path) -> dict[str, Any]:
+    """The configuration of an adapter; empty for a folder with a whole model. Raises as `read_config`."""
+    return {} if (folder / "config.json").is_file() else read_config(folder, "adapter_config.json")
+
+
 def weights_identity(checkpoint: str, revision: str = "main") -> str:
     """Identify the weights without loading them: `id@revision` of a model on the hub, a hash of a local folder.
 

@@ -89,6 +89,21 @@ def reporting_load_errors(
         raise ModelFailed(f"{name} cannot be loaded from {folder}: {lacking}{why}") from error
 
 
+def load_adapter(model: Any, folder: Path, *, instead: str, names: Any = None) -> None:
+    """Load an adapter into a model; `names` maps the names that layers had when it was trained to those of the model's.
+
+    Raises ModelFailed, with `instead` as its advice, for an adapter whose weights are not those of the model's layers:
+    it would change nothing, and the model would compute as if it were untrained.
+    """
+    found = model.load_adapter(str(folder), **({} if names is None else {"weight_mapping": names}))
+    misfits = {*found.missing_keys, *found.unexpected_keys}
+    if misfits:
+        raise ModelFailed(
+            f"{folder} holds no adapter of {type(model).__name__}: {len(misfits)} of its weights are missing or "
+            f"unexpected, such as {min(misfits)}; {instead}"
+        )
+
+
 def check_tokenizer(folder: Path) -> None:
     """Raise MissingExtra where sentencepiece is needed and missing; transformers would name another library."""
     if not (folder / "tokenizer.json").is_file() and any(folder.glob("sp*.model")):

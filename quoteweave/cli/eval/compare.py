@@ -142,7 +142,6 @@ def _place_in_leaderboard(scored: Sequence[ScoredRun], name: str, asked: str | N
 def _print_json(
     scored: Mapping[Path, ScoredRun], comparisons: Sequence[Comparison], placement: LeaderboardPlacement | None
 ) -> None:
-
     how = next(iter(scored.values())).scores
     value: dict[str, object] = {
         **how.model_dump(mode="json", include={"dataset", "convention", "marks", "clusters"}),
@@ -175,7 +174,6 @@ def _print_json(
 def _show(
     scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], placement: LeaderboardPlacement | None
 ) -> None:
-
     out = console()
     if comparisons:
         how = scored[0].scores

@@ -184,17 +184,17 @@ class PageReader:
     ) -> PageElement:
         """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
         chart = read_chart(page_text.raster, whole.box, figure.lines, page_text.lines)
-        drawn = None if ocr_lines is None else read_chart(page_text.raster, whole.box, ocr_lines, page_text.ocr_lines)
-        if chart is None and drawn is None:
+        by_ocr = None if ocr_lines is None else read_chart(page_text.raster, whole.box, ocr_lines, page_text.ocr_lines)
+        if chart is None and by_ocr is None:
             return whole
-        box = hull(one.box for one in (chart, drawn) if one is not None)
+        box = hull(one.box for one in (chart, by_ocr) if one is not None)
         text, ocr_text = whole.text, whole.ocr_text
         if chart is not None and page_text.source == "ocr":
             ocr_text = chart.text
         elif chart is not None:
             text = chart.text
-        if drawn is not None:
-            ocr_text = drawn.text
+        if by_ocr is not None:
+            ocr_text = by_ocr.text
         key = whole.image if box == whole.box else self._crop(box, page_text)
         return replace(whole, found_as="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 

@@ -69,7 +69,7 @@ class Section(Record):
 
 def sections(report: Report) -> list[Section]:
     """The sections that have something to show, the most general first. Raises MissingExtra without matplotlib."""
-    scores = (_overview, _selection, _sources, _retrieval, _answers, _searches, _costs, _took)
+    scores = (_overview, _selection, _sources, _retrieval, _answers, _searches, _trade_offs, _distributions)
     details = (_differences, _groups, _correlations, _positions, _counting)
     return [made for make in (*scores, *details) if (made := make(report)) is not None]
 
@@ -196,12 +196,12 @@ def _searches(report: Report) -> Section | None:
     return Section(id="papers", heading="Which papers were named", says=says, tables=tables)
 
 
-def _costs(report: Report) -> Section | None:
+def _trade_offs(report: Report) -> Section | None:
     plots = _present([tokens_plot(report), judge_plot(report)])
     return Section(id="trade-offs", heading="Length, answers and citations", plots=plots) if plots else None
 
 
-def _took(report: Report) -> Section | None:
+def _distributions(report: Report) -> Section | None:
     plots = _present([distributions_plot(report)])
     return Section(id="distributions", heading="Price and time", plots=plots) if plots else None
 

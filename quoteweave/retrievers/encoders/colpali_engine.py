@@ -5,9 +5,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.core.errors import UsageError
 from quoteweave.models.checkpoints import import_required, read_config
-from quoteweave.models.loading import reporting_load_errors
+from quoteweave.models.loading import load_adapter, reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.vision_language_helpers import (
     count_idefics_tokens,
@@ -33,11 +33,6 @@ CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 # Augmentation tokens appended to a question, as many as in training.
 AUGMENTATION_TOKENS = 10
-
-
-def adapter_config(folder: Path) -> dict[str, Any]:
-    """The configuration of an adapter; empty for a folder with a whole model."""
-    return {} if (folder / "config.json").is_file() else read_config(folder, "adapter_config.json")
 
 
 class ColPaliEngineModel:
@@ -119,11 +114,4 @@ def _load_adapter(model: Any, folder: Path) -> None:
 
     renamed = getattr(type(model), "_checkpoint_conversion_mapping", None)  # ColIdefics3 renamed nothing
     names = get_model_conversion_mapping(model, key_mapping=renamed)
-    found = model.load_adapter(str(folder), weight_mapping=names)
-    astray = {*found.missing_keys, *found.unexpected_keys}
-    if astray:
-        # An adapter whose weights match no layer changes nothing: the model would rank as if it were untrained.
-        raise ModelFailed(
-            f"{folder} holds no adapter of {type(model).__name__}: {len(astray)} of its weights are astray, "
-            f"{min(astray)} for one; name an adapter that was trained over this base, or a merged checkpoint"
-        )
+    load_adapter(model, folder, names=names, instead="name one that was trained over this base, or a merged checkpoint")

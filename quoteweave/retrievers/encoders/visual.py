@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from quoteweave.core.errors import ModelFailed
 from quoteweave.core.protocols import SettingValue
 from quoteweave.models.batches import encode_in_batches
-from quoteweave.models.checkpoints import is_local, locate_checkpoint, weights_identity
+from quoteweave.models.checkpoints import adapter_config, is_local, locate_checkpoint, weights_identity
 from quoteweave.models.loading import capture_log
-from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel, adapter_config
+from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel
 from quoteweave.retrievers.encoders.colpali_hf import ColPaliHfModel, is_hf
 from quoteweave.retrievers.encoders.late_interaction import load_multi_vector, locate_multi_vector, reads_pictures
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
