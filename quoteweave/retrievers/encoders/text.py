@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -76,7 +76,7 @@ class TextEncoder(ABC):
 
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
         """A matrix (vectors, dimension) for each question. Raises ModelNotFound and ModelFailed."""
-        return self._joint_calls.run(self._encode_questions, texts)
+        return self._joint_calls.run(partial(self._encode, query=True), texts)
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
         """A matrix (vectors, dimension) for each text. Raises ModelNotFound and ModelFailed."""
@@ -102,9 +102,6 @@ class TextEncoder(ABC):
         import torch
 
         return cast("torch.dtype", getattr(torch, self._dtype_name))
-
-    def _encode_questions(self, texts: list[str]) -> "list[Matrix]":
-        return self._encode(texts, query=True)
 
     def _encode(self, texts: Sequence[str], *, query: bool) -> "list[Matrix]":
         def encode(batch: list[str]) -> "Sequence[np.ndarray[Any, Any]]":

@@ -88,13 +88,14 @@ class CiteVqa:
         read = text if self._published else answer_of(text, "own")
         cited = [_place_of(box, example, unnamed=1 if self._published else None) for box in cited_boxes(read)]
         cited = cited if self._published else list(dict.fromkeys(cited))
+        unread = {(page.document, page.page) for page in prediction.gold_pages or () if not page.boxes}
         figures = _published(cited, example) if self._published else _strict(cited, gold, lost)
         return {
             **{f"citevqa.{name}": value for name, value in figures.items()},
             **_ceilings(gold, prediction),
             UNUSABLE_GOLD: float(len(example.reference.regions) - len(usable)),
             LACKING_GOLD: float(len(usable) - len(gold)),
-            UNREAD_GOLD: float(sum(place in _pages_without_quotes(prediction) for place, _ in gold)),
+            UNREAD_GOLD: float(sum(place in unread for place, _ in gold)),
             UNUSABLE_BOXES: float(sum(map(_is_unusable, cited))),
             UNREAD_TAGS: float(count_unread_tags(read)),
             "out_of_range": float(lost) if prediction.quote_boxes is not None else None,
@@ -158,10 +159,6 @@ def _has_page(place: Place, prediction: Prediction) -> bool:
     """Whether the document has the page, as far as this is known."""
     pages = prediction.gold_pages
     return pages is None or any((page.document, page.page) == place for page in pages)
-
-
-def _pages_without_quotes(prediction: Prediction) -> set[Place]:
-    return {(page.document, page.page) for page in prediction.gold_pages or () if not page.boxes}
 
 
 def _place_of(cited: CitedBox, example: Example, *, unnamed: int | None) -> Placed:
