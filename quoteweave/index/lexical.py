@@ -31,12 +31,9 @@ from quoteweave.index.term_weights import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    Scores = npt.NDArray[np.float32]
-    Positions = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from quoteweave.index.term_weights import Mask, Positions, Scores
 
 # Change this whenever the same quotes would give another index, so that runs over the two are told apart. That rebuilds
 # no index: if segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, and if older segments

@@ -22,12 +22,9 @@ from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms.terms import Terms, finance
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from quoteweave.index.term_weights import Mask, Positions, Scores
 
 
 # Stands for a quote that was removed after the index was opened: it has no words.

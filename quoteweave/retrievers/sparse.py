@@ -15,12 +15,7 @@ from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from quoteweave.index.term_weights import Mask, Scores
 
 # Filters whose quotes are cached, a byte for each quote of the collection; a search asks for them several times.
 CACHED_FILTERS = 8

@@ -33,11 +33,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Scores = npt.NDArray[np.float32]
-    Mask = npt.NDArray[np.bool_]
+    from quoteweave.index.term_weights import Mask, Scores
 
 
 MAX_FILE_BYTES = 1_000_000

@@ -1,6 +1,5 @@
 """What a server needs to change its collections: the store of jobs, their runner, and the uploads that they read."""
 
-import logging
 import shutil
 import time
 from collections.abc import Collection as Container
@@ -23,7 +22,6 @@ DELETED = ".deleted-"
 """The beginning of the name of a folder whose collection is being deleted."""
 # Seconds that deleting a collection waits for the process of a job that it cancelled.
 CANCEL_S = 10.0
-_log = logging.getLogger(__name__)
 
 
 class Jobs:
