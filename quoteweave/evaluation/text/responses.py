@@ -107,6 +107,19 @@ def scored_text(prediction: Prediction, marks: MarkGrammar, *, marks_kept: bool 
     return answer if marks_kept else without_marks(answer)
 
 
+def compared_texts(
+    prediction: Prediction, example: Example, marks: MarkGrammar, *, published: bool
+) -> tuple[str, str] | None:
+    """The answer and the gold answer as words of the two are compared; None if one of them is missing.
+
+    By the `published` convention marks stay in both, and a short answer is no gold.
+    """
+    text, gold = scored_text(prediction, marks, marks_kept=published), example.reference.answer
+    if not published:
+        gold = without_marks(gold or example.reference.short_answer or "")
+    return None if text is None or gold is None else (text, gold)
+
+
 @lru_cache(maxsize=16)  # each metric asks for the answer that the one before has read
 def without_marks(text: str) -> str:
     """Remove the citation marks from `text`; the summary in an image mark stays, as it is part of the answer.

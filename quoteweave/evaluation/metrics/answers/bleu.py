@@ -14,7 +14,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.nltk_rules import punkt_sentences, treebank_tokens
-from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
+from quoteweave.evaluation.text.responses import MarkGrammar, compared_texts
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums
@@ -73,7 +73,7 @@ class Bleu:
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`bleu`, 0 to 1; `bleu.common_n` and `bleu.total_n`, n-grams; `bleu.length` and `bleu.reference_length`."""
-        texts = self._texts(prediction, example)
+        texts = compared_texts(prediction, example, self._marks, published=self._published)
         if texts is None:
             return {}
         tokens = word_tokens if self._published else treebank_tokens
@@ -84,15 +84,6 @@ class Bleu:
         counts = (*found.common, *found.total, found.length, found.reference_length)
         score = (unsmoothed_bleu if self._published else sentence_bleu)(found)
         return {"bleu": score, **dict(zip(self._counts, map(float, counts), strict=True))}
-
-    def _texts(self, prediction: Prediction, example: Example) -> tuple[str, str] | None:
-        """Answer and gold as they are compared; None if one of them is missing."""
-        text, gold = scored_text(prediction, self._marks, marks_kept=self._published), example.reference.answer
-        if not self._published:
-            gold = gold or example.reference.short_answer or ""
-        if text is None or gold is None:
-            return None
-        return text, gold if self._published else without_marks(gold)
 
 
 def word_tokens(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.nltk_rules import porter_stem
-from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
+from quoteweave.evaluation.text.responses import MarkGrammar, compared_texts
 
 BETA = 1.2
 _WORD = lazy_regex("[a-z0-9]+")
@@ -46,13 +46,10 @@ class RougeL:
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """The figures, 0 to 1."""
-        text, gold = scored_text(prediction, self._marks, marks_kept=self._published), example.reference.answer
-        if not self._published:
-            gold = gold or example.reference.short_answer or ""
-        if text is None or gold is None:
+        texts = compared_texts(prediction, example, self._marks, published=self._published)
+        if texts is None:
             return {}
-        words = stemmed_words if self._published else rouge_words
-        ours, theirs = words(text), words(gold if self._published else without_marks(gold))
+        ours, theirs = map(stemmed_words if self._published else rouge_words, texts)
         if not theirs and not self._published:
             return {}
         common = lcs_length(ours, theirs)
