@@ -78,6 +78,20 @@ TIMETABLE = (
 FAULTS = (
     "Symptom | Cause | Remedy\nPump does not start | No power | Check the plug\nPump hums | Dirt | Clean the strainer"
 )
+STORE = (
+    "Code | Part | Stock | Supplier | Price £\nP-101 | Wing nut M6 | 840 | Lund | 0.20\n"
+    "P-102 | Wing nut M8 | 95 | Holm | 0.30\nP-210 | Rope 30 m | 6 | Lund | 41.50"
+)
+READINGS = (
+    "Date | Gas reading (m3) | Power reading (kWh) | Read by\n2025-11-30 | 512 | 3100 | Ida\n"
+    "2025-12-31 | 601 | 3390 | Ola\n2026-01-31 | 722 | 3702 | Ida"
+)
+BILLS = (
+    "Month | Heating EUR | Water EUR\nApril 2026 | 96.20 | 31.00\nMay 2026 | 41.75 | 30.40\nJune 2026 | 12.10 | 33.10"
+)
+COSTS = "Costs | January | February\nFuel | 210 | 180\nRopes | 95 | 60"
+SEEDS = "Variety | Seeds per packet | Price £\nCarrot | 800 | 1.85\nTomato | 25 | 2.40"
+ROWERS = "Boat | Rower | Metres\nHeron | Tariq | 900\nGull | Emil | 700"
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
 
@@ -139,6 +153,15 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("Which room is French in?", TIMETABLE, "French (Room: R1)"),
         ("What subject does Eva Berg teach?", TIMETABLE, "(Subject: French)"),
         ("What should I do if the pump does not start?", FAULTS, "Check the plug"),
+        ("How many wing nuts M8 are in stock?", STORE, "Wing nut M8 (Stock: 95)"),
+        ("What does the rope cost?", STORE, "Rope 30 m (Price £: 41.50)"),
+        ("What was the gas reading on 31 December 2025?", READINGS, "(Gas reading (m3): 601)"),
+        ("What was the power reading at the end of January 2026?", READINGS, "(Power reading (kWh): 3702)"),
+        ("How much did we pay for water in May?", BILLS, "May 2026 (Water EUR: 30.40)"),
+        ("How much was spent on fuel in January?", COSTS, "Fuel (January: 210)"),
+        ("What did we pay for fuel in February?", COSTS, "Fuel (February: 180)"),
+        ("How much does a packet of carrot cost?", SEEDS, "(Price £: 1.85)"),
+        ("Who rows the Heron?", ROWERS, "Tariq"),
     ],
 )
 def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
@@ -217,10 +240,30 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("When does Art end?", TIMETABLE),
         ("What should I do if the pump starts?", FAULTS),
         ("How do I start the pump?", FAULTS),
+        ("How many wing nuts M10 are in stock?", STORE),
+        ("How many wing nuts M8 were sold?", STORE),
+        ("What does the rope of 50 m cost?", STORE),
+        ("What was the gas reading on 30 December 2025?", READINGS),
+        ("What was the gas reading at the beginning of December 2025?", READINGS),
+        ("How much gas was used in December 2025?", READINGS),
+        ("How much was spent on fuel in March?", COSTS),
+        ("How much was earned on fuel in January?", COSTS),
+        ("How much was spent on fuel in January?", COSTS.replace("Costs", "Cargo")),
+        ("How much was spent on fuel in January?", COSTS.replace("Costs", "Sales")),
+        ("Who built the Heron?", ROWERS),
     ],
 )
 def test_no_cell_answers_what_is_asked_of_another_thing(question: str, table: str) -> None:
     assert asked(question, table).status != "answered"
+
+
+@pytest.mark.parametrize(("heading", "status"), [("Invoice 2026-17", "answered"), ("Works", "abstained")])
+def test_a_total_is_of_what_the_heading_above_the_table_names(heading: str, status: str) -> None:
+    table = image(
+        None, "Item | Hours | Amount\nSlates | - | £408\nLabour | 14 | £672\nTotal | - | £1,080", section=heading
+    )
+    given = context(images=[table.model_copy(update={"layout": "table"})])
+    assert ask("What is the total amount of the invoice?", given).status == status
 
 
 def scored(*names: str, head: str = "Player | Goals") -> str:

@@ -38,6 +38,7 @@ _ASKS_NO_DOER = lazy_regex(
     r"\W*who(?:\s+\w+)?\s+(?:is|are|was|were|be|been|being)\s+(?!\w+ing\b)|\W*(?!who\b)", re.IGNORECASE
 )
 _DOER = lazy_regex(r"(?:the\s+)?(\w{3,})(?:er|or)s?(?:\s+names?)?", re.IGNORECASE)
+_DONE_BY = lazy_regex(r"\W*\w+\s+by\W*", re.IGNORECASE)
 _CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
 
 
@@ -48,9 +49,12 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     """
     question_words, weights = question.words, question.weights
     words_but_fiscal = set(question_words) - {FISCAL}
+    besides = _besides_names(words_but_fiscal, rows)
+    named = _columns_named(_without_doers(header, question), besides, weights)
+    alike = [] if question.asks == "count" else _columns_alike(header, besides)
+    # "Seeds per packet" does not tell what a packet costs, where "Price" does.
     columns = (
-        _columns_named(header, _besides_names(words_but_fiscal, rows), weights)
-        or ([] if question.asks == "count" else _columns_alike(header, _besides_names(words_but_fiscal, rows)))
+        ((alike or named) if question.asks == "money" else (named or alike))
         or _columns_of_kind(header, rows, question.asks)
         or _columns_of_doers(header, question)
         or _columns_of_dates(header, question.dates)
@@ -63,6 +67,11 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     )
     of_fiscal = [at for at in columns if at >= len(header) or not _CALENDAR.search(header[at])]
     return of_fiscal if FISCAL in question_words and of_fiscal else columns
+
+
+def _without_doers(header: Sequence[str], question: AskedCells) -> list[str]:
+    """The names of columns, without those of who did something, unless a person is asked for: "Read by"."""
+    return ["" if question.asks != "person" and _DONE_BY.fullmatch(name) else name for name in header]
 
 
 def _besides_names(question_words: Collection[str], rows: Rows) -> set[str]:

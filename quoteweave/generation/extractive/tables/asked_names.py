@@ -1,6 +1,7 @@
 """Match the names of a table's rows and columns with the words of a question."""
 
 import re
+from calendar import monthrange
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,10 +10,13 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, interrogative_words, request_words, words_alike
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import find_unit
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
-from quoteweave.generation.gate.dates import Date
+from quoteweave.generation.gate.dates import Date, extract_dates, is_of_date
 from quoteweave.generation.relevance import CALENDAR_YEAR, FISCAL_YEAR, YEAR_PATTERN, QuestionTerms, coverage
 
+LEAP_YEAR = 2024
+"""In which a date without a year is looked up, so that 29 February is one."""
 UNIT = lazy_regex(r"\s*\([^()]{1,20}\)\s*$")
 OTHER = "other"
 """A stop word that counts as a word of the question if it asks for other things."""
@@ -30,9 +34,13 @@ _OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
 _ROMAN = lazy_regex("[ivx]+")
 _LETTER = lazy_regex(r"\s*[A-Z][+−–-]?\s*")
 # What follows the name of a thing: a description, and the thing's code ("FD30").
-_DESCRIPTION = lazy_regex(r"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+")
+# Or its size ("25 m").
+_DESCRIPTION = lazy_regex(
+    r"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|\s+\d[\d.,]*\s?[^\W\d_]{1,5}$"
+)
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
+_END_OF = lazy_regex(r"\bend\s+of\s+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,8 @@ class AskedCells:
     """The question itself."""
     asks: AnswerType = "statement"
     """The kind of answer that it asks for, as a price does not tell how many there are."""
+    words_above: Collection[str] = ()
+    """The words of the heading above the table and of its document's name, of which its totals are."""
 
     @property
     def in_rows(self) -> set[str]:
@@ -61,11 +71,13 @@ class AskedCells:
 def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list[Sequence[str]]:
     """The rows that the question names; those that the table's title names, too, only if there is no other."""
     row_words, title_words = question.in_rows, question.title_words
-    of = {*title_words, *words(" ".join(header))}
+    of = {*title_words, *question.words_above, *words(" ".join(header))}
     rows = [row for row in rows if not _is_another_letter(row[0], question.text)]
     names = [name_of_row(row[0]) for row in rows]
     best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
-    best = best or _of_span(rows, row_words) or _only_described(header, rows, question)
+    best = best or _of_span(rows, row_words)
+    best = best or only([at for at, row in enumerate(rows) if dated_words(row[0], question)])
+    best = best or _only_described(header, rows, question)
     besides = [
         at
         for at, name in enumerate(names)
@@ -93,6 +105,21 @@ def spans_year(name: str, years: Collection[str]) -> bool:
     """Whether the name of a row is a span of years that holds the only one of `years`: "1959–1983" for 1960."""
     span = SPAN.fullmatch(name)
     return span is not None and len(years) == 1 and all(int(span[1]) <= int(year) <= int(span[2]) for year in years)
+
+
+def dated_words(name: str, question: AskedCells) -> frozenset[str]:
+    """The question's words for a day or month that is the name of a row: "the end of January", for "2026-01-31".
+
+    A month is no day: what was used in January is not what was read on one of its days.
+    """
+    dates = extract_dates(name)[0]
+    if len(dates) != 1 or len(question.dates) != 1 or dates[0].text != name.strip():
+        return frozenset()
+    (own,), (asked,) = dates, question.dates
+    at_end = _END_OF.search(question.text[: question.text.find(asked.text)]) is not None
+    is_last = at_end and own.day == monthrange(own.year or LEAP_YEAR, own.month)[1]
+    is_alike = (own.day is None) == (asked.day is None) or is_last
+    return frozenset(filter(is_of_date, question.words)) if is_alike and asked.confirmed_by(own) else frozenset()
 
 
 def _of_span(rows: Rows, question_words: Collection[str]) -> list[int]:
@@ -173,7 +200,9 @@ def best_matching_names(
         words_of_name = name_of_row(name)
         common = words_of_name.intersection(question_words)
         # "Wave I" does not match a question for Wave III, nor does "Q3 2022" match one for 2023.
-        numbered = name_of_row(UNIT.sub("", name)) if bare and _FROM_TO.search(name) else words_of_name
+        aside = UNIT.search(name)
+        is_unit = aside is not None and find_unit(aside[0].strip(" ()")) is not None  # "Gas (m3)"
+        numbered = name_of_row(UNIT.sub("", name)) if is_unit or (bare and _FROM_TO.search(name)) else words_of_name
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in numbered - common)
         # "Maximum flow" has all of "Max. flow (l/min)".
         whole = least < 1 and name_of_row(UNIT.sub("", name)) <= with_alike

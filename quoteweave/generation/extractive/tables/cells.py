@@ -33,11 +33,18 @@ from dataclasses import dataclass, replace
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.tables.asked_columns import PLACES, all_columns, asked_columns, cell_of
+from quoteweave.generation.extractive.tables.asked_columns import (
+    PLACES,
+    acts_of_doer,
+    all_columns,
+    asked_columns,
+    cell_of,
+)
 from quoteweave.generation.extractive.tables.asked_names import (
     TOTAL,
     AskedCells,
     chosen_rows,
+    dated_words,
     is_of_others,
     name_of_row,
     spans_year,
@@ -154,10 +161,19 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
     groups = _asked_groups(text, chosen, row_words)
-    in_places = [at < len(header) and PLACES.fullmatch(header[at]) is not None for at in columns]
-    a_row = FoundRow("", (), has_asked_kind=question.asks == "place" and all(in_places), group=group)
+    headings = [header[at] if at < len(header) else "" for at in columns]
+    is_of_kind = (question.asks == "place" and all(map(PLACES.fullmatch, headings))) or (
+        question.asks == "person" and all(acts_of_doer(name, question.text, question.words) for name in headings)
+    )
+    a_row = FoundRow("", (), has_asked_kind=is_of_kind, group=group)
     return [
-        replace(a_row, name=row[0], cells=_named_cells(row, header, columns), asked_group=groups.get(tuple(row), ""))
+        replace(
+            a_row,
+            name=row[0],
+            cells=_named_cells(row, header, columns),
+            asked_group=groups.get(tuple(row), ""),
+            implied_words=dated_words(row[0], question),
+        )
         for row in chosen
     ]
 

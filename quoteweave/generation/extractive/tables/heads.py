@@ -34,6 +34,7 @@ _NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", 
 _LEADERS = lazy_regex(r"\s*(?<![.·…])[.·…]{3,}$")
 _ORDINAL = lazy_regex(r"\d{1,3}\s?\.?")
 _LETTERS = lazy_regex(r"[^\W\d_]{3}")
+_CODE = lazy_regex(r"(?=\S*[^\W\d])(?=\S*\d)(?!\S*[^\W\d_]{4})[\w./-]+")
 
 MIN_NAMED = 3
 """The least number of rows from which it is inferred which column names them."""
@@ -69,15 +70,17 @@ def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str],
 
 
 def named_by_words(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
-    """Put the column that names the rows first, if the columns before it only repeat a few cells.
+    """Put the column that names the rows first, if the columns before it only repeat a few cells, or hold codes.
 
-    In "Quantity | Unit | Part", with "1 | Pcs" in most rows, the part names a row. There must be a header.
+    In "Quantity | Unit | Part", with "1 | Pcs" in most rows, the part names a row, and so it does beside "A-1002".
+    There must be a header.
     """
     if not header or any(len(row) != len(header) for row in rows):
         return header, rows
     whole = [row for row in rows if 2 * sum(cell in EMPTY for cell in row) < len(row)]  # no names of groups
     columns = list(zip(*whole, strict=True)) if len(whole) >= MIN_NAMED else []
-    at = next((at for at, cells in enumerate(columns) if not _are_repeated(cells)), 0)
+    names_none = (_are_repeated(cells) or all(map(_CODE.fullmatch, cells)) for cells in columns)
+    at = next((at for at, is_other in enumerate(names_none) if not is_other), 0)
     names = [cell for cell in columns[at] if cell not in EMPTY] if at else []
     if len(set(names)) < MIN_OWN_NAMES * max(MIN_NAMED, len(whole)) or not all(map(_LETTERS.search, names)):
         return header, rows

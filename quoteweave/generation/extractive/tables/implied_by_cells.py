@@ -1,7 +1,7 @@
 """What the cells of a table say of a question beyond their own words: by their columns, and by being in that table."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import foreign_function_words
@@ -14,10 +14,17 @@ from quoteweave.generation.extractive.tables.asked_names import name_of_row, thi
 from quoteweave.generation.extractive.tables.heads import read_rows
 from quoteweave.generation.relevance import QuestionTerms
 
+# What a table of expenses need not say of each: "How much was spent on heating in March?".
+_SPENT = r"pays?|paid|spen[dt]s?"
+_OF_EXPENSES = frozenset(
+    words("budget expense expenses expenditure spending cost costs payment payments price fee bill")
+)
+_OF_INCOME = frozenset(words("income revenue sales sold earnings earned received receipts takings turnover"))
 # Verbs of being, having and keeping, for which the name of a column may stand; it does not stand for past events.
 _VERBS = (
-    "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?|pays?"
+    "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?"
     "|need(?:s|ed)?|used?|uses|charged?|charges|corresponds?|equals?|amounts?"
+    rf"|{_SPENT}"
 )
 _VERB = lazy_regex(rf"(?P<before>[\w'’-]+)\s+(?P<verb>{_VERBS})\b", re.IGNORECASE)
 _BEFORE_NOUNS = frozenset(
@@ -27,7 +34,10 @@ _BEFORE_NOUNS = frozenset(
         keep_stop_words=True,
     )
 )
-_CORRESPONDS = lazy_regex(r"\b(correspond|equal|amount)s?\b(?=\W*$|\s+to\b)", re.IGNORECASE)
+_CORRESPONDS = lazy_regex(
+    rf"\b((?:correspond|equal|amount|read)s?\b(?=\W*$|\s+(?:to|on|at)\b)|(?:{_SPENT})\b(?=\s+(?:on|for)\b))",
+    re.IGNORECASE,
+)
 # What a whole document is about.
 _THE_WHOLE = lazy_regex(
     r"\b(?:the|this|your|our)\s+(company|firm|organi[sz]ation|corporation|association|society|club|group)\s"
@@ -74,7 +84,16 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
         granted = granted.union(words(question.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
         granted |= {"one", "1"} if _are_of_one(statement, names) else set()
     stated = above.union(statement.words, words_above(statement.quote, is_of_cells=True))
+    granted -= frozenset() if _is_spent(statement, stated) else frozenset(words("pay paid spend spent"))
     return above | granted if subject <= stated | granted else above
+
+
+def _is_spent(statement: Statement, stated: Set[str]) -> bool:
+    """Whether cells are amounts of money that somebody pays, by the words around them or their currency."""
+    if not _OF_INCOME.isdisjoint(stated):
+        return False
+    cells = (f"{name} {cell}" for row in statement.rows for name, cell in row.cells)
+    return not _OF_EXPENSES.isdisjoint(stated) or all(map(MONEY.search, cells))
 
 
 def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:

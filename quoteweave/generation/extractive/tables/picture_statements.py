@@ -7,7 +7,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.recent_cache import of_recent_texts
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.grammar import introduces
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, tidy
 from quoteweave.generation.extractive.statements import (
     Statement,
@@ -147,7 +147,8 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
         besides.add(FISCAL)
     question_words = {*question.terms, *besides}
     parts = asked_parts(picture_text(quote), question_words)
-    cells = AskedCells(question_words, weights, quantity, title_words, dates, question.text, question.asks)
+    above = {*words(quote.section or ""), *name_words(quote.document)}
+    cells = AskedCells(question_words, weights, quantity, title_words, dates, question.text, question.asks, above)
     rows_of_parts = [(part, rows) for part in parts if (rows := find_cells(part, cells))]
     if len(rows_of_parts) != 1:
         return []  # nothing tells which of two parts is asked for
