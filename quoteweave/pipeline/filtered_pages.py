@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import BODY_LAYOUTS, Filter, PageWord, Quote
+from quoteweave.core.text.tokens import FILE_NAME
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
 MIN_SENTENCE = 5
@@ -128,3 +130,11 @@ def _is_sentence(quote: Quote) -> bool:
 def _position(quote: Quote, among: Sequence[Quote]) -> int:
     """The index of a quote; if it is no longer there, the index after the last."""
     return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
+
+
+def within_named_files(question: str, collection: Collection, where: Filter) -> Filter:
+    """Return the filter, within the documents with a file's name of the question; as it is where there are none."""
+    names = {name.casefold() for name in FILE_NAME.findall(question)}
+    documents = FilteredPages(collection, where).documents() if names else []
+    named = tuple(one for one in documents if names & {one.casefold(), PurePosixPath(one).name.casefold()})
+    return where.intersect(Filter(documents=named)) if named else where

@@ -30,7 +30,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 from quoteweave.generation.sentences import sentence_texts
-from quoteweave.pipeline.filtered_pages import FilteredPages
+from quoteweave.pipeline.filtered_pages import FilteredPages, within_named_files
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
@@ -163,13 +163,15 @@ class Search:
     ) -> tuple[list[Context], Trace]:
         """Return a context of each size, as `context` does, from one search for the largest. Raises as `context`.
 
-        If the question asks what a document consists of, each context has all quotes that show it, whatever its size.
+        If the question names documents by their files, they come from these alone. If it asks what a document consists
+        of, each context has all quotes that show it, whatever its size.
         """
         check_question(query.text)
         await wait_for_turn()
         state, where = _SearchState(query), where or Filter()
         if self._collection is not None:
             with state.timed("search"):
+                where = await self._run(query, within_named_files, query.text, self._collection, where)
                 structured = await self._run(query, structure_context, query.text, self._collection, where)
             if structured is not None:
                 self._note_warnings(state, where)

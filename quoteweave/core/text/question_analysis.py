@@ -28,7 +28,7 @@ from quoteweave.core.text.question_words import (
     question_languages,
 )
 from quoteweave.core.text.references.mentions import labels_asked_for, places_in, titles_in, without_places
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import FILE_NAME, words
 from quoteweave.core.text.units import amounts_in, unit_words
 from quoteweave.core.text.word_patterns import alternation
 
@@ -272,9 +272,8 @@ def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
     """
     lines = [line for line in question.splitlines() if line.strip()]
     repeated = len(set(lines)) < len(lines)
-    return Counter(
-        {analyse_question(line): times for line, times in Counter(lines if repeated else [question]).items()}
-    )
+    counted = Counter(lines if repeated else [question])
+    return Counter({analyse_question(line): times for line, times in counted.items()})
 
 
 def _codes(text: str, labels: Iterable[PlaceName]) -> tuple[str, ...]:
@@ -339,7 +338,8 @@ class _Rules:
         return next((kind for kind, pattern in self.extremes.items() if pattern.search(rest)), None)
 
     def asks_overview(self, text: str) -> bool:
-        """Whether all its words ask for a summary or name the document, and at least one asks for a summary."""
+        """Whether all words ask for a summary or name the document or its file, and one asks for a summary."""
+        text = FILE_NAME.sub("it", text)
         found = set(words(text, stem=False) or words(text, stem=False, keep_stop_words=True)[3:])  # behind "What is it"
         return bool(found & self.overview) and found <= self.overview | request_words()
 
