@@ -18,6 +18,7 @@ from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.foreign_languages import foreign_function_words
 from quoteweave.core.text.grammar import split_into_questions, thing_named_before
 from quoteweave.core.text.question_analysis import (
+    WHAT_MEANS,
     AnswerType,
     QuestionAnalysis,
     analyse_question,
@@ -25,8 +26,15 @@ from quoteweave.core.text.question_analysis import (
     request_words,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import Quantity, asked_quantity, denying_words, light_words, verbs_of
-from quoteweave.core.text.tokens import WORD, name_words, words
+from quoteweave.core.text.question_words import (
+    Quantity,
+    asked_quantity,
+    denying_words,
+    light_words,
+    thing_kinds,
+    verbs_of,
+)
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
 from quoteweave.generation.sentence_kinds import words_of_limit
@@ -70,24 +78,29 @@ _CLAUSE_END = lazy_regex(r"[,;.](?=\s)")
 COMPOUND = lazy_regex(
     r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)++"
 )  # from each beginning once: linear in a word's length
-_AND_OR_COMMA = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 
 NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
 """Kinds of questions that are answered by a number."""
 _COST = frozenset(words("cost price"))
+_CODE = lazy_regex(r"[a-z]+\d")
 _PRICED = lazy_regex(
-    r"(?P<label>[^:()]{2,80}?)\s*(?:\([^()]*\)\s*)?[:–]\s*[$€£]\s?\d[\d.,]*(?=\W*$|\s+(?:per|each|an?)\b)"
+    r"(?P<label>[^:()]{2,80}?)\s*(?:\([^()]*\)\s*)?[:–]\s*"
+    r"(?:[$€£]\s?\d[\d.,]*|\d[\d.,]*\s(?:euros?|dollars?|pounds?)\b)(?=\W*$|,\s|\s+(?:per|each|an?)\b)"
 )
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions in which the verb for what was done follows the noun: "When was the survey conducted?"."""
 _OF_ACTS = frozenset({"reason", "yes_or_no"})
 """Other kinds of questions that name an act with a verb."""
+PERIODS = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual"})
+"""Words of a question that answers say elsewhere: "the hourly pay" is "15 euros an hour"."""
 ALSO_BEFORE = frozenset({"next", "last"})
 """Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
 _ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
 """What may stand between a noun and its verb: "Builds are always run in parallel"."""
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
-_WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
+_WHO_ACTS = lazy_regex(
+    r"\W*who\s+(?:(?:can|may|must|should|will|(?:is|are|was|were)(?=\s+\w{2,}ed\b))\s+)?(?P<verb>\w+)", re.IGNORECASE
+)
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
@@ -197,6 +210,8 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     is_phrase = " " in question.asked_by and question.asks != "calculation"
     phrase = words(question.asked_by, keep_stop_words=True) if is_phrase else ()
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
+    if question.analysis.asked_by == WHAT_MEANS and any(map(_CODE.match, terms)):  # "error E24" is E24
+        terms = [term for term in terms if term not in thing_kinds()]
     # "Part" is a light word, but not in "part-time staff".
     whole = question.names.union(words(" ".join(COMPOUND.findall(question.text))))
     light = light_words(question.text)
@@ -265,16 +280,10 @@ def weigh_terms(
     weights, subject, light_terms = {}, question.subject, light_words(question.text)
     for term in question.terms:
         frequency = sum(term in sentence for sentence in held)
-        among = _rarity_among(len(held), frequency)
         missing = frequency == 0 and term in question.names
         light = term in light_terms and term not in subject
-        weights[term] = (
-            MISSING_NAME
-            if missing
-            else LIGHT_WEIGHT
-            if light
-            else max(MIN_WORD_WEIGHT, (rarity or {}).get(term, among))
-        )
+        rare = max(MIN_WORD_WEIGHT, (rarity or {}).get(term, _rarity_among(len(held), frequency)))
+        weights[term] = MISSING_NAME if missing else LIGHT_WEIGHT if light else rare
     total = math.fsum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
 
@@ -334,6 +343,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
         if verbs
         or (
             word not in last
+            and not (question.asks in NUMBER_KINDS and first in PERIODS)
             and not (who and who["verb"].casefold() == first)
             and not (parted and _PARTICIPLE.fullmatch(word))
             and not (more and more[1] == word)
@@ -344,11 +354,12 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
-def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs) -> bool:
+def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs, others: Set[str] = frozenset()) -> bool:
     """Whether one of the pairs `asked` that a text contains, or one of `all_asked`, is adjacent in it.
 
     True if the text contains none of the pairs `asked`.
     With "next" or "last", the order does not matter: "when does the board meet next" is answered by its "next meeting".
+    Words of the question, `others`, may then stand between: "the next board meeting" is the next one of the board.
     "Limescale damage" may be called "damage caused by limescale".
     """
     word_set = frozenset(text_words)
@@ -357,10 +368,15 @@ def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs) ->
     turned = {
         (first, then) for at, then in enumerate(text_words) for first in text_words[at + 1 : at + 1 + TURNED_WITHIN]
     }
-    adjacent = set(itertools.pairwise(text_words)).union(
-        itertools.pairwise(one for one in text_words if one not in _ADVERBS)
-    )
-    return not pairs or not pairs.union(all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
+    adjacent = _adjacent(text_words) | _adjacent(text_words, _ADVERBS)
+    if not pairs or not (pairs | all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned):
+        return True
+    parted = (pair for pair in pairs if not ALSO_BEFORE.isdisjoint(pair))
+    return any(pair in _adjacent(text_words, others - {*pair}) for pair in parted)
+
+
+def _adjacent(text_words: Sequence[str], besides: Set[str] = frozenset()) -> Pairs:
+    return frozenset(itertools.pairwise(word for word in text_words if word not in besides))
 
 
 def without_compounds(text: str, question: str) -> str:
@@ -373,26 +389,7 @@ def without_compounds(text: str, question: str) -> str:
     return COMPOUND.sub(kept, text)
 
 
-def is_spread(text: str, subject: Sequence[str]) -> bool:
-    """Whether a text has the question's words spread over several things: "Update Homebrew and install pyenv"."""
-    parts = [set(words(part)) for part in _AND_OR_COMMA.split(text)]
-    asked = [(part & set(subject), part) for part in parts if part & set(subject)]
-    return len(asked) > 1 and all(
-        own != part and own < set().union(*(each for each, _ in asked)) for own, part in asked
-    )
-
-
 def overlap(one: Iterable[str], other: Iterable[str]) -> float:
     """The Jaccard similarity of two sets of words, 0 to 1."""
     first, second = set(one), set(other)
     return len(first & second) / (len(first | second) or 1)
-
-
-def stands_alone(thing: Set[str], text: str) -> bool:
-    """Whether the words of a thing have only small words beside them: not in "hot water" or "water damage"."""
-    said = [(set(words(match[0])), match.span()) for match in WORD.finditer(text)]
-    for (stems, (_, end)), (others, (start, _)) in itertools.pairwise(said):
-        part = stems and others and thing.isdisjoint(stems) != thing.isdisjoint(others)
-        if part and not text[end:start].strip():
-            return False
-    return True

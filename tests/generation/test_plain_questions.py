@@ -114,6 +114,15 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("Where can I hire a bicycle?", "Bicycles can be hired at the pier for 15 euros a day.", "pier"),
         ("What colour is the lamp?", "The blue lamp lights up.", "blue"),
         ("What are the checkpoints?", "There are three checkpoints: Bield Gate, Raven Scar and Hollow Moss.", "Scar"),
+        ("Who was elected secretary?", "Ada Byron was elected as the new secretary.", "Ada Byron"),
+        ("When is the next meeting of the board?", "The next board meeting is on 2 December.", "2 December"),
+        ("How much is the monthly fee?", "The fee is 34 euros a month.", "34 euros"),
+        ("What does admission cost for students?", "Admission: 35 euros, students 15 euros.", "15 euros"),
+        ("What does error E24 mean?", "E24: the drain hose is blocked.", "drain hose"),
+        ("When does the loan end?", "The loan expires on 30 June 2030.", "30 June"),
+        ("When will the interviews be held?", "Interviews take place on 2 September.", "2 September"),
+        ("When does the train depart?", "The train leaves the town at 8:39.", "8:39"),
+        ("When will the water be cut off?", "The water will be interrupted on 16 July.", "16 July"),
     ],
 )
 def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) -> None:
@@ -127,6 +136,10 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
     [
         ("How many modules must students take?", "For example, students take 2 modules if one is approved."),
         ("How many modules must students take?", "Students whose results are poor take 3 modules a year."),
+        ("Who was elected chair?", "Ada Byron was elected as the new secretary."),
+        ("How much is the monthly fee?", "The fee is 34 euros a day."),
+        ("What does admission cost for pupils?", "Admission: 35 euros, students 15 euros."),
+        ("What does error E25 mean?", "E24: the drain hose is blocked."),
         ("How large is the science wing?", "The science wing was opened in 2022 and cost £3.2 million."),
         ("How large is the outer quay?", "Boats longer than 15 metres moor at the outer quay."),
         ("How long does a tour of the mole take?", "Those who take a tour of the mole of more than 3 hours pay extra."),

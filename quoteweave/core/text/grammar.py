@@ -41,6 +41,8 @@ _ANOTHER = lazy_regex(
 _THING = lazy_regex(
     r".*\b(?:the|an?|my|our|your|his|her|its|their|this|that)\s+(?P<thing>.+)", re.IGNORECASE | re.DOTALL
 )
+# "It rains" and "how far is it" name nothing.
+_NAMES_NOTHING = lazy_regex(r"\bit\s+(?:rain|snow|hail|freez|thunder)\w*|\bhow\s+far\s+is\s+it\b", re.IGNORECASE)
 _NAMED_BEFORE = lazy_regex(r"\b(?:it|its|they|them|their|he|him|his|she|her)\b", re.IGNORECASE)
 
 
@@ -134,8 +136,10 @@ def thing_named_before(question: str, first: str) -> str:
 
     >>> thing_named_before("how long does it take", "Which is the quickest cycle of the machine")
     'machine'
+    >>> thing_named_before("what do we do if it rains", "How far is it from Osk to Celle")
+    ''
     """
-    if _NAMED_BEFORE.search(question) is None:
+    if _NAMED_BEFORE.search(_NAMES_NOTHING.sub(" ", question)) is None:
         return ""
     match = _THING.match(first)
     return match["thing"] if match else first

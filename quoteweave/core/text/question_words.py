@@ -181,7 +181,12 @@ def asked_thing(question: str) -> frozenset[str]:
 def without_thing_kind(text: str) -> frozenset[str]:
     """The words of a name without words for such things ("the Reset button"), and without single letters."""
     found = frozenset(word for word in words(text) if len(word) > 1)
-    return found - _stems_of("thing_kinds") or found
+    return found - thing_kinds() or found
+
+
+def thing_kinds() -> frozenset[str]:
+    """Nouns that only say what kind of thing a name is of, such as "button", as `core.text.tokens.words` stems them."""
+    return _stems_of("thing_kinds")
 
 
 def describes_thing(heading: str, thing: frozenset[str], title: frozenset[str]) -> bool:

@@ -45,6 +45,7 @@ from quoteweave.generation.extractive.acts.opposites import has_none, is_opposit
 from quoteweave.generation.extractive.acts.prepositions import asking_words
 from quoteweave.generation.extractive.acts.single_subjects import (
     label_of,
+    stands_alone,
     tells_of_its_subject,
     words_besides,
     words_of_heading,
@@ -74,7 +75,6 @@ from quoteweave.generation.relevance import (
     keeps_adjacent,
     quote_words,
     says_all,
-    stands_alone,
     subject_terms,
     with_quantity,
     without_compounds,
@@ -167,7 +167,8 @@ class AnswerCriteria:
             return False
         if self._tells_contrary(statement) or self._tells_otherwise(statement):
             return False
-        keeps_together = statement.is_of_cells or keeps_adjacent(statement.words, self._pairs, self._all_pairs)
+        asked = self._pairs, self._all_pairs, self._subject.keys()
+        keeps_together = statement.is_of_cells or keeps_adjacent(statement.words, *asked)
         keeps_together = keeps_together or tells_asked_act(statement.text, self._question.text)
         says_more = self._question.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced) or has_none(statement.text, self._question.text)

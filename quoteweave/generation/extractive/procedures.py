@@ -22,7 +22,7 @@ from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.acts.instructions import are_instructions
+from quoteweave.generation.extractive.acts.instructions import are_instructions, is_spread
 from quoteweave.generation.extractive.asked_headings import is_about_something_else, known_of_manual, of_each_document
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
@@ -37,7 +37,7 @@ from quoteweave.generation.extractive.statements import (
     position_in_document,
     split_items,
 )
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, says_all, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, says_all, subject_terms
 from quoteweave.generation.sentence_kinds import (
     INSTRUCTION,
     denies,

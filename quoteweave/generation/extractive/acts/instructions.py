@@ -8,7 +8,7 @@ from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.languages import guess_language
-from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import CLAUSES, INSTRUCTION, tells_to
 
 ASKS_HOW_TO = lazy_regex(
@@ -39,6 +39,7 @@ _STEP_CLAUSES = lazy_regex(
 )
 # What is done with the thing, as protocols say it without naming who does it.
 _DONE_SO = lazy_regex(r"\b(?:is|are)\s+(?:\w+ly\s+|then\s+)?\w{2,}ed\b(?!\s+by\b)", re.IGNORECASE)
+_AND_OR_COMMA = lazy_regex(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 
 
 def instructs(statement: Statement, question: QuestionTerms) -> bool:
@@ -104,3 +105,12 @@ def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
 def denies_unasked(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement denies something, and the question does not."""
     return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.text) is None
+
+
+def is_spread(text: str, subject: Sequence[str]) -> bool:
+    """Whether a text has the question's words spread over several things: "Update Homebrew and install pyenv"."""
+    parts = [set(words(part)) for part in _AND_OR_COMMA.split(text)]
+    asked = [(part & set(subject), part) for part in parts if part & set(subject)]
+    return len(asked) > 1 and all(
+        own != part and own < set().union(*(each for each, _ in asked)) for own, part in asked
+    )

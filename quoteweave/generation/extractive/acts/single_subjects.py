@@ -5,12 +5,13 @@ Any statement may have that word, so a statement answers only if it is directly 
 
 import re
 from collections.abc import Set
+from itertools import pairwise
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import ENGLISH_PERMISSION
 from quoteweave.core.text.question_words import listed_words
-from quoteweave.core.text.tokens import name_words, words
+from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
@@ -177,3 +178,13 @@ def _says_when(text: str, subject: Set[str]) -> bool:
     """Whether a text begins with the question's subject and says when it is: "The regatta takes place on 21 June"."""
     found = _WHEN_IT_IS.match(text)
     return found is not None and frozenset(words(found["what"])) == subject
+
+
+def stands_alone(thing: Set[str], text: str) -> bool:
+    """Whether the words of a thing have only small words beside them: not in "hot water" or "water damage"."""
+    said = [(set(words(match[0])), match.span()) for match in WORD.finditer(text)]
+    for (stems, (_, end)), (others, (start, _)) in pairwise(said):
+        part = stems and others and thing.isdisjoint(stems) != thing.isdisjoint(others)
+        if part and not text[end:start].strip():
+            return False
+    return True
