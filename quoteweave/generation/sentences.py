@@ -94,6 +94,8 @@ _STARTERS = frozenset(_OPENERS.split())
 
 MAX_ENTRY, MAX_AMOUNT = 200, 60
 """The most characters of a text with a label, and of one that opens with a number, that may say one thing by itself."""
+MAX_RUN_IN = 3
+"""The most words of a heading that opens a paragraph as a sentence of its own."""
 HEADING_SHARE = 0.7
 """The highest share of the next line's length that a heading has, together with the first word of that line."""
 
@@ -176,6 +178,18 @@ def heading_line(text: str) -> str:
     if not is_ended or _separates_terms(text.strip(), 0, len(line)):  # "When: 3 May, 14:00", above "Where: …"
         return ""
     return line if line[-1:].isalnum() and words(line.rsplit(maxsplit=1)[-1]) else ""
+
+
+def run_in_heading(text: str) -> str:
+    """The heading that opens a paragraph as a sentence of its own: short, and without a stop word.
+
+    >>> run_in_heading("Quiet hours. From 22:00 to 6:00, no noise may be made."), run_in_heading("It rained. We left.")
+    ('Quiet hours', '')
+    """
+    first, *others = split_sentences(text)[:2] or [Sentence("", 0, 0)]
+    title = first.text.removesuffix(".")
+    is_title = title != first.text and title[:1].isupper() and len(words(title)) == len(title.split()) <= MAX_RUN_IN
+    return title if others and is_title else ""
 
 
 def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:

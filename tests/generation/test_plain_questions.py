@@ -119,6 +119,11 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("How much is the monthly fee?", "The fee is 34 euros a month.", "34 euros"),
         ("What does admission cost for students?", "Admission: 35 euros, students 15 euros.", "15 euros"),
         ("What does error E24 mean?", "E24: the drain hose is blocked.", "drain hose"),
+        ("Where should I put my bike?", "Bicycles are to be put in the shed.", "shed"),
+        ("Am I allowed to use a gas stove in the tent?", "Gas stoves are forbidden in the tents.", "forbidden"),
+        ("How much is the rent?", "The monthly rent is 840 euros, payable in advance.", "840 euros"),
+        ("How high is the loan?", "The loan amounts to 18,000 euros.", "18,000"),
+        ("What happens if it rains?", "If it rains heavily on that day, the race is put off.", "put off"),
         ("When does the loan end?", "The loan expires on 30 June 2030.", "30 June"),
         ("When will the interviews be held?", "Interviews take place on 2 September.", "2 September"),
         ("When does the train depart?", "The train leaves the town at 8:39.", "8:39"),
@@ -140,6 +145,10 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("How much is the monthly fee?", "The fee is 34 euros a day."),
         ("What does admission cost for pupils?", "Admission: 35 euros, students 15 euros."),
         ("What does error E25 mean?", "E24: the drain hose is blocked."),
+        ("Where should I put my car?", "Bicycles are to be put in the shed."),
+        ("Am I allowed to use a gas stove in the tent?", "Charcoal grills are forbidden in the tents."),
+        ("How much is the rent?", "The garage rent is 60 euros."),
+        ("What happens if it rains?", "If it rains into the tank, the oil is spoilt."),
         ("How large is the science wing?", "The science wing was opened in 2022 and cost £3.2 million."),
         ("How large is the outer quay?", "Boats longer than 15 metres moor at the outer quay."),
         ("How long does a tour of the mole take?", "Those who take a tour of the mole of more than 3 hours pay extra."),
@@ -211,6 +220,12 @@ def test_a_sentence_of_another_form_does_not_answer(question: str, text: str) ->
         ("When should I plant garlic?", "1 to 2", "Plant garlic with the pointed end up.", "located"),
         ("When should I plant garlic?", "1 " * 40 + "x", "Plant garlic with the pointed end up.", "located"),
         ("When is the shop open?", "Sunday", "The shop is never open.", "located"),
+        ("When are the quiet hours?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "answered"),
+        ("What are the quiet hours?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "answered"),
+        ("When are the visiting hours?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "abstained"),
+        ("When were the quiet hours introduced?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "located"),
+        ("When is the invoice due?", "Invoice 17", "Due date: 3 May 2026", "answered"),
+        ("When is the delivery due?", "Invoice 17", "Due date: 3 May 2026", "abstained"),
     ],
 )
 def test_what_the_heading_says_need_not_be_said_again(question: str, heading: str, text: str, status: str) -> None:
@@ -271,6 +286,26 @@ def test_the_first_line_of_a_text_may_be_its_heading(question: str, status: str)
     text = "Trip to Osk\nThe coach leaves the town for the hotel at 6 am. The cost is 340 euros a person."
     assert ask(question, context([quote(text)])).status == status
     assert "Trip to Osk" not in ask("When does the coach leave the town?", context([quote(text)])).text
+
+
+def test_a_paragraph_may_begin_with_its_heading() -> None:
+    given = context(["Quiet hours. From 22:00 to 6:00, noise is forbidden.", "Keys. A lost key costs 45 euros."])
+    assert ask("When are the quiet hours?", given).text.startswith("From 22:00 to 6:00")
+    assert ask("When are the visiting hours?", given).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "answers"),
+    [
+        ("How many carrots do I need?", "Ingredients", True),
+        ("How much flour do I need?", "Ingredients", False),  # there are two kinds
+        ("How many carrots do I need?", "Sold in May", False),
+        ("How many carrots were eaten?", "Ingredients", False),
+    ],
+)
+def test_one_needs_what_a_list_of_ingredients_holds(question: str, heading: str, answers: bool) -> None:
+    items = quote("- 2 carrots\n- 600 g rye flour\n- 200 g wheat flour", section=heading, layout="list")
+    assert (ask(question, context([items])).status == "answered") == answers
 
 
 @pytest.mark.parametrize(

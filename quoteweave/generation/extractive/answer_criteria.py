@@ -44,6 +44,7 @@ from quoteweave.generation.extractive.acts.instructions import says_act
 from quoteweave.generation.extractive.acts.opposites import has_none, is_opposite
 from quoteweave.generation.extractive.acts.prepositions import asking_words
 from quoteweave.generation.extractive.acts.single_subjects import (
+    heading_of_times,
     label_of,
     stands_alone,
     tells_of_its_subject,
@@ -234,7 +235,8 @@ class AnswerCriteria:
         """
         labels = [frozenset(words(row.name)) for row in statement.rows]
         texts = (hit.quote.text for hit in self._context.hits if hit.quote.document == statement.quote.document)
-        labels = labels or [label_of(statement.text) or told_directly(statement.text, self._question, texts)]
+        told = label_of(statement.text, self._question) or told_directly(statement.text, self._question, texts)
+        labels = labels or [told or heading_of_times(statement, self._question)]
         subject_words = self._subject.keys() | (self._quantity.in_rows if self._quantity else frozenset())
         with_alike = subject_words.union(*map(words_alike, subject_words))
         if not all(label and label <= with_alike for label in labels):
@@ -304,7 +306,7 @@ class AnswerCriteria:
     def _taken_as_said(self, statement: Statement) -> frozenset[str]:
         """The subject's words that a statement may lack: all, if it is computed or begins with what is asked about."""
         said = statement.is_computed or (self._thing and tells_use(statement, self._thing))
-        besides = words_besides(statement, self._question, self._subject.keys(), self._context)
+        besides = words_besides(statement, self._question, frozenset(self._subject), self._context)
         return frozenset(self._subject) if said else besides
 
     def _words_before(self, statement: Statement) -> frozenset[str]:

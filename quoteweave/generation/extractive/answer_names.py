@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis
+from quoteweave.core.text.question_analysis import CONTACT, QuestionAnalysis, words_alike
 from quoteweave.core.text.question_words import listed_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.dates import WEEKDAY
-from quoteweave.generation.relevance import QuestionTerms, says_all, subject_terms
+from quoteweave.generation.relevance import PERIODS, QuestionTerms, says_all, subject_terms
 from quoteweave.generation.sentence_kinds import CLAUSES, ROUGHLY, denies, says_what
 
 MAX_NAMES = 3
@@ -33,7 +33,7 @@ _MAY_DO = lazy_regex(
 )
 _MUST_BE = r"(?:may|can|must|should|shall|ha(?:s|ve)\s+to)\s+(?:only\s+)?be\s+(?:an?|one|any)\s"
 # "The key of the tank is in the office" does not tell where the tank is.
-_OF_IT = lazy_regex(r"\s(?:of|for|to|from|with)\s", re.IGNORECASE)
+_OF_IT = lazy_regex(r"\s(?:of|for|to(?!\s+be\b)|from|with)\s", re.IGNORECASE)
 _BEHIND_ARTICLE = lazy_regex(r"\s+(?:(?:the|an?|our|its)\s+)?(\w+)", re.IGNORECASE)
 _BEGINS_WITH_PRONOUN = lazy_regex(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
@@ -61,7 +61,7 @@ _SAYS_DIRECTLY = lazy_regex(
     r"(?:\s*(?:\([^()]{1,20}\)\s*)?:"  # "VAT (20 %): 498.00 euros"
     r"|\s+(?:is|are|was|were|will\s+be|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|seats?|carries|accommodates?"
     r"|(?:is|are)\s+(?:valid\s+for|limited\s+to|set\s+(?:at|to))|stands?|lies?|hangs?|sits?|consists?\s+of|compris(?:es|ed)|covers?|covered|spans?|occupies|extends?\s+(?:over|to)"
-    r"|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches"
+    r"|(?:has|have)\s+(?:room|space|seats)\s+for|costs?|reaches|(?:amounts?|comes?)\s+to"
     r"|(?P<may>(?:may|can|must|shall|should)\s+(?:only\s+|not\s+)?(?:be(?:\s+(?:longer|higher|larger|heavier|wider|deeper|more)\s+than)?|exceed))"
     r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están))\s+"
     r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+(?:the\s+)?[A-ZÀ-Þ])|"
@@ -97,6 +97,8 @@ _LEADING_ARTICLE = lazy_regex(
     r"\W*(?:(?<=§)\s*\d+\s+)?(?:(?:the|our|your|its|their|my|his|her|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?",
     re.IGNORECASE,
 )
+# The monthly rent is the rent.
+_PERIOD = lazy_regex(rf"^(?:{'|'.join(PERIODS)})\s+", re.IGNORECASE)
 _PLACE_WHERE = lazy_regex(
     r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
 )
@@ -183,7 +185,8 @@ def tells_of_one(statement: Statement, question: QuestionTerms, texts: Iterable[
     if group == "place":
         matches += _by_thing().finditer(statement.text)
     before = (_BEGINS_CLAUSE.split(statement.text[: match.start()])[-1] for match in matches)
-    return any(set(words(_LEADING_ARTICLE.sub("", phrase, count=1))) == subject for phrase in before)
+    things = [_LEADING_ARTICLE.sub("", phrase, count=1) for phrase in before]
+    return any(subject == set(words(one)) for thing in things for one in (thing, _PERIOD.sub("", thing)))
 
 
 def asks_colour(analysis: QuestionAnalysis) -> bool:
@@ -302,13 +305,14 @@ def _is_by_thing(text: str, subject: Set[str]) -> bool:
         if not match["act"] or set(words(match["act"])) <= subject
     ]
     placed = (set(words(f"{before} {match['placed']}")) for before, match in phrases if match["placed"])
-    if _is_done_by_thing(text, subject) or any(own <= subject for own in placed):
+    alike = frozenset(subject).union(*map(words_alike, subject))
+    if _is_done_by_thing(text, subject) or any(own <= alike for own in placed):
         return True
     return any(
-        subject <= set(words(f"{before} {match[0]}"))
+        says_all(words(f"{before} {match[0]}"), subject)
         and not _OF_IT.search(before)
         and not match["placed"]
-        and not subject.isdisjoint(words(_LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
+        and not alike.isdisjoint(words(_LEADING_ARTICLE.sub("", before, count=1).partition(" ")[0]))
         for before, match in phrases
     )
 

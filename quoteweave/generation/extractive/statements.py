@@ -22,7 +22,7 @@ from quoteweave.generation.extractive.tables.cells import FoundRow
 from quoteweave.generation.gate.dates import RECENT_YEAR
 from quoteweave.generation.relevance import QuestionTerms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
-from quoteweave.generation.sentences import heading_line, opens_item, sentence_texts, split_sentences
+from quoteweave.generation.sentences import heading_line, opens_item, run_in_heading, sentence_texts, split_sentences
 
 MAX_TITLE = 160
 """The most characters of a caption in an answer."""
@@ -70,7 +70,7 @@ class Statement(Record):
     picture: str = ""
     """The name of the picture whose sentence it is; "" for any other statement."""
     above: str = ""
-    """In a picture, the line above it or the first cell of its row; for a text, the heading in its first line."""
+    """In a picture, the line above it or the first cell of its row; for a text, the heading with which it begins."""
     before: str = ""
     """The sentence before it, fit for an answer, if it begins with a word that refers to something in that sentence."""
     introduced: "tuple[IntroducedPart, ...]" = ()
@@ -189,7 +189,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         headed = heading_denies(hit.quote.section or "")
         sentences = split_sentences(hit.quote.text)
         finished = sentence_texts(hit.quote.text, context.sentence_ends.get(hit.quote.id, ""))
-        heading = heading_line(hit.quote.text)
+        heading, run_in = heading_line(hit.quote.text), run_in_heading(hit.quote.text)
         for index, (sentence, whole) in enumerate(zip(sentences, finished, strict=True)):
             text = tidy(whole.removeprefix(heading) if not index else whole, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
@@ -201,7 +201,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
                     number=number,
                     sentence_index=index,
                     words=tuple(words(text)),
-                    above=tidy(heading, MAX_TITLE),
+                    above=tidy(heading or (run_in if index else ""), MAX_TITLE),
                     before=before,
                     introduced=tuple(parts),
                     is_denied=all_denied

@@ -20,7 +20,7 @@ _ENDS_COUNTED = lazy_regex(
 )
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 """Kinds of questions whose answers may say "not" in other words: "If the pump fails to start, check it"."""
-_ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|if)\b", re.IGNORECASE)
+ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|do\s+we\s+do|if)\b", re.IGNORECASE)
 _OTHERWISE = lazy_regex(
     r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|should)\b.*[,;.]\s+(?:otherwise|or\s+else)\b", re.IGNORECASE
 )
@@ -42,7 +42,7 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
         return True
     if _NOW.search(question.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
         return True
-    if _ASKS_IF.match(question.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
+    if ASKS_IF.match(question.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
         return not has_denying_word(question.text)
     negated = question.asks not in _DENIED_OTHERWISE and _NOT.search(question.text) is not None
     return has_opposite_word(question.text, statement.text) or (negated and not has_denying_word(statement.text))

@@ -4,19 +4,22 @@ Any statement may have that word, so a statement answers only if it is directly 
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from itertools import pairwise
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import ENGLISH_PERMISSION
-from quoteweave.core.text.question_words import listed_words
+from quoteweave.core.text.question_analysis import AnswerType
+from quoteweave.core.text.question_words import headings_asked_for, listed_words
 from quoteweave.core.text.tokens import WORD, name_words, words
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
 from quoteweave.generation.extractive.acts.instructions import tells_to_do
+from quoteweave.generation.extractive.acts.opposites import ASKS_IF
 from quoteweave.generation.extractive.acts.prepositions import asks_whom, tells_behind
+from quoteweave.generation.extractive.acts.times import SAYS_PAST
 from quoteweave.generation.extractive.acts.told_names import asks_name, tells_name
 from quoteweave.generation.extractive.answer_names import (
     ASKING_LABEL,
@@ -33,7 +36,7 @@ from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.implied_by_cells import is_row_asked
 from quoteweave.generation.extractive.tables.row_lookup import HAPPENS
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
-from quoteweave.generation.relevance import QuestionTerms, words_with_headings
+from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, words_with_headings
 from quoteweave.generation.sentence_kinds import ROUGHLY, says_what
 
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
@@ -46,18 +49,24 @@ _ASKS_HOW_MANY_THERE_ARE = lazy_regex(r"\W*how\s+many\s+[\w'’-]+\s+(?:are|were
 _THERE_ARE = lazy_regex(
     r"\W*(?:There\s+(?:is|are|was|were)|The\s+number\s+of\s+[\w'’-]+\s+(?:is|was))\s", re.IGNORECASE
 )
-_GENERAL = frozenset(
+_TIMES = frozenset(words("hours times days dates period deadline season"))
+_GENERAL = _TIMES.union(
     words("specification technical data detail general overview information fact dimension product summary practical")
 )
 _PLACE = lazy_regex(r"\b(?:to|in|at)\s+(?:the\s+)?[A-ZÀ-Þ][\w'’-]*(?:\s+[A-ZÀ-Þ][\w'’-]*)*")
-_CASE = lazy_regex(r"\W*(?:If|When|In\s+case)\s+(?:you|we|I|there)\s+(?P<case>[^,]{2,40}),", re.IGNORECASE)
+_CASE = lazy_regex(r"\W*(?:If|When|In\s+case)\s+(?:(?:you|we|I|it|there)\s+)?(?P<case>[^,]{2,40}),", re.IGNORECASE)
+_TIME_OF_CASE = lazy_regex(
+    r"\s(?:\w+ly|(?:on|at|in)\s+(?:that|this|the)\s+(?:day|morning|afternoon|evening|night))(?=[\s,])", re.IGNORECASE
+)
 _LABEL = lazy_regex(
     r"\W*(?:(?:The|Its|Our)\s+)?(?P<label>[^:\n]{2,60}?)"
     rf"(?:\s*(?:\([^()]*\)|\d[\d.,]*\s?%)?\s*:\s+\S|\s+(?:is|are|will\s+be)\s+{ROUGHLY}[$€£]?\d)",
     re.IGNORECASE,
 )
 _ASKS_IF_I_MAY = lazy_regex(
-    r"\W*(?:can|may)\s+(?:I|we|you|one)\s+(?P<verb>bring|take|have|keep|use)\s+(?P<thing>\S.*)", re.IGNORECASE
+    r"\W*(?:(?:can|may)\s+(?:I|we|you|one)|(?:am|are)\s+(?:I|we|you)\s+(?:allowed|permitted)\s+to)\s+"
+    r"(?P<verb>bring|take|have|keep|use)\s+(?P<thing>\S.*)",
+    re.IGNORECASE,
 )
 _ALLOWED = rf"(?:{'|'.join(' '.join(ENGLISH_PERMISSION).split())}|admitted)"
 _HAD = r"(?:brought|taken|kept|used)"
@@ -79,6 +88,16 @@ _TIME = (
     rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
     r"|the\s+(?:first|second|third|fourth|last)\b)"
 )
+_BEGINS_WITH_TIME = lazy_regex(
+    rf"\W*(?:(?:daily|(?:(?:daily|open)\s+)?(?:from|on|at|in|between|by))\s+)?{_TIME}", re.IGNORECASE
+)
+_NOUNS_OF_KINDS: Mapping[AnswerType, frozenset[str]] = {
+    "date": frozenset(words("date day time")),
+    "count": frozenset(words("number", keep_stop_words=True)),
+    "amount": frozenset(words("amount sum")),
+    "money": frozenset(words("amount sum price")),
+    "person": frozenset(words("name")),
+}
 _WHEN_IT_IS = lazy_regex(
     r"\W*(?:(?:the|our|this\s+year['’]s)\s+)?(?:[\w'’-]+\s+)?(?P<what>[\w'’-]+)\s+"
     r"(?:(?:is|are|will\s+be|takes?\s+place|will\s+take\s+place)(?:\s+(?:due|held|open))?"
@@ -106,26 +125,39 @@ def tells_of_its_subject(statement: Statement, question: QuestionTerms, subject:
         or tells_to_do(text, analysis.text)
         or tells_who_may(text, question)
         or (asks_whom(analysis.text) and tells_behind(text, question))
-        or (analysis.asks == "steps" and _in_case(text, subject))
+        or ((analysis.asks == "steps" or ASKS_IF.match(analysis.text)) and _in_case(text, subject))
         or lists_all(text, analysis.text)
         or (_ASKS_HOW_MANY_THERE_ARE.fullmatch(analysis.text) and _THERE_ARE.match(text))
         or (analysis.asks == "date" and _says_when(text, subject))
         or announces_occasion(statement, question, subject, context)
-        or (analysis.asks != "yes_or_no" and subject and label_of(text) == subject)
+        or (analysis.asks != "yes_or_no" and subject and label_of(text, question) == subject)
         or (subject and told_directly(text, question, texts) == subject)
     )
 
 
 def _in_case(text: str, subject: Set[str]) -> bool:
-    """Whether a text is about a case that is the question's subject: "If you are ill, phone the office"."""
-    case = _CASE.match(text)
+    """Whether a text is about a case that is the question's subject: "If you are ill on the day, phone the office"."""
+    case = _CASE.match(_TIME_OF_CASE.sub("", text))
     return case is not None and subject == frozenset(words(case["case"]))
 
 
-def label_of(text: str) -> frozenset[str]:
-    """The words of a text's label, before its value: "Total: 289.80", "VAT 20 %: 48.30", "The weight is 3 kg"."""
+def label_of(text: str, question: QuestionTerms | None = None) -> frozenset[str]:
+    """The words of a text's label, before its value: "Total: 289.80", "VAT 20 %: 48.30", "The weight is 3 kg".
+
+    Without the noun for the kind of answer asked for, which a question need not have: "due", of "Due date: 3 May".
+    """
     label = _LABEL.match(text)
-    return frozenset(words(label["label"]) if label else ())
+    own = frozenset(words(label["label"]) if label else ())
+    nouns = _NOUNS_OF_KINDS.get(question.asks, frozenset()) - set(question.terms) if question else frozenset()
+    return own - nouns or own
+
+
+def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset[str]:
+    """The words of the heading above a statement that begins with a time, if it says of which times: "Quiet hours"."""
+    heading, terms = words(statement.above or statement.quote.section or ""), set(question.terms)
+    is_asked = question.asks == "date" or (question.asks == "statement" and heading[-1:] == [*question.terms[-1:]])
+    told = is_asked and not SAYS_PAST.search(question.text) and _BEGINS_WITH_TIME.match(statement.text)
+    return frozenset(heading) - (_TIMES - terms) if told and heading and heading[-1] in _TIMES else frozenset()
 
 
 def announces_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
@@ -154,19 +186,33 @@ def announces_occasion(statement: Statement, question: QuestionTerms, subject: S
     return labels.count(asks) == 1 and {"date", "place"} <= set(labels) and is_the_one
 
 
-def words_besides(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> frozenset[str]:
+def words_besides(
+    statement: Statement, question: QuestionTerms, subject: frozenset[str], context: Context
+) -> frozenset[str]:
     """The subject's words that a statement may lack: all those of an occasion; "bring", for what is permitted.
 
     So "Pets are allowed" tells whether pets may be kept, and "Tenants must not keep pets" whether they are allowed.
+    "2 carrots", in a list of ingredients, tells how many one needs.
     """
     if announces_occasion(statement, question, subject, context):
-        return frozenset(subject)
+        return subject
+    if question.asks in NUMBER_KINDS and statement.quote.layout == "list":
+        return _acts_of_list(statement, subject)
     text = question.text
     if (asked := _ASKS_IF_I_MAY.match(text) or _ASKS_IF_IT_MAY.match(text)) is None:
         return frozenset()
     permits = _PERMITS.match(statement.text) or _LETS.match(statement.text)
     of_thing = permits is not None and set(head_nouns(permits["thing"])) & set(head_nouns(asked["thing"]))
     return frozenset(words(asked["verb"])) if of_thing else frozenset()
+
+
+def _acts_of_list(statement: Statement, subject: frozenset[str]) -> frozenset[str]:
+    """The verbs that the heading of a list stands for, if a single item has the rest: "need", under "Ingredients"."""
+    above = frozenset(words(statement.quote.section or ""))
+    asked = (acts for acts, names in headings_asked_for("what") if any(name <= above for name in names))
+    acts = subject & frozenset().union(*asked)
+    items = [line for line in statement.quote.text.splitlines() if subject - acts <= set(words(line))]
+    return acts if len(items) == 1 else frozenset()
 
 
 def words_of_heading(heading: str) -> frozenset[str]:
