@@ -26,6 +26,7 @@ class QuoteFields(TypedDict, total=False):
     section: str | None
     caption: str | None
     unit: str | None
+    chapter_unit: str | None
     ocr_text: str | None
     vlm_text: str | None
     image: str | None

@@ -151,6 +151,10 @@ class Quote(Record):
     unit: str | None = Field(
         default=None, description="what stands above a table of all its numbers: '$ in millions'; None for others"
     )
+    chapter_unit: str | None = Field(
+        default=None,
+        description="what is stated of all amounts of its chapter, and where: 'in millions, as page 22 states'",
+    )
     text: str = Field(default="", description="text view: the text, or the cells and labels of an image quote")
     ocr_text: str | None = Field(default=None, description="what OCR read on the crop; None where it was not read yet")
     vlm_text: str | None = Field(default=None, description="a vision model's description of the crop, if any")
@@ -181,6 +185,16 @@ class Quote(Record):
         """All text of the quote: caption, unit, text or else OCR text, and the vision model's description."""
         parts = [self.caption, self.unit, self.text, None if self.text else self.ocr_text, self.vlm_text]
         return "\n".join(part for part in parts if part)
+
+    @property
+    def caption_and_unit(self) -> str | None:
+        """The caption, and on a line of its own the unit of the numbers; None where there is neither."""
+        return "\n".join(filter(None, (self.caption, self.unit or self.chapter_unit))) or None
+
+    @property
+    def shown_text(self) -> str:
+        """All text of the quote with the unit of its chapter, for readers and models; a search has no use for that."""
+        return "\n".join(part for part in (self.all_text(), self.chapter_unit and f"({self.chapter_unit})") if part)
 
 
 def copy_key(quote: Quote) -> str:

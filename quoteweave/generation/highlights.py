@@ -78,7 +78,7 @@ _REPORTED = lazy_regex(r"\s(?:that|dass|que)\s+\Z", re.IGNORECASE)
 
 def find_highlights(claim: str, quote: Quote) -> list[Range]:
     """Find the spans of `text_of(quote)` that support the claim, in order and disjoint; none where uncertain."""
-    text = text_of(quote)
+    text, claim = text_of(quote), claim.replace(quote.chapter_unit or " ", " ")  # which stands elsewhere
     if not text.strip() or not claim.strip():
         return []
     table, pictured = " | " in text, quote.kind == "image"

@@ -64,21 +64,21 @@ class CitedMessages:
         does not have the right fields.
         """
         texts = [
-            f"[{i}]{self._source(hit.quote)}\n{indented(hit.quote.all_text())}"
+            f"[{i}]{self._source(hit.quote)}\n{indented(hit.quote.shown_text)}"
             for i, hit in enumerate(context.texts, 1)
         ]
         here = token_hex(16)  # a placeholder that no document can foresee
-        images = [
-            f"{name}{self._source(quote)}\n{_heading(quote) + here if name in pictures else indented(quote.all_text())}"
-            for name, quote in image_quotes(context).items()
-        ]
+        images = []
+        for name, quote in image_quotes(context).items():
+            content = _heading(quote) + here if name in pictures else indented(quote.shown_text)
+            images.append(f"{name}{self._source(quote)}\n{content}")
         quotes = {"text_quotes": "\n\n".join(texts) or "(none)", "image_quotes": "\n\n".join(images) or "(none)"}
         prompt = self._user.render({**quotes, "question": query.text})
         urls = [pictures[name] for name in image_quotes(context) if name in pictures]
-        content: object = with_pictures(prompt.split(here), urls) if urls else prompt
+        shown: object = with_pictures(prompt.split(here), urls) if urls else prompt
         system_prompt = self._system_with_pictures if urls else self._system_text_only
         system = system_prompt.render({"abstention": ABSTENTION}, optional=self._optional)
-        return [{"role": "system", "content": system}, {"role": "user", "content": content}]
+        return [{"role": "system", "content": system}, {"role": "user", "content": shown}]
 
     def _source(self, quote: Quote) -> str:
         return f" {source_of(quote)}" if self._sources else ""
@@ -90,7 +90,7 @@ def image_quotes(context: Context) -> dict[str, Quote]:
 
 
 def _heading(quote: Quote) -> str:
-    return "".join(f"{indented(line)}\n" for line in (quote.caption, quote.unit) if line)
+    return f"{indented(quote.caption_and_unit)}\n" if quote.caption_and_unit else ""
 
 
 def with_pictures(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
@@ -160,7 +160,7 @@ class SourceMessages:
                 )
         here = token_hex(16)  # a placeholder that no document can foresee
         shown = [
-            f"{source_name(quotes[name])}\n{here if name in urls else indented(quotes[name].all_text())}"
+            f"{source_name(quotes[name])}\n{here if name in urls else indented(quotes[name].shown_text)}"
             for name in self._order
         ]
         fields = {"question": query.text, "sources": "\n\n".join(shown)}

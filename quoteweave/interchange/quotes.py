@@ -33,7 +33,7 @@ def hit_fields(hit: Hit) -> dict[str, object]:
         "layout": quote.layout,
         "section": quote.section,
         "has_pages": quote.has_pages,
-        "text": quote.all_text(),
+        "text": quote.shown_text,
     }
 
 
@@ -49,7 +49,7 @@ def citation_title(citation: Citation) -> str:
 
 def quote_text(quote: Quote) -> str:
     """All text of a quote; if it has none, its kind and place, since many systems refuse an empty text."""
-    words = quote.all_text()
+    words = quote.shown_text
     return words if words.strip() else f"{quote.layout.capitalize()} without readable text ({quote_title(quote)})."
 
 

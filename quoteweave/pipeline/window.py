@@ -42,7 +42,7 @@ def fit_to_window(context: Context, window: Window | None, question: str = "") -
     worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
     taken = PROMPT_TOKENS + _extra_tokens(context, shown, question) + limits.tokens(len(shown))
     room = max(0, window.tokens - window.answer - taken)
-    sizes = [_size(hit.quote.all_text()) for hit in worded]
+    sizes = [_size(hit.quote.shown_text) for hit in worded]
     most = max_fair_share(sizes, room)
     if most is None:
         return context, 0
@@ -61,17 +61,17 @@ def _size(words: str) -> int:
 def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
     """Estimate tokens of question, names, places and picture captions that exceed `PROMPT_TOKENS`."""
     texts_read = [question, *(source_of(hit.quote) for hit in context.hits)]
-    texts_read += [words for hit in shown for words in (hit.quote.caption, hit.quote.unit) if words]
+    texts_read += [hit.quote.caption_and_unit or "" for hit in shown]
     return max(0, sum(map(estimate_tokens, texts_read)) - 3 * PROMPT_TOKENS // 10)
 
 
 def _cut(hit: Hit, tokens: int) -> Hit:
-    words = hit.quote.all_text()
+    words = hit.quote.shown_text
     low, high = 0, len(words)
     while low < high:  # binary search for the longest beginning of at most so many tokens
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _size(words[:middle]) <= tokens else (low, middle - 1)
     quote: Quote = hit.quote.model_copy(
-        update={"caption": None, "unit": None, "text": words[:low], "ocr_text": None, "vlm_text": None}
+        update={**dict.fromkeys(("caption", "unit", "chapter_unit", "ocr_text", "vlm_text")), "text": words[:low]}
     )
     return hit.model_copy(update={"quote": quote})

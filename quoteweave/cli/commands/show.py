@@ -79,7 +79,7 @@ def _print(quote: Quote, paths: dict[str, Path | None]) -> None:
     out.print(plain(place(quote), "bold"), plain(f"  {quote.layout}  {quote.id}", "dim"))
     if quote.section:
         out.print(plain(f"under: {quote.section}", "dim"))
-    out.print(plain(quote.all_text()))
+    out.print(plain(quote.shown_text))
     for name, path in paths.items():
         if path is not None:
             out.print(plain(f"{name}: {path}"), soft_wrap=True)

@@ -157,6 +157,13 @@ _IN_CLAUSE = lazy_regex(
     r"\b(?:[Ww]e|[Yy]ou|[Tt]hey|[Ii]t|[Hh]e|[Ss]he|who|which|that|where|when)\b"
     r"|\b(?:is|are|was|were|be|has|have|can|will)\s+(?!(?:given|stated|expressed|shown|presented|reported|measured|quoted)?\s*$)"
 )
+_WORD_OR_SIGN = lazy_regex(r"[^\W\d_]+|[$€£¥]")
+_MONEY_AMOUNT = lazy_regex(
+    r"(?<![\w.,])(?P<sign>(?:US)?[$€£¥]|USD|EUR|GBP|CHF|JPY)\s?\(?(?P<number>\d+(?:[.,]\d+)*)\)?"
+    rf"(?P<scale>\s?(?:{_SCALE}|[kmb])(?!\w))?(?P<per>\s?(?:/|(?:an?|per|each)\b))?",
+    re.IGNORECASE,
+)
+_PRICE = lazy_regex(r"[.,]\d\d$")
 _BRACKETS = lazy_regex(r"[(\[]([^()\[\]]{2,120})[)\]]")
 MAX_UNIT_LINE = 120
 """The most characters of a line outside brackets that says what unit a table is in."""
@@ -211,6 +218,31 @@ def amounts_in(text: str) -> list[str]:
     ['5 km', '$5m', '4.2 million', '12-month', '4,200,000']
     """
     return [match[0] for match in _AMOUNT.finditer(text) if _spellings(match)]
+
+
+def has_unscaled_money(text: str, unit: str = "", *, is_prose: bool = False) -> bool:
+    """Whether a text has amounts of money, all without a scale: those that may be in a unit stated for all of them.
+
+    They are in the currency of that unit, if it names one. Prices, as "$5 per share" and "$4.99", are passed over.
+
+    >>> has_unscaled_money("Net sales were $192,052.", "amounts in millions"), has_unscaled_money("$5 per share")
+    (True, False)
+    >>> has_unscaled_money("Sales of $4 million, and $500"), has_unscaled_money("$ 500", "in thousands of euros")
+    (False, False)
+    """
+    currencies = {found.dimension for word in _WORD_OR_SIGN.findall(unit) if (found := find_unit(word))} & CURRENCIES
+    amounts = [*_MONEY_AMOUNT.finditer(text)]
+    if any(one["scale"] for one in amounts) or (is_prose and states_scale(text)):
+        return False
+    if is_prose and any(re.search(r"[.,]\d{3}[.,]\d{3}", one["number"]) for one in amounts):
+        return False  # written out
+    bare = [find_unit(one["sign"]) for one in amounts if not one["per"] and not _PRICE.search(one["number"])]
+    return any(one is not None and (not currencies or one.dimension in currencies) for one in bare)
+
+
+def states_scale(text: str) -> bool:
+    """Whether a text says anywhere that numbers are in thousands, millions and the like."""
+    return _STATED_SCALE.search(text) is not None
 
 
 def stated_unit(text: str) -> str | None:

@@ -44,7 +44,7 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
         for statement in same:
             if statement.before and statement.sentence_index - 1 not in shown:
                 text += f"{add_mark(statement.before, f'[{statement.number}]')} "
-            text += f"{add_mark(statement.text, f'[{statement.number}]')} "
+            text += f"{add_mark(statement.shown, f'[{statement.number}]')} "
             used.append(statement.quote)
             for number in [number for number in _named(statement, context) if number in to_show]:
                 to_show.remove(number)

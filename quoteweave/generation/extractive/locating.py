@@ -261,7 +261,7 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
         place_name += f", under “{' '.join((quote.section or '').split())}”"
     why = f" ({', '.join(place.matches)})" if place.matches else ""
     excerpt = f": “{place.excerpt}”" if place.excerpt else ""
-    if has_digit(excerpt) and (unit := unit_of(quote)):
+    if has_digit(excerpt) and (unit := unit_of(quote, excerpt)):
         excerpt += f" ({unit})"
     if quote.kind == "text":
         line = f"- {add_mark(escape_marks(f'{place_name}{why}{excerpt}'), f'[{place.number}]')}"

@@ -16,7 +16,7 @@ from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.references.mentions import leading_label, split_label
 from quoteweave.core.text.tokens import name_words, words
-from quoteweave.core.text.units import stated_unit
+from quoteweave.core.text.units import has_unscaled_money, stated_unit
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.cells import FoundRow
 from quoteweave.generation.gate.dates import RECENT_YEAR
@@ -80,7 +80,10 @@ class Statement(Record):
 
     @property
     def shown(self) -> str:
-        """How an answer says it: a sentence of a picture in quotation marks."""
+        """How an answer says it: a sentence of a picture in quotation marks, one of a text with its chapter's unit."""
+        if self.quote.kind == "text":
+            told, unit = self.text.removesuffix("."), unit_of(self.quote, self.text)
+            return f"{told} ({escape_marks(unit)}){self.text[len(told) :]}" if unit else self.text
         if not self.picture:
             return self.text
         beside = f", under “{self.above}”," if self.above else ""
@@ -258,14 +261,18 @@ def caption_title(quote: Quote) -> str:
     return clip(rest.rstrip(" .,;:"), MAX_TITLE)
 
 
-def unit_of(quote: Quote) -> str:
-    """What the document says of all numbers of a table, "$ in millions", unless its name or title does; or ""."""
+def unit_of(quote: Quote, told: str = "") -> str:
+    """What the document says of all numbers of a table, "$ in millions", unless its name or title does; or "".
+
+    Of a text, that is what it says of all amounts of the chapter, if what is `told` of the text has such amounts.
+    """
     if quote.layout != "table":
-        return ""
+        return (quote.chapter_unit or "") if has_unscaled_money(told, quote.chapter_unit or "", is_prose=True) else ""
     (corner, *_), *rows = [line.split(" | ") for line in quote.text.splitlines()] or [[""]]
     # Above numbers it is the unit of its own column: "Time in seconds".
     of_column = any(name[:1].isdigit() and not RECENT_YEAR.match(name) for name, *_ in rows)
-    unit = quote.unit or stated_unit(quote.caption or "") or ("" if of_column else stated_unit(corner)) or ""
+    unit = quote.unit or stated_unit(quote.caption or "") or ("" if of_column else stated_unit(corner))
+    unit = unit or quote.chapter_unit or ""
     return "" if unit in f"{image_name(quote)}\n{caption_title(quote)}" else unit
 
 

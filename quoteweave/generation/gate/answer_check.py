@@ -103,4 +103,4 @@ def _verdict_warnings(verdicts: Sequence[bool | None]) -> list[str]:
 def _premise(citations: Iterable[Citation], context: Context) -> str:
     cited = dict.fromkeys((citation.kind, citation.number) for citation in citations)
     quotes = (context.quote(kind, number) for kind, number in cited)
-    return "\n".join(text for quote in quotes if quote is not None and (text := quote.all_text()))
+    return "\n".join(text for quote in quotes if quote is not None and (text := quote.shown_text))

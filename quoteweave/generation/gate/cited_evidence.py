@@ -69,6 +69,12 @@ class CitedEvidence:
         return frozenset(scale for text in self.texts for scale in stated_scales(normalize_notation(text)))
 
     @cached_property
+    def _scales_of_money(self) -> frozenset[Decimal]:
+        """The scales that are stated of all amounts of money of a chapter."""
+        stated = filter(None, (quote.chapter_unit for quote in self.quotes))
+        return frozenset(scale for text in stated for scale in stated_scales(text))
+
+    @cached_property
     def runs(self) -> list[list[Amount]]:
         """Sequences of numbers in reading order, and in tables also column by column."""
         columns = [column for text in self.texts if " | " in text for column in _columns(text)]
@@ -151,7 +157,8 @@ class CitedEvidence:
         if amount.same(other) or amount.value in other.parts:
             return True
         scaled = not other.year and (other.unit is None or other.unit.dimension != "percent")
-        return scaled and any(amount.same(other, scale) for scale in self.scales)
+        scales = self.scales | self._scales_of_money if amount.is_money else self.scales
+        return scaled and any(amount.same(other, scale) for scale in scales)
 
 
 class _UncitedQuote:

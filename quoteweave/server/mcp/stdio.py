@@ -70,7 +70,7 @@ def read_quote_uri(call: Call, uri: str) -> str:
     except (QuoteweaveError, ProblemError) as error:
         detail = report_problem(error, call.served.places()).detail
         raise MCPError(INVALID_PARAMS, detail) from error
-    return quote.all_text()
+    return quote.shown_text
 
 
 def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:

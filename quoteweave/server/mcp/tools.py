@@ -274,7 +274,7 @@ def _page_quote(call: Call, collection: ServedCollection, quote: Quote) -> PageQ
         layout=quote.layout,
         section=quote.section,
         bbox=quote.bbox,
-        text=quote.all_text(),
+        text=quote.shown_text,
         url=call.urls(collection).quote(quote.id),
     )
 

@@ -11,6 +11,7 @@ from quoteweave.core.records import BODY_LAYOUTS, ENDS_OF_INTRODUCED, HEADERS_AN
 from quoteweave.core.text.grammar import introduces
 from quoteweave.core.text.references.mentions import leading_label
 from quoteweave.core.text.units import stated_unit
+from quoteweave.documents.layout.tables.chapter_units import chapter_units
 
 MAX_ABOVE = 6
 """Quotes above a table, at most, that are looked at."""
@@ -29,16 +30,22 @@ def with_units(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
     It is that of the text which introduces the table, with no other text or title between, or else that of its section,
     or of the table above that it goes on with, which has the same head. A table gets none if its caption or a name of a
     column states one, if each number says what it is ("12 mm", "4 %"), or if it has an introduction without a unit.
+    Such a table, and a text, gets what is stated of all amounts of its chapter, if that is certain.
     """
     given: list[Quote] = []
-    for quote in quotes:
-        unit = _unit_above(quote, given) if _may_lack_unit(quote) else None
-        given.append(quote if unit is None else quote.model_copy(update={"unit": unit}))
+    for quote, of_chapter in zip(quotes, chapter_units(quotes), strict=True):
+        lacks_unit = quote.layout != "table" or _may_lack_unit(quote)
+        if lacks_unit and quote.layout == "table" and (unit := _unit_above(quote, given)):
+            given.append(quote.model_copy(update={"unit": unit}))
+        elif lacks_unit and of_chapter is not None and (said := of_chapter.of(quote)):
+            given.append(quote.model_copy(update={"chapter_unit": said}))
+        else:
+            given.append(quote)
     return tuple(given)
 
 
 def _may_lack_unit(quote: Quote) -> bool:
-    if quote.layout != "table" or stated_unit(quote.caption or "") is not None:
+    if stated_unit(quote.caption or "") is not None:
         return False
     head, *rows = [line.split(" | ") for line in quote.text.splitlines()] or [[]]
     if any(map(stated_unit, head)) or (head[1:] and all("%" in name for name in head[1:])):

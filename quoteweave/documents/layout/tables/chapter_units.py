@@ -1,0 +1,131 @@
+"""Finds what a document states of all amounts of a chapter, in its heading or in a sentence.
+
+"Item 7. Discussion (amounts in millions)"; "All amounts are in thousands of euros, unless otherwise stated".
+
+Only of money is it certain that this holds: what a chapter counts or measures is in no such unit. What is told are the
+document's own words, with what they except, and where they stand.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.place_names import PlaceName
+from quoteweave.core.records import BODY_LAYOUTS, HEADERS_AND_FOOTERS, Quote
+from quoteweave.core.text.references.mentions import heading_names
+from quoteweave.core.text.units import find_unit, has_unscaled_money, stated_unit, states_scale
+
+MAX_HEADING = 250
+"""The most characters of a heading that states a unit, or ends what one states."""
+_BRACKET_AT_END = lazy_regex(r"\s*[(\[][^()\[\]]*[)\]]\.?$")
+_OPEN_BRACKET = lazy_regex(r"[(\[][^()\[\]]*$")
+_NOTES = lazy_regex(r"\bnotes to\b[^.]*\bstatements\b")
+_SENTENCE_END = lazy_regex(r"(?<=[.;])\s+")
+# How a sentence about all amounts begins, in four languages; and what says that it is, if "all" does not.
+_AMOUNTS = lazy_regex(
+    r"\W*(?:(?:unless|except|sofern|soweit|sauf|salvo)\b[^,]*,\s+)?(?P<all>(?:alle?|tous|toutes|todos|todas)\s)?(?:(?:the|die|les|los|las)\s)?"
+    r"(?:(?:monetary|dollar|financial|tabular)\s)?(?:amounts|figures|sums|values|numbers"
+    r"|beträge|angaben|zahlen|werte|montants|chiffres|données|importes|cifras|cantidades)\b"
+)
+_EXCEPTS = lazy_regex(r"\b(?:unless|except|otherwise|sofern|soweit|sauf|salvo)\b")
+_OF_ONE_PART = lazy_regex(
+    r"\b(?:tables?|below|following|section|note|chapter|tabellen?|tableaux?|folgend\w*|tablas?)\b"
+)
+_COUNTS = lazy_regex(
+    r"\b(?:numbers?|no\.|employees|headcount|shares|anzahl|mitarbeiter\w*|nombre|effectifs?|número|empleados)(?!\w)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterUnit:
+    """What is stated of all amounts of a part of a document."""
+
+    said: str
+    place: str
+    part: PlaceName | None
+    """The part that it is of; None for all that follows."""
+    is_of_all: bool
+    """Whether it says so of all amounts, and is not just a heading."""
+
+    def holds_below(self, heading: str) -> bool:
+        """Whether it still holds under a heading, which may open the next part of its kind, or one that encloses it."""
+        names = heading_names(heading)
+        if not names or self.part is None:
+            return True
+        if names[0].kind in ("section", self.part.kind):  # for a number alone, "3.2", also of what encloses it
+            return self.part.kind != names[0].kind or self.part in names
+        return names[0].kind == "note" or self.part.encloses_chapters
+
+    def of(self, quote: Quote) -> str | None:
+        """What a quote whose amounts have no unit is told to be in; None where that is not certain."""
+        if quote.layout == "table":
+            holds = has_unscaled_money(quote.text, self.said) or (self.is_of_all and _has_bare_amounts(quote))
+        else:
+            holds = quote.layout in BODY_LAYOUTS and has_unscaled_money(quote.text, self.said, is_prose=True)
+        return f"{self.said}, as {self.place} states" if holds else None
+
+
+def chapter_units(quotes: Sequence[Quote]) -> Iterator[ChapterUnit | None]:
+    """Yield for each quote of a document, in reading order, what is stated of all amounts there; None for nothing."""
+    holds: ChapterUnit | None = None
+    part: PlaceName | None = None
+    last: Quote | None = None
+    for at, quote in enumerate(quotes):
+        if quote.kind == "text" and quote.layout not in HEADERS_AND_FOOTERS:
+            names = heading_names(quote.text) if quote.layout == "title" and len(quote.text) <= MAX_HEADING else []
+            part = next((name for name in names if name.kind != "section"), part)
+            if holds is not None and len(quote.text) <= MAX_HEADING and not holds.holds_below(quote.text):
+                holds = None
+            if states_scale(quote.text) or _OPEN_BRACKET.search(quote.text):
+                following = next((one for one in quotes[at + 1 :] if one.layout not in HEADERS_AND_FOOTERS), None)
+                holds = _of_heading(quote, last, following, part) or _of_sentence(quote, last, following, part) or holds
+            last = quote
+        elif quote.layout == "table":
+            last = quote
+        yield holds
+
+
+def _of_heading(
+    quote: Quote, last: Quote | None, following: Quote | None, part: PlaceName | None
+) -> ChapterUnit | None:
+    """What a heading states in a bracket at its end; it may go on, or the bracket may stand, in the next element."""
+    text, heading = " ".join(quote.text.split()), quote.text
+    if following is not None and following.layout in (*BODY_LAYOUTS, "title") and _OPEN_BRACKET.search(text):
+        text = f"{text} {' '.join(following.text.split())}"
+    is_bracket = text[:1] in "([" and following is not None and following.layout != "table"
+    if is_bracket and last is not None and last.layout == "title":
+        heading = last.text
+    said = stated_unit(text) if len(text) <= MAX_HEADING and _BRACKET_AT_END.search(text) else None
+    names = heading_names(heading)
+    if said is None or not states_scale(said) or not (names or _NOTES.search(heading.casefold())):
+        return None
+    return ChapterUnit(said, _place_of(quote, heading), names[0] if names else part, is_of_all=False)
+
+
+def _of_sentence(
+    quote: Quote, last: Quote | None, following: Quote | None, part: PlaceName | None
+) -> ChapterUnit | None:
+    """What a sentence states of all amounts; beside a table it may be of that alone."""
+    if any(one is not None and one.layout == "table" for one in (last, following)):
+        return None
+    for sentence in _SENTENCE_END.split(" ".join(quote.text.split())):
+        folded = sentence.casefold()
+        amounts = _AMOUNTS.match(folded)
+        is_general = amounts is not None and (amounts["all"] or _EXCEPTS.search(folded))
+        if is_general and states_scale(sentence) and not _OF_ONE_PART.search(folded):
+            return ChapterUnit(sentence.strip("()[] ").rstrip("."), _place_of(quote), part, is_of_all=True)
+    return None
+
+
+def _place_of(quote: Quote, heading: str = "") -> str:
+    return quote.place if quote.has_pages else f"“{_BRACKET_AT_END.sub('', heading or quote.heading or quote.text)}”"
+
+
+def _has_bare_amounts(table: Quote) -> bool:
+    """Whether a table has neither a currency nor another unit, and does not say that it counts."""
+    cells = (cell.strip() for line in table.text.splitlines() for cell in line.split(" | "))
+    return (
+        not any(map(find_unit, cells))
+        and not _COUNTS.search(table.text.casefold())
+        and not has_unscaled_money(table.text)
+    )
