@@ -21,6 +21,7 @@ def made_quote(
     page: int = 0,
     layout: Layout = "paragraph",
     caption: str | None = None,
+    unit: str | None = None,
     bbox: Box = (72, 72, 540, 90),
     image: str | None = None,
 ) -> Quote:
@@ -34,6 +35,7 @@ def made_quote(
         kind="image" if layout in IMAGE_LAYOUTS else "text",
         layout=layout,
         caption=caption,
+        unit=unit,
         text=text,
         image=image,
     )

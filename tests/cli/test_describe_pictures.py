@@ -35,9 +35,12 @@ def port(tmp_path: Path) -> Path:
             writer,
             tmp_path,
             "a.pdf",
-            [made_quote("Text."), made_quote("", layout="chart", image=one, caption="Fig. 1")],
+            [made_quote("Text."), made_quote("", layout="chart", image=one, caption="Fig. 1", unit="in tons")],
         )
-        both = [made_quote("", layout="chart", image=one, caption="Fig. 1"), made_quote("", layout="figure", image=two)]
+        both = [
+            made_quote("", layout="chart", image=one, caption="Fig. 1", unit="in tons"),
+            made_quote("", layout="figure", image=two),
+        ]
         put(writer, tmp_path, "b.pdf", [*both, made_quote("seen", layout="figure"), made_quote("Last.")])
     return tmp_path / "c"
 
@@ -56,7 +59,9 @@ def test_pictures_are_described_once_searched_and_kept(quoteweave: Quoteweave, p
     with ModelServer(said) as server:
         options = ("-c", port, "--model", "v", "--base-url", server.base_url, "--usd-per-million", 10, 100, "--json")
         first, second = quoteweave("describe", *options), quoteweave("describe", *options)
-        assert "Caption: Fig. 1" in str(server.requests[0]) or "Caption: Fig. 1" in str(server.requests[1])
+        assert "Caption: Fig. 1 in tons" in str(server.requests[0]) or "Caption: Fig. 1 in tons" in str(
+            server.requests[1]
+        )
     assert len(server.requests) == 2
     value = first.json()
     assert (value["pictures"], value["described"], value["failed"], value["quotes"]) == (2, 2, {}, 3)

@@ -50,6 +50,7 @@ class Picture:
     image: str
     """The stored crop, relative to the collection's images folder."""
     caption: str | None
+    """With the unit that is stated of its numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,8 @@ class Survey:
 class PictureDescriber:
     """Describes the image quotes of a collection with a vision model.
 
-    `prompts_folder` may hold its own `describe.txt` (field: `$caption`). Raises UsageError for a prompt that cannot be
-    read.
+    `prompts_folder` may hold its own `describe.txt` (field: `$caption`, with the unit of a table). Raises UsageError
+    for a prompt that cannot be read.
     """
 
     def __init__(self, model: ChatModel, collection: Collection, *, prompts_folder: Path | None = None) -> None:
@@ -164,8 +165,8 @@ class PictureDescriber:
     def _picture(self, quote: Quote) -> Picture | None:
         if quote.kind != "image" or quote.image is None:
             return None
-        parts = (quote.image, quote.caption, self.model.name, self.prompt.sha256)
-        return Picture(hashlib.sha256(repr(parts).encode()).hexdigest(), quote.image, quote.caption)
+        parts = (quote.image, quote.caption_and_unit, self.model.name, self.prompt.sha256)
+        return Picture(hashlib.sha256(repr(parts).encode()).hexdigest(), quote.image, quote.caption_and_unit)
 
     async def _ask(self, picture: Picture) -> Description:
         try:
