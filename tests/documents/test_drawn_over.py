@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from made_files import one_page_pdf, raw_pdf, stream
 
+from quoteweave.documents.sources.drawn import objects
 from quoteweave.documents.sources.pdf import open_pdf
 
 # In Helvetica of 10 points, "100" reaches from 116.7 to 133.4 points, and "80" after it, without a space, to 144.5.
@@ -39,6 +40,7 @@ def test_what_a_line_goes_through_is_struck_out(tmp_path: Path, line: str) -> No
         RULED.format(0.5, "60 602.8", "300 602.8"),  # the grid line of a chart goes on beside its labels
         RULED.format(0.5, "125 602.8", "140 602.8"),  # from the middle of a letter
         RULED.format(0.5, "137 602.8", "146 602.8"),
+        RULED.format(0.5, "114.3 602.8", "116.5 602.8"),  # before a number, as a minus sign may be drawn
         RULED.format(11, "116.7 602.8", "133.4 602.8"),  # the ground of the words
         "1 g 116.7 602.8 16.7 0.5 re f",  # nothing is seen of it
         "300 300 9 9 re W n 116.7 602.8 16.7 0.5 re f",  # cut off
@@ -46,6 +48,20 @@ def test_what_a_line_goes_through_is_struck_out(tmp_path: Path, line: str) -> No
 )
 def test_other_lines_strike_nothing_out(tmp_path: Path, line: str) -> None:
     assert read(tmp_path, f"q {line} Q {FEE} q {line} Q") == (["fee 10080 now"], ())
+
+
+def test_any_number_of_lines_and_rectangles_is_examined_or_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    struck = "116.7 602.8 16.7 0.5 re f"
+    rows = [f"BT /F1 10 Tf 50 {620 + 9 * row} Td ({'word ' * 20}) Tj ET" for row in range(18)]
+    dots = [f"{50 + 3 * at} {622.8 + 9 * row} 2.1 0.2 re f" for row in range(18) for at in range(180)]
+    assert read(tmp_path, " ".join([FEE, *rows, *dots, struck]))[0][0] == "fee ~~100~~ 80 now"
+    path = " ".join(f"300 {300 + at} m 350 {300 + at} l" for at in range(40))
+    assert read(tmp_path, f"{FEE} 0.5 w {path} 116.7 602.8 m 133.4 602.8 l S")[0] == ["fee ~~100~~ 80 now"]
+    monkeypatch.setattr(objects, "MAX_DRAWN", 2)
+    told = "page 1 has more lines and rectangles than are examined; text that they strike out or cover was read: 2"
+    assert read(tmp_path, f"{FEE} {struck} {struck} {struck} {struck}")[1] == (told,)
 
 
 @pytest.mark.parametrize(("flags", "text"), [("", "fee ~~100~~ 80 now"), ("/F 2", "fee 10080 now")])

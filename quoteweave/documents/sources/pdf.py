@@ -99,6 +99,8 @@ class TextLayer:
     """How many pieces of text were left out because they are covered, and others are drawn in their place."""
     in_one_place: int = 0
     """How many words are drawn over another one."""
+    unexamined: int = 0
+    """How many lines and rectangles were not examined, so that what they strike out or replace was read."""
 
 
 def read_text_layer(
@@ -137,8 +139,8 @@ def read_text_layer(
         misread = count_misread(raw, count)
         unknown, misread = (found if found > FEW_UNKNOWN * drawn else 0 for found in (unknown, misread))
         is_misread = misread > MOSTLY_UNKNOWN * drawn
-        in_one_place = count_in_one_place(characters)
-        return TextLayer(lines, total - count, outside, unknown, misread, is_misread, turns, replaced, in_one_place)
+        counts = (outside, unknown, misread, is_misread, turns, replaced, count_in_one_place(characters))
+        return TextLayer(lines, total - count, *counts, drawing.unexamined)
     finally:
         textpage.close()
 
@@ -240,14 +242,9 @@ class PdfPages:
             fields, unread = _read_annotations(annotations, layer.turns, self._inherits_value(number))
             if covered := count_covered_by(layer.lines, fields):
                 lost.append(f"page {number + 1} has words under notes or form fields, which were read: {covered:,}")
-            warnings = (
-                *lost,
-                *self._lost_content_warnings(number),
-                *self._unread_warnings(number, annotations, unread),
-                *dropped,
-            )
+            lost += [*self._lost_content_warnings(number), *self._unread_warnings(number, annotations, unread)]
             return RawPage(
-                *(number, drawn, layer.lines, label, warnings, bookmarks, rotation, layer.is_misread),
+                *(number, drawn, layer.lines, label, (*lost, *dropped), bookmarks, rotation, layer.is_misread),
                 turns=layer.turns,
                 fields=fields,
             )
@@ -343,6 +340,7 @@ def _left_out(number: int, layer: TextLayer, without_size: int, undecoded: int) 
         "words outside the part of it that is shown, which were not read": layer.outside,
         "text that is covered and has other text in its place, which was left out": layer.replaced,
         "words over other words in the same place, all of which were read": layer.in_one_place,
+        "more lines and rectangles than are examined; text that they strike out or cover was read": layer.unexamined,
         # Misread letters are reported elsewhere, unless OCR reads the page.
         f"{unknown} were left out": 0 if layer.is_misread else layer.unknown,
         f"{unknown} may be read as others": 0 if layer.is_misread else layer.misread,

@@ -46,9 +46,9 @@ MARGIN = 1.0
 ONE_ROW = 0.5
 # The share of a rectangle that an image over it covers if it is a scan.
 UNDER_IMAGE = 0.8
-# The most rectangles of a page, of those between texts, and characters within one, that are examined; the most pairs of
-# a character that one covers and one drawn over it.
-MAX_RECTANGLES, MAX_COVERS, MAX_LETTERS, MAX_PAIRS = 3000, 300, 20_000, 9_000_000
+# The most rectangles between texts, and characters within one, that are examined; the most pairs of a character that
+# one covers and one drawn over it.
+MAX_COVERS, MAX_LETTERS, MAX_PAIRS = 1000, 20_000, 9_000_000
 # The most characters that are read without those that are covered.
 MAX_OTHERS = 500_000
 # Words are in one place if they share this much of the smaller one, and are about as high.
@@ -224,18 +224,19 @@ def _are_seen(covered: Sequence[_Covered], boxes: Floats, draw: Callable[[], Ras
 def _between_texts(drawing: PageDrawing) -> list[Placed]:
     """The opaque rectangles over some text and under other text in one place."""
     last = drawing.texts[-1][1] if drawing.texts else 0
-    rectangles = [each for each in drawing.rectangles[:MAX_RECTANGLES] if each.order < last and _is_opaque(each)]
+    rectangles = [each for each in drawing.rectangles if each.order < last and _is_opaque(each)]
     if not rectangles:
         return []
     texts = np.array([box_of(raw, matrix) for raw, _, matrix in drawing.texts])
     orders = np.array([order for _, order, _ in drawing.texts])
     middles = (texts[:, :2] + texts[:, 2:]) / 2
     found = []
-    for each in rectangles:
+    for at, each in enumerate(rectangles):
         within = ((middles >= each.box[:2]) & (middles <= each.box[2:])).all(axis=1)
         if (within & (orders < each.order)).any() and (within & (orders > each.order)).any() and is_rectangle(each):
             found.append(each._replace(box=clipped(each)))
         if len(found) == MAX_COVERS:
+            drawing.unexamined += len(rectangles[at + 1 :])
             break
     # Under a scan, the words that OCR has read may be covered by a rectangle, too.
     boxes = np.array([image.box for image in drawing.images]).reshape(-1, 4)

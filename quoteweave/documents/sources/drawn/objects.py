@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 NO_WIDTH, MIN_SIZE, MAX_DISTANCE = 0.01, 0.1, 100_000.0
 # In points: the largest height of a line with the margin that pdfium adds to it, and its least length.
 MAX_LINE, MIN_LENGTH = 4.0, 2.0
-# How many parts the outline of a rectangle has, and the most parts of one path that are lines to be examined.
+# How many parts the outline of a rectangle has, and the most parts of the paths that cut an object off.
 RECTANGLE, MAX_PARTS = range(4, 7), 60
+# How many lines of a page, and how many of its rectangles, are examined.
+MAX_DRAWN = 100_000
 # How far a corner of a rectangle is from that of its box at most, in points; pdfium adds something to lines around it.
 NEAR_EDGE = 1.0
 # The least shorter side, in points, of an image that shows something, and how many images of a page are examined.
@@ -44,7 +46,7 @@ class Placed(NamedTuple):
     matrix: Matrix
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PageDrawing:
     """What a page draws, in this order."""
 
@@ -57,6 +59,8 @@ class PageDrawing:
     rectangles: list[Placed] = field(default_factory=list)
     """What is filled after some text."""
     images: list[Placed] = field(default_factory=list)
+    unexamined: int = 0
+    """How many lines and rectangles were left out because of a limit."""
 
 
 def drawn_objects(
@@ -110,13 +114,16 @@ def page_drawing(page: "PdfPage") -> PageDrawing:
             x1, y1, x2, y2 = _moved((x1, y1, x2, y2), matrix)
         is_thin = x2 - x1 <= MAX_LINE or y2 - y1 <= MAX_LINE
         parts = 0 if kind != path or is_thin else count_parts(raw)
-        if parts > MAX_PARTS or (is_thin and kind == path and max(x2 - x1, y2 - y1) < MIN_LENGTH):
+        if is_thin and kind == path and max(x2 - x1, y2 - y1) < MIN_LENGTH:
             continue
         placed = Placed(raw, (x1, y1, x2, y2), order, matrix)
         if parts:
             _add_path(drawing, placed, parts)
         elif kind in others:
             others[kind].append(placed)
+    for found in (drawing.lines, drawing.rectangles):
+        drawing.unexamined += len(found[MAX_DRAWN:])
+        del found[MAX_DRAWN:]
     return drawing
 
 
@@ -124,7 +131,7 @@ def _add_path(drawing: PageDrawing, path: Placed, parts: int) -> None:
     """Add a path that may be a rectangle, or several lines."""
     if parts in RECTANGLE and drawing.texts:
         drawing.rectangles.append(path)
-    if not parts % 2:
+    if not parts % 2 and len(drawing.lines) <= MAX_DRAWN:
         drawing.lines.extend(path._replace(box=box) for box in _separate_lines(path.raw, parts, path.matrix))
 
 

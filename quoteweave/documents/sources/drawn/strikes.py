@@ -4,7 +4,6 @@ A line strikes out what it goes through in the middle of the letters, from the e
 neither an underline nor a rule of a table, and a grid line of a chart, which goes on beside its labels, is none either.
 """
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,8 @@ from quoteweave.documents.sources.raw_page import Raster
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
-# The most annotations, and lines on whose level letters are, that are examined.
-MAX_ANNOTATIONS, MAX_LINES = 5000, 3000
+# The most annotations that are examined.
+MAX_ANNOTATIONS = 5000
 # All in heights of a letter. The distance of a line from the middle of letters, at first sight; its greatest thickness,
 # and how much of a letter is above and below it at least; how far from it the middle of a character of its row may be.
 NEAR, MAX_THICKNESS, MIN_BEYOND, ROW = 0.45, 0.3, 0.2, 0.8
@@ -53,7 +52,7 @@ def struck_out(
     letters, levels = letters[down], middles[down]
     lines = _near_letters(_joined(drawing.lines, shown), characters.boxes[letters])
     picture: Raster | None = None
-    for line, box in itertools.islice(lines, MAX_LINES):
+    for line, box in lines:
         thick = thickness(line)
         first, last = levels.searchsorted([(box[1] + box[3]) / 2 - reach, (box[1] + box[3]) / 2 + reach])
         crossed = _crossed(characters, letters[first:last], box, thick)
