@@ -42,7 +42,7 @@ def iter_skipped_items(
         lacking = item_rows(rows, pages, plan.unit)[vectors.lengths == 0]
         for quote in collection.quotes_at(lacking.tolist()):
             if quote is not None:
-                reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {_lacking(plan)}"
+                reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {lacked(plan)}"
                 at = {"page": quote.page, "page_label": quote.page_label}
                 yield SkippedItem(quote=quote.id, document=name, reason=reason, **at)
 
@@ -52,14 +52,14 @@ def counts_by_reason(manifest: Manifest) -> dict[str, int]:
     picture = manifest.view in VISUAL_VIEWS
     refused = "with a picture that cannot be loaded" if picture else "refused by the endpoint"
     counts = {
-        f"with {_lacking(manifest)}": manifest.skipped - len(manifest.refused),
+        f"with {lacked(manifest)}": manifest.skipped - len(manifest.refused),
         refused: len(manifest.refused),
     }
     return {reason: count for reason, count in counts.items() if count > 0}
 
 
-def _lacking(plan: IndexPlan) -> str:
-    """What an item lacks that has nothing to encode, such as words."""
+def lacked(plan: IndexPlan) -> str:
+    """Return what an item lacks that has nothing to encode, such as words."""
     lacks = {
         "image": "no picture",
         "mixed": "no words or picture",

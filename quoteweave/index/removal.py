@@ -24,6 +24,9 @@ class RemovalReport(Record):
     remaining_traces: tuple[str, ...] = Field(
         description="where traces of what was removed remain, why, and until when"
     )
+    still_there: tuple[str, ...] = Field(
+        default=(), description="names of which the file is where it was added from: adding that folder adds it again"
+    )
 
 
 def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalReport:
@@ -39,8 +42,10 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
     StorageError where the disk refuses.
     """
     with collection.writer() as writer:
-        known_names = {document.name for document in collection.documents()}
-        known_names |= {failure.name for failure in collection.failures()}
+        origins = collection.origins()
+        files = {name: one.file(name) for name, one in origins.items() if not one.uploaded and not one.imported}
+        files |= {failure.name: failure.root / (failure.path or failure.name) for failure in collection.failures()}
+        known_names = {*origins, *files}
         begun = writer.unfinished_removals(name for name in names if name not in known_names)
         removed = [name for name in dict.fromkeys(names) if name not in begun]
         for name in (name for name in removed if name not in known_names):
@@ -51,7 +56,11 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
         notes = sync_indexes(collection, writer)
         remaining_traces = writer.finish_removals()
     return RemovalReport(
-        removed=tuple(removed), finished=tuple(sorted(begun)), index_notes=notes, remaining_traces=remaining_traces
+        removed=tuple(removed),
+        finished=tuple(sorted(begun)),
+        index_notes=notes,
+        remaining_traces=remaining_traces,
+        still_there=tuple(name for name in removed if name in files and files[name].exists()),
     )
 
 

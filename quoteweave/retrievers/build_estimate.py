@@ -2,9 +2,10 @@
 
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -18,6 +19,7 @@ from quoteweave.core.protocols import Encoder, ImageProvider, SuggestsCallSize
 from quoteweave.core.records import Quote, Record
 from quoteweave.endpoints.prices import embedding_price
 from quoteweave.index.embedding import document_views
+from quoteweave.index.encoder_index import lacked
 from quoteweave.index.kinds import index_bytes_per_item
 from quoteweave.models.checkpoints import import_required, locate_checkpoint
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
@@ -46,6 +48,8 @@ class BuildEstimate(Record):
     retriever: str
     items: int = Field(description="quotes or pages that the model can see")
     left_out: int = Field(description="quotes or pages without words or picture")
+    left_out_of: Mapping[str, int] = Field(default_factory=dict, description="documents to how many of them")
+    lacking: str | None = Field(default=None, description="what those lack, such as words")
     to_encode: int = Field(description="items that have no vectors yet")
     dimension: int | None = Field(default=None, description="numbers in a vector")
     vectors_an_item: float | None = Field(default=None, description="mean; where nothing was encoded, roughly")
@@ -64,7 +68,7 @@ class BuildEstimate(Record):
 @dataclass(slots=True)
 class _Counts:
     items: int = 0
-    left_out: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     to_encode: int = 0
     tokens: float = 0.0  # estimate for all items, if they are texts
     tokens_to_encode: float = 0.0
@@ -92,7 +96,9 @@ def estimate_index(
     raises.
     """
     encoder, count = retriever.encoder, _count(retriever)
-    fields: dict[str, object] = {"items": count.items, "left_out": count.left_out, "to_encode": count.to_encode}
+    fields: dict[str, object] = {"items": count.items, "to_encode": count.to_encode}
+    fields |= {"left_out": count.left_out.total(), "left_out_of": count.left_out}
+    fields["lacking"] = lacked(retriever.encoder_index.plan) if count.left_out else None
     sample = None
     if isinstance(encoder, EndpointEncoder):
         fields |= _endpoint(encoder, count, usd_per_million)
@@ -123,6 +129,8 @@ def combine_estimates(plans: Sequence[BuildEstimate], retriever: str) -> BuildEs
         retriever=retriever,
         items=sum(plan.items for plan in plans),
         left_out=sum(plan.left_out for plan in plans),
+        left_out_of=sum((Counter(plan.left_out_of) for plan in plans), Counter()),
+        lacking=" or ".join(dict.fromkeys(plan.lacking for plan in plans if plan.lacking)) or None,
         to_encode=sum(plan.to_encode for plan in plans),
         seconds=_sum([plan.seconds for plan in plans]),
         unmeasured=f"nothing was measured for {', '.join(unmeasured)}" if unmeasured else None,
@@ -169,7 +177,7 @@ def _count(retriever: VectorRetriever) -> _Counts:
         read = () if plan.view in VISUAL_VIEWS else seen
         tokens = sum((min(estimate_tokens(key[:characters]), most) for key in read), 0.0)
         count.items += len(seen)
-        count.left_out += len(views) - len(seen)
+        count.left_out += Counter({document.name: len(views) - len(seen)})
         count.tokens += tokens
         key = shard_key([view.key or "" for view in views])
         stored = retriever.collection.shards.vectors(plan.shards, key)

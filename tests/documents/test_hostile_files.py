@@ -17,7 +17,6 @@ from quoteweave.retrievers.lexical import LexicalRetriever
 
 REFUSED = {
     "empty.pdf": "'empty.pdf' is empty",
-    "empty.md": "'empty.md' is empty",
     "encrypted.pdf": "'encrypted.pdf': the password given is wrong",
     "truncated.pdf": "'truncated.pdf' cannot be opened as a PDF; it is damaged or incomplete",
     "zero-pages.pdf": "'zero-pages.pdf' has no pages",
@@ -63,8 +62,7 @@ TEXT = "BT /F1 12 Tf 100 600 Td ({}) Tj ET"
 
 
 def make_refused(folder: Path) -> None:
-    for name in ("empty.pdf", "empty.md"):
-        (folder / name).touch()
+    (folder / "empty.pdf").touch()
     pdf(folder / "encrypted.pdf", [PROSE], password="other")
     whole = pdf(folder / "truncated.pdf", [PROSE] * 9).read_bytes()
     (folder / "truncated.pdf").write_bytes(whole[:400])

@@ -48,8 +48,8 @@ items, skipped, left_out: how many for each reason; the last five are null where
 is damaged), failed (list of {name, reason}), warned (names of documents of which
 something was left out)."""
 REMOVE_JSON = """--json prints one object: removed (names of documents), finished (names whose removal
-was begun before), index_notes and remaining_traces (sentences: indexes that could not be kept in
-step, and where traces remain, and until when)."""
+was begun before), still_there (those removed whose files were not), index_notes and remaining_traces
+(sentences: indexes that could not be kept in step, and where traces remain, and until when)."""
 
 
 def list_documents(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -153,6 +153,9 @@ def remove(
         typer.echo(f"removed {pluralize(len(outcome.removed) - len(forgotten), 'document')}")
     if forgotten:
         typer.echo(f"forgot {pluralize(len(forgotten), 'file')} that could not be read")
+    if outcome.still_there:
+        named = join_names([shown_name(name) for name in outcome.still_there])
+        print_message(f"note: its file is still there, so that the next add of its folder adds it again: {named}")
 
 
 CHECK_JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import print_json, print_message, printable
+from quoteweave.cli.console import print_json, print_message, printable, shown_name
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
 from quoteweave.cli.options.settings import (
@@ -16,7 +16,7 @@ from quoteweave.cli.options.settings import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
-from quoteweave.core.messages import MAX_NAMED, pluralize
+from quoteweave.core.messages import MAX_NAMED, join_names, pluralize
 from quoteweave.core.records import page_number
 from quoteweave.core.urls import without_credentials
 from quoteweave.index.encoder_index import IndexReport
@@ -159,8 +159,9 @@ def _show(spec: str, report: IndexReport | None, recall: str | None) -> None:
         typer.echo(f"  {recall}")
 
 
-PLAN_JSON = """--json prints a list with one object a retriever: retriever, items, left_out, to_encode,
-dimension, vectors_an_item, rate, seconds, unmeasured (why there is no rate), download_bytes,
+PLAN_JSON = """--json prints a list with one object a retriever: retriever, items, left_out, left_out_of
+(document to how many), lacking (what these lack), to_encode, dimension, vectors_an_item,
+rate, seconds, unmeasured (why there is no rate), download_bytes,
 disk_bytes, memory_bytes, tokens, price_usd, destination, forms (how an
 endpoint is told questions from quotes); null for what is not known."""
 
@@ -192,6 +193,7 @@ def plan(
             usd_per_million=usd_per_million,
             progress=TerminalProgress(quiet=as_json),
         )
+        unread = opened.unread_files_note()
     if as_json:
         print_json([found.model_dump(mode="json") for found in plans])
         return
@@ -199,10 +201,13 @@ def plan(
         _print_estimate(found)
     if len(plans) > 1:
         _print_estimate(combine_estimates(plans, retriever))
+    if unread is not None:
+        print_message(f"note: {unread}")
 
 
 def _print_estimate(plan: BuildEstimate) -> None:
-    left_out = f", {plan.left_out} have nothing that it reads" if plan.left_out else ""
+    of_documents = join_names([f"{count} of {shown_name(name)}" for name, count in plan.left_out_of.items()])
+    left_out = f", {plan.left_out} left out with {plan.lacking}: {of_documents}" if plan.left_out else ""
     typer.echo(f"{plan.retriever}: {plan.to_encode} of {plan.items} to encode{left_out}")
     if plan.download_bytes is not None:
         typer.echo(f"  download {_size(plan.download_bytes)}")
