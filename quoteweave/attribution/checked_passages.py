@@ -19,7 +19,9 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.tokens import stem_of, words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.contraries.opposite_words import CONTRARY_REASONS, Contrary, find_contrary
+from quoteweave.generation.gate.derived_numbers import with_exact_amounts
 from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK
 from quoteweave.generation.relevance import coverage, words_with_headings
@@ -148,7 +150,8 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     context = passage_context([hit, *(other for other in others if other is not hit)])
     checked = check_citations(cite_passage(claim, hit, context), context)
     (citation,) = checked.citations
-    closest = _closest_sentence(claim, hit.quote, weights)
+    exact = with_exact_amounts(claim, CitedEvidence([hit.quote]))
+    closest = _closest_sentence(claim, exact, hit.quote, weights)
     share = coverage(weights, closest.held)
     covered = min(1.0, coverage(weights, closest.held.union(words_with_headings(hit.quote))))
     reason, lacking = _reworded(citation.reason, claim), False
@@ -161,7 +164,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     verdict = "unchecked" if lacking else citation.verdict
     contrary: Contrary | None = None
     if verdict != "unsupported" and hit.quote.kind == "text":
-        contrary = find_contrary(claim, sentence_texts(hit.quote.all_text()), weights)
+        contrary = find_contrary(exact, sentence_texts(hit.quote.all_text()), weights)
     if contrary is not None:
         verdict, reason, lacking = "unsupported", _reworded(CONTRARY_REASONS[contrary], claim), False
     update = {"verdict": verdict, "reason": reason, "only_words_differ": lacking}
@@ -177,15 +180,22 @@ class _Sentence(NamedTuple):
     """Its words, those of its headings, and words of the claim's amounts that it writes in another way."""
 
 
-def _closest_sentence(claim: str, quote: Quote, weights: Mapping[str, float]) -> _Sentence:
-    """The sentence that, with its headings, has most of the claim's words; a picture or table counts as one."""
-    everything = frozenset(words_with_headings(quote))
+def _closest_sentence(claim: str, exact: str, quote: Quote, weights: Mapping[str, float]) -> _Sentence:
+    """The sentence that, with its headings, has most of the claim's words; a picture or table counts as one.
+
+    `exact` is the claim with amounts that it rounds as the quote states them, which counts as stating them so.
+    """
+    everything, own, stated = (frozenset(found) for found in (words_with_headings(quote), words(claim), words(exact)))
+
+    def with_rounded(held: frozenset[str]) -> frozenset[str]:
+        return held | (own - stated) if stated - own <= held else held
+
     if quote.kind == "image":
-        return _Sentence(quote.all_text(), everything)
+        return _Sentence(quote.all_text(), with_rounded(everything))
     headings = everything - frozenset(words(quote.all_text()))
     amounts = read_sentence(claim).amounts
     texts = sentence_texts(quote.all_text())
-    sentences = [_Sentence(one, headings | stated_words(one, amounts)) for one in texts]
+    sentences = [_Sentence(one, headings | with_rounded(stated_words(one, amounts))) for one in texts]
     return max(sentences, key=lambda one: coverage(weights, one.held), default=_Sentence("", headings))
 
 

@@ -230,7 +230,7 @@ def has_unscaled_money(text: str, unit: str = "", *, is_prose: bool = False) -> 
     >>> has_unscaled_money("Sales of $4 million, and $500"), has_unscaled_money("$ 500", "in thousands of euros")
     (False, False)
     """
-    currencies = {found.dimension for word in _WORD_OR_SIGN.findall(unit) if (found := find_unit(word))} & CURRENCIES
+    currencies = {found.dimension for found in currencies_in(unit)}
     amounts = [*_MONEY_AMOUNT.finditer(text)]
     if any(one["scale"] for one in amounts) or (is_prose and states_scale(text)):
         return False
@@ -238,6 +238,12 @@ def has_unscaled_money(text: str, unit: str = "", *, is_prose: bool = False) -> 
         return False  # written out
     bare = [find_unit(one["sign"]) for one in amounts if not one["per"] and not _PRICE.search(one["number"])]
     return any(one is not None and (not currencies or one.dimension in currencies) for one in bare)
+
+
+def currencies_in(text: str) -> frozenset[Unit]:
+    """The currencies that a text names, by words or signs."""
+    units = filter(None, map(find_unit, _WORD_OR_SIGN.findall(text)))
+    return frozenset(unit for unit in units if unit.dimension in CURRENCIES)
 
 
 def states_scale(text: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import Unit, currencies_in
 from quoteweave.generation.gate.amounts import Amount, ordinal_words, stated_scales
 from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.gate.facts import code_key, code_letters, normalize_notation, read_evidence, squeezed
@@ -67,6 +68,11 @@ class CitedEvidence:
     def scales(self) -> frozenset[Decimal]:
         """The scales that tables state for their numbers: 1000 for `in thousand tonnes`."""
         return frozenset(scale for text in self.texts for scale in stated_scales(normalize_notation(text)))
+
+    @cached_property
+    def currencies(self) -> frozenset[Unit]:
+        """The currencies that units name which are stated for many numbers."""
+        return currencies_in(" ".join(filter(None, (quote.caption_and_unit for quote in self.quotes))))
 
     @cached_property
     def _scales_of_money(self) -> frozenset[Decimal]:
@@ -157,8 +163,11 @@ class CitedEvidence:
         if amount.same(other) or amount.value in other.parts:
             return True
         scaled = not other.year and (other.unit is None or other.unit.dimension != "percent")
-        scales = self.scales | self._scales_of_money if amount.is_money else self.scales
-        return scaled and any(amount.same(other, scale) for scale in scales)
+        return scaled and any(amount.same(other, scale) for scale in self.scales_for(amount))
+
+    def scales_for(self, amount: Amount) -> frozenset[Decimal]:
+        """The scales that are stated for numbers of its kind."""
+        return self.scales | self._scales_of_money if amount.is_money else self.scales
 
 
 class _UncitedQuote:

@@ -7,12 +7,15 @@ numbers.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
+from decimal import Decimal
 from functools import lru_cache
 from itertools import combinations
 
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.text.units import SCALES
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
+from quoteweave.generation.gate.facts import read_sentence
 
 MAX_NUMBERS_WITHOUT_WORDS = 4
 """If the quotes have at most this many numbers, without years, no word needs to mention the operation."""
@@ -21,6 +24,10 @@ MAX_NUMBERS = 80
 MAX_ADDENDS = 24
 """Most consecutive numbers that are summed."""
 _CONTEXT_LENGTH = 40
+MIN_ROUNDED = 10
+"""The least count of units of its last digit in a rounded number: 4.8 has 48, and 5 could be too many numbers."""
+_NUMBER = lazy_regex(rf"\d+(?:[., ]\d+)*(?:[ -]?(?:{'|'.join(SCALES)})\b|[kmb](?!\w))?", re.IGNORECASE)
+"""The number of an amount, with its scale."""
 
 _OPERATION_WORDS = {
     "sum": r"total\w*|together|both|sums?|combined|altogether|in all|overall|add\w*|of which",
@@ -53,6 +60,34 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
         for other in finer
         for scale in (1.0, *map(float, evidence.scales))
     )
+
+
+def with_exact_amounts(statement: str, evidence: CitedEvidence) -> str:
+    """A statement with amounts of money as the quotes write them: $4,802 million for "$4.80 billion".
+
+    So what is said of them is compared as if it were said of these. The quotes must have that amount in another scale,
+    or one amount alone of its currency that is correctly rounded to the digits written, which are two or more.
+    """
+    for amount in read_sentence(statement).amounts if evidence.amounts else ():
+        exact = {value: other for other, value in _exact_values(amount, evidence)} if amount.is_money else {}
+        if amount.value in exact or (len(exact) == 1 and amount.value / amount.step >= MIN_ROUNDED):
+            number = _NUMBER.search((exact.get(amount.value) or next(iter(exact.values()))).text)
+            written = number and _NUMBER.sub(number[0], amount.text, count=1)
+            statement = statement.replace(amount.text, written or amount.text, 1)
+    return statement
+
+
+def _exact_values(amount: Amount, evidence: CitedEvidence) -> Iterator[tuple[Amount, Decimal]]:
+    """The amounts that an amount of money may be rounded from, with their values in the scale that is stated."""
+    unit = amount.unit
+    is_in_currency = any(other.unit == unit for other in evidence.amounts) or unit in evidence.currencies
+    for other in evidence.amounts:
+        if not other.year and (other.unit == unit or (other.unit is None and is_in_currency)):
+            for scale in {Decimal(1), *evidence.scales_for(amount)}:
+                value = other.value * scale
+                is_finer = other.step * scale < amount.step
+                if value == amount.value or (is_finer and abs(amount.value - value) <= amount.step / 2):
+                    yield other, value
 
 
 def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: Sequence[Amount]) -> bool:

@@ -56,7 +56,7 @@ from quoteweave.generation.gate.contraries.word_differences import (
     find_other_preposition,
     find_replaced_word,
 )
-from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
+from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded, with_exact_amounts
 from quoteweave.generation.gate.facts import Difference, Facts, code_key, normalize_notation, read_sentence
 
 MIN_SAME_LANGUAGE = 0.2
@@ -108,6 +108,7 @@ def check_sentence(
     statement = _stated(strip_marks(text, parse_marks(text)) if statement is None else statement)
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
     evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
+    statement = with_exact_amounts(statement, evidence)
     facts = read_sentence(statement)
     facts_of_question = read_sentence(question)
     overall = _gravest_finding(statement, facts, facts_of_question, evidence)
