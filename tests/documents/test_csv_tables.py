@@ -28,6 +28,7 @@ def parsed(folder: Path, name: str, data: bytes) -> list[str]:
         ("a.csv", b"\xef\xbb\xbfShip,Tonnes\n,\nMay,\n", "Ship | Tonnes\nMay | "),
         ("a.csv", "Schiff,Höhe\nMay,3\n".encode("utf-16"), "Schiff | Höhe\nMay | 3"),
         ("a.csv", b"Ship\nMay\nJune\n", "Ship\nMay\nJune"),
+        ("a.csv", b'Ship,Tonnes\nMay,"10\n200"\n', "Ship | Tonnes\nMay | 10; 200"),
         ("a.csv", b'Ship, Cargo, Tonnes\nMay, "coal, rye", 3\n', "Ship | Cargo | Tonnes\nMay | coal, rye | 3"),
         (
             "a.csv",
@@ -175,3 +176,14 @@ def test_a_file_without_cells_is_empty_and_a_cell_without_end_is_told(tmp_path: 
     assert (
         parse_csv(tmp_path / "c.csv").warnings[0].startswith("In line 2, a cell has more than 131,072 characters, or")
     )
+
+
+def test_a_head_of_years_is_told_from_the_lines_above_it_which_may_state_the_unit(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Skarn\nAll amounts in thousands of euros\n\nItem,2021,2020\nSales,10,11\nCosts,5,6\n")
+    above, table = parse_csv(path).quotes
+    assert (above.text, table.text) == (
+        "Skarn\nAll amounts in thousands of euros",
+        "Item | 2021 | 2020\nSales | 10 | 11\nCosts | 5 | 6",
+    )
+    assert table.unit == "amounts in thousands of euros"

@@ -114,7 +114,25 @@ def test_a_table_becomes_its_cells() -> None:
     html = """<table><caption>Table 1: Rain</caption><tr><th>City<th>mm</tr>
               <tr><td>Oslo</td><td><p>7</p><p>63</p></td></tr><tr><td></td><td></td></tr></table>"""
     (block,) = html_blocks(html, name="page.html")
-    assert (block.layout, block.caption, block.text) == ("table", "Table 1: Rain", "City | mm\nOslo | 7 63")
+    assert (block.layout, block.caption, block.text) == ("table", "Table 1: Rain", "City | mm\nOslo | 7; 63")
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            "<tr><td><th colspan=3>2021<th colspan=3>2020<tr><td>Sales<td>$<td>1,234<td><td>$<td>1,100<td>"
+            "<tr><td>Costs<td><td>(900<td>)<td><td>(800<td>)",
+            " | 2021 | 2020\nSales | $ 1,234 | $ 1,100\nCosts | (900) | (800)",
+        ),
+        ("<tr><td>Share<td colspan=2>2021<tr><td>Tax<td>21.0<td>%", "Share | 2021\nTax | 21.0 %"),
+        ("<tr><th>Item<th>Currency<th>Amount<tr><td>A<td>$<td>5", "Item | Currency | Amount\nA | $ | 5"),
+        ("<tr><td>A<td>10<br>200<tr><td>B<td>3<br>cranes", "A | 10; 200\nB | 3 cranes"),
+    ],
+)
+def test_numbers_of_a_table_keep_their_signs_and_stay_apart(rows: str, text: str) -> None:
+    (block,) = html_blocks(f"<table>{rows}</table>", name="page.html")
+    assert block.text == text
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,14 @@ def test_a_grid_has_the_cells_that_its_rules_close() -> None:
     assert table.text == "Month | Tonnes\nMay | 1,204\nJune | 988"
 
 
+def test_numbers_below_each_other_in_a_cell_are_not_one() -> None:
+    pixels, ys = canvas(), [100, 130, 160]
+    grid(pixels, XS, ys)
+    lines = cell_lines([["Month", "Tonnes"], ["May", "10"]], XS, ys)
+    (table,) = grids(pixels, [*lines, line("200", XS[1] + 5, ys[1] + 16)])
+    assert table.rows == (("Month", "Tonnes"), ("May", "10; 200"))
+
+
 def test_words_of_one_line_go_to_the_cells_they_stand_in() -> None:
     lines = [line("ab cd", 60, y + 5) for y in YS[:3]]
     # "ab" ends at 70 and "cd" starts at 72.5: between them stands a rule.

@@ -5,6 +5,7 @@ percentage points for per cent.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -163,6 +164,7 @@ _MONEY_AMOUNT = lazy_regex(
     rf"(?P<scale>\s?(?:{_SCALE}|[kmb])(?!\w))?(?P<per>\s?(?:/|(?:an?|per|each)\b))?",
     re.IGNORECASE,
 )
+_WHOLE_NUMBER = lazy_regex(r"[(+−–-]?\s*[$€£¥]?\s*[(+−–-]?\d(?:[\d.,'’ ]*\d)?\s*\)?\s*%?\s*\)?")
 _PRICE = lazy_regex(r"[.,]\d\d$")
 _BRACKETS = lazy_regex(r"[(\[]([^()\[\]]{2,120})[)\]]")
 MAX_UNIT_LINE = 120
@@ -279,6 +281,16 @@ def _states_unit(text: str) -> bool:
     if stated is None or re.search(r"\d", text.replace("000", "")):
         return False
     return _IN_CLAUSE.search(text, 0, stated.start()) is None
+
+
+def in_one_line(lines: Iterable[str]) -> str:
+    """The text of a cell with these lines; numbers one below the other are apart: "10" and "200" are not "10 200".
+
+    >>> in_one_line(["10", "200"]), in_one_line(["Property and", "3 cranes"]), in_one_line(["31.12.", "2021"])
+    ('10; 200', 'Property and 3 cranes', '31.12. 2021')
+    """
+    texts = [text for line in lines if (text := " ".join(line.split()))]
+    return ("; " if len(texts) > 1 and all(map(_WHOLE_NUMBER.fullmatch, texts)) else " ").join(texts)
 
 
 def dimensions_in(text: str) -> frozenset[str]:

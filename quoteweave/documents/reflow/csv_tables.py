@@ -25,6 +25,7 @@ MAX_ABOVE = 30
 _ROWS_READ = 200
 # A first line that gives Excel the delimiter.
 _STATED = lazy_regex(r"sep=(.)\n", re.IGNORECASE)
+_YEAR = lazy_regex(r"(?:19|20)\d\d")
 # Between the mark that closes a cell and the end of that.
 _BLANKS_BEHIND = lazy_regex(r'" +(?=[,;\t|\n]|$)')
 Quoting = Literal[0, 3]
@@ -191,9 +192,12 @@ def _head_of(rows: Sequence[Sequence[str]], *, narrowest: int = 3) -> int | None
 
 
 def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a row has no digits, and is above a column whose cells all have digits."""
+    """Whether a row has no digits but in years, and is above a column whose cells have digits and are not all years."""
     columns = ([other[at] for other in below if at < len(other) and other[at]] for at in range(len(row)))
-    return not any(map(_has_digit, row)) and any(cells and all(map(_has_digit, cells)) for cells in columns)
+    is_of_names = all(_YEAR.fullmatch(cell) or not _has_digit(cell) for cell in row)
+    return is_of_names and any(
+        cells and all(map(_has_digit, cells)) and not all(map(_YEAR.fullmatch, cells)) for cells in columns
+    )
 
 
 def _has_digit(cell: str) -> bool:

@@ -16,7 +16,7 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.encodings import DECLARED_IN_HTML
-from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell
+from quoteweave.documents.reflow.html_blocks import BlockCollector
 from quoteweave.documents.reflow.html_losses import (
     CODE,
     DROPPED,
@@ -334,7 +334,7 @@ class _Reader:
         elif self._outline.innermost == "table" and tag == "tr":
             self._outline.open_row()
         elif self._outline.innermost == "table" and tag in _CELLS:
-            self._outline.open_cell(Cell(*spans(attributes), is_header=tag == "th"))
+            self._outline.open_cell(*spans(attributes), is_header=tag == "th")
 
     def _tell_marks(self, attributes: Mapping[str, str]) -> None:
         """Report words that the style of a list or item puts before its items."""

@@ -1,75 +1,14 @@
 """Collects the content of an HTML page in blocks: its tables, figures and lists, and its paragraphs."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.text.references.numerals import letters_of_number, roman_numeral
-from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock, cell_text
-
-# How many columns cells of a table may span beyond their first, in total.
-MAX_SPANNED = 10_000
-
-
-@dataclass(slots=True, eq=False)
-class Cell:
-    """A cell with the number of columns and rows that it spans."""
-
-    columns: int = 1
-    rows: int = 1
-    is_header: bool = False
-    paragraphs: list[str] = field(default_factory=list)
-
-    def texts(self, columns: int) -> Iterator[str]:
-        """The cell's text in each of the columns: a header is repeated in all, other text is only in the first."""
-        text = cell_text(" ".join(self.paragraphs))
-        return (text if self.is_header or number == 0 else "" for number in range(columns))
-
-
-def expand_spans(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = ()) -> list[list[str]]:
-    """Return the cells' texts as a grid; a cell that spans several rows of its group is repeated in each."""
-    filled: list[list[str]] = []
-    above: dict[int, tuple[str, int]] = {}
-    room = MAX_SPANNED
-    for number, cells in enumerate(rows):
-        row = _Row({} if number in group_starts else above)
-        for cell in cells:
-            columns = min(cell.columns, room + 1)
-            room -= columns - 1
-            for text in cell.texts(columns):
-                row.add(text, cell.rows - 1)
-        row.fill()
-        filled.append(row.texts)
-        above = row.below
-    return filled
-
-
-class _Row:
-    """A row being filled, with the cells that extend into it from above, or from it to rows below, by column."""
-
-    def __init__(self, above: dict[int, tuple[str, int]]) -> None:
-        self.texts: list[str] = []
-        self.below: dict[int, tuple[str, int]] = {}
-        self._above = above
-
-    def add(self, text: str, rows_below: int) -> None:
-        """Put a text into the next column that is free."""
-        self.fill()
-        self._put(text, rows_below)
-
-    def fill(self) -> None:
-        """Put in the cells that extend from above into the next columns."""
-        while len(self.texts) in self._above:
-            text, rows = self._above[len(self.texts)]
-            self._put(text, rows - 1)
-
-    def _put(self, text: str, rows_below: int) -> None:
-        if rows_below > 0:
-            self.below[len(self.texts)] = text, rows_below
-        self.texts.append(text)
-
+from quoteweave.documents.reflow.html_cells import Cell, cell_texts
+from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
 
 _MAX_FRAMES = 50
 _MAX_INDENT = 8
@@ -108,7 +47,7 @@ class OpenContainer:
         return any("\n" in text for cell in self.rows[0] for text in cell.paragraphs)
 
     def _table(self) -> FlowBlock:
-        text = "\n".join(" | ".join(row) for row in expand_spans(self.rows, self.group_starts) if any(row))
+        text = "\n".join(" | ".join(row) for row in cell_texts(self.rows, self.group_starts) if any(row))
         return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None)
 
     def _captioned(self, caption: str) -> list[FlowBlock]:
@@ -266,11 +205,11 @@ class BlockCollector:
         """Begin a row of the innermost frame."""
         self._frames[-1].rows.append([])
 
-    def open_cell(self, cell: Cell) -> None:
-        """Begin a cell of the last row."""
+    def open_cell(self, columns: int, rows: int, *, is_header: bool) -> None:
+        """Begin a cell of the last row, which spans so many columns and rows."""
         if not self._frames[-1].rows:
             self.open_row()
-        self._frames[-1].rows[-1].append(cell)
+        self._frames[-1].rows[-1].append(Cell(columns, rows, is_header))
 
     def close_cell(self) -> None:
         """End a cell; what follows belongs to no list in it."""

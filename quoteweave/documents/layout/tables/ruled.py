@@ -5,13 +5,14 @@ found like a digital one, and no page is parsed a second time.
 """
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.core.text.units import in_one_line
 from quoteweave.documents.layout.blocks import group_lines
 from quoteweave.documents.layout.graphics import PageGraphics
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
@@ -66,13 +67,25 @@ def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None
     if len(tops) < 2 or len(lefts) < 2 or len(cells) < 4:
         return None
     words = {(cell[1], cell[0]): _words(cell, lines) for cell in cells}
-    rows = [[" ".join(word.text for word in words.get((top, left), ())) for left in lefts] for top in tops]
+    rows = [[in_one_line(_by_rows(words.get((top, left), ()))) for left in lefts] for top in tops]
     # In a chart, labels cross the lines of its grid.
     settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
     box = hull(cells)
     if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words(box, lines)):
         return None
     return Table(box, tuple(tuple(row) for row in rows), _held(box, lines))
+
+
+def _by_rows(words: Iterable[Word]) -> Iterator[str]:
+    """The words of a cell, a text for each of its rows; a word below the one before begins another row."""
+    bottom, row = float("inf"), list[str]()
+    for word in words:
+        if (word.box[1] + word.box[3]) / 2 > bottom:
+            yield " ".join(row)
+            row = []
+        bottom = word.box[3]
+        row.append(word.text)
+    yield " ".join(row)
 
 
 def _is_filled(rows: Sequence[Sequence[str]], cells: int) -> bool:
