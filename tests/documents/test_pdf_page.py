@@ -232,6 +232,7 @@ RAISED = "/F1 12 Tf 8 Ts"
     [
         (f"(sales 5,196) Tj {RAISED} (1) Tj /F1 20 Tf 0 Ts ( rose) Tj", "sales 5,196¹ rose"),
         (f"(net sales) Tj {RAISED} (12) Tj", "net sales¹²"),
+        ("(sales 5,196) Tj 8 Ts (12) Tj 0 Ts ( rose) Tj", "sales 5,196¹² rose"),
         (f"(see row.) Tj {RAISED} (3) Tj", "see row.³"),
         (f"{RAISED} (4) Tj /F1 20 Tf 0 Ts (university) Tj", "⁴university"),
         (f"(10) Tj {RAISED} (-7) Tj /F1 20 Tf 0 Ts ( or 30) Tj", "10⁻⁷ or 30"),

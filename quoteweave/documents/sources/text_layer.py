@@ -45,6 +45,9 @@ MAX_REPEATS = 50
 RAISE = 0.5
 # The largest height of a superscript, in heights of the tallest character beside it, if that one is tall, or if low.
 MAX_SUPERSCRIPT, MAX_BESIDE_LOW = 0.85, 1.0
+# Larger ones are behind several characters that are all on one line, and on one level themselves, but for this share
+# of a height.
+ONE_LEVEL = 0.05
 LOW_LETTERS = frozenset(map(ord, "aceimnorstuvwxz"))
 SUPERSCRIPTS = np.array([ord(digit) for digit in "⁰¹²³⁴⁵⁶⁷⁸⁹"])
 SUBSCRIPTS = np.array([ord(digit) for digit in "₀₁₂₃₄₅₆₇₈₉"])
@@ -219,7 +222,10 @@ def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
     if not is_raised.any() or not on_line.any():
         return np.empty(0, dtype=np.int64)
     most = MAX_BESIDE_LOW if LOW_LETTERS.issuperset(codes[on_line].tolist()) else MAX_SUPERSCRIPT
-    is_raised &= heights <= most * heights[on_line].max()
+    levels = bottoms[is_raised], bottoms[on_line]
+    is_behind = np.count_nonzero(on_line) > 1 and is_raised.argmax() > np.flatnonzero(on_line)[-1]
+    is_level = is_behind and all(np.ptp(each) <= ONE_LEVEL * heights.max() for each in levels)
+    is_raised &= (heights <= most * heights[on_line].max()) | is_level
     # In text that runs up the page, each character is above the one before.
     apart = boxes[1:, 0] - boxes[:-1, 2]
     is_raised &= np.append(apart[:1], apart) >= -0.5 * heights
