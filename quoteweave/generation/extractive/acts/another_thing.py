@@ -19,6 +19,10 @@ MAX_BETWEEN = 3
 """The most words between a name and its number, as in "Debian, the version 8"."""
 
 _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
+# Operators and the like, which are no words: "&&", "$#".
+_SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–—-]{2,})(?=[\"'”’`),.;:?!]*(?:\s|$))")
+_UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
+_NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
 _ASKED_THING = lazy_regex(
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
 )
@@ -100,6 +104,8 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     question_text, text = question.text, statement.text
     if _tells_of_its_property(question_text, text, question.asks) or _is_of_a_part(statement, terms):
         return True
+    if any(sign not in text for sign in _SIGNS.findall(question_text)):
+        return True
     is_text = not statement.is_of_cells
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
     of_other = of_other or (is_text and _is_of_another_owner(question_text, text))
@@ -116,8 +122,10 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
 
 
 def _leaves_open_which(noun: str, text: str) -> bool:
-    """Whether a text says only "this key", or "a key" without more, while the question is which key it is."""
+    """Whether a text says only "this key", "many keys", or "a key" without more, while the question is which it is."""
     if re.match(rf"\W*(?:This|These|Such) {noun}s?\b(?!\s*[,(:–—])", text):
+        return True
+    if re.match(rf"\W*{_UNNAMED}\s+(?:of\s+the\s+)?{noun}s?\b", text) and not _NAMES_SOME.search(text):
         return True
     any_one = rf"\b(?:an?|any|some|another|each|every)\s+{noun}\b(?=\s+or\b|\W*$)"
     first = re.search(rf"\b{noun}s?\b", text, re.IGNORECASE)

@@ -28,11 +28,14 @@ _ACT_KINDS = frozenset({"date", "place", "yes_or_no", "amount", "money"})
 _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|should)\b"
 _ASKS_BY_HELPING_VERB = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
-    rf"|(?:(?:in|on|at|from|since|until|by)\s+)?(?:what|which|how\s+many)\s+(?P<noun>(?!{_HELPING})[\w'’-]+(?:\s+(?!{_HELPING})[\w'’-]+)?))\s+)?"
+    rf"|(?:(?:in|on|at|from|since|until|by)\s+)?(?:what|which|how\s+many)\s+(?P<noun>(?!{_HELPING})[\w'’-]+(?:\s+(?!{_HELPING})[\w'’-]+)?)"
+    r"|what(?=\s+(?:do|does|did)\b))\s+)?"
     rf"(?P<helping>{_HELPING})\s+(?P<rest>.+)",
     re.IGNORECASE,
 )
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
+_ASKS_WHAT_IT_DOES = lazy_regex(r"\W*what\s+(?:do|does|did)\b", re.IGNORECASE)
+_REFERS_BACK = lazy_regex(r"\b(?:it|they|he|she|this|these|we|who|which|that)\b", re.IGNORECASE)
 _ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _AFTER_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 # A few words that name one thing; a second thing may only follow a preposition: "the shop of the museum".
@@ -177,10 +180,12 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     if _BEGINS_WITH_PRONOUN.match(asked.subject):
         return asks == "yes_or_no" and not any(_tells_whether_one_may(act, asked) for act in acts)
     acts = [act for act in acts if not act.is_noun or _is_asked(act, asked, may_deny=False)]
-    if asks not in _ACT_KINDS:
+    does_what = asks == "statement" and _ASKS_WHAT_IT_DOES.match(question) is not None
+    if asks not in _ACT_KINDS and not does_what:
         return is_passive and not acts
-    may_deny = asks == "yes_or_no" or has_denying_word(question)
-    return not any(_is_asked(act, asked, may_deny=may_deny) for act in acts)
+    may_deny = does_what or asks == "yes_or_no" or has_denying_word(question)
+    back = [does_what and _REFERS_BACK.search(act.subject) is not None for act in acts]
+    return not any(own or _is_asked(act, asked, may_deny=may_deny) for own, act in zip(back, acts, strict=True))
 
 
 def _acts(text: str, asked: AskedAct) -> list[Act]:
