@@ -10,7 +10,7 @@ from quoteweave.documents.layout.blocks import LineBlock, block_of, group_lines,
 from quoteweave.documents.layout.chart_parts import find_legends
 from quoteweave.documents.layout.figures import ChartParts, Figure, find_figures
 from quoteweave.documents.layout.graphics import MAX_CLUSTERS, PageGraphics, find_graphics
-from quoteweave.documents.layout.reading_order import in_reading_order
+from quoteweave.documents.layout.reading_order import in_reading_order, join_labels
 from quoteweave.documents.layout.tables.adjoining import tables_below_years, with_adjoining_rows
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_beside
@@ -74,7 +74,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     labelled = [form.table for form in forms]
     tables = [*_with_unruled_tables(tables, _lines_outside(free_lines, labelled)), *tagged]
     # Which lines form a block depends on all lines that are below each other.
-    blocks = _blocks_outside(group_lines(_lines_outside(lines, [*tables, *figures])), labelled)
+    blocks = _blocks_outside(group_lines(join_labels(_lines_outside(lines, [*tables, *figures]))), labelled)
     blocks += [block for form in forms for text in form.texts for block in group_lines(text)]
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]

@@ -220,7 +220,7 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     references = _hangs(chain, at_left, right)
     parts = [[chain[0]]]
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
-        hanging = bool(BULLET.match(parts[-1][0].text))
+        hanging = parts[-1][0].has_label or BULLET.match(parts[-1][0].text) is not None
         if references:
             # As in a paragraph above an indented list, all of whose lines begin where entries would begin.
             goes_on = at_left[i] and _runs_on(previous, right) and _is_in_lower_case(line.words[0].text)
@@ -228,11 +228,13 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
         else:
             indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
             new = (indented or _ends_short(previous, left, right)) and not hanging
+        # Below the first line of a labelled text, its lines begin further right.
+        at_label = parts[-1][0].has_label and line.box[0] < parts[-1][0].box[0] + 0.8 * line.size
         outdented = hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
         ended = outdented and previous.box[2] < right - 2 * line.size
         captions = previous.text.endswith(_SENTENCE_ENDS) and caption_label(line.text) is not None
         of_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)
-        begins = new or ended or captions or line.beside_initial is not None
+        begins = new or ended or captions or line.has_label or at_label or line.beside_initial is not None
         split = line.tag != previous.tag if of_items else begins
         if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or split:
             parts.append([line])

@@ -3,12 +3,23 @@
 Nagy and Seth, "Hierarchical representation of optically scanned documents" (ICPR 1984). Columns take precedence over
 rows: a run of bands that share a vertical gutter is read column by column, so that a gap that happens to run across two
 columns does not interleave them.
+
+Labels that hang in the margin, each on the first line of its text, become part of that line before: the options of a
+manual, terms with their definitions, dates with what happened. One in bold type may be a title of all that is below it,
+and stays as it is.
 """
 
-from collections.abc import Iterable, Sequence
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
+from quoteweave.core.boxes import hull
+from quoteweave.documents.layout.blocks import BULLET, SIZE_RATIO
 from quoteweave.documents.layout.spatial import Boxed
+from quoteweave.documents.sources.lines import Line
 
 # The least blank in points that separates two columns, and how far boxes may overlap and still count as apart.
 GUTTER = 6.0
@@ -16,11 +27,24 @@ TOLERANCE = 2.0
 # A column of labels: its largest width, in widths of the column beside it; the least number of its items that are
 # beside items of that column; and how many points the tops of two items beside each other may differ.
 MAX_LABEL_WIDTH, MIN_LABELS, LEVEL = 0.5, 3, 3.0
+# How far, in points, the left edges of hanging labels, and those of their texts, may differ.
+SAME_EDGE = 2.0
+# The least number of words in the first line of most texts: with fewer, these are the columns of a table.
+MIN_WORDS = 3
+# A text begins where the line above it is so many times further away than usual, or ends so many sizes earlier.
+WIDER, SHORTER = 1.15, 2.0
+# A line that is less than so many sizes below a label is its second line, unless it is a label itself; a long label,
+# which takes this share of the space up to the text, may have its text below.
+NEXT_LINE, FULL_LABEL = 1.6, 0.6
+# How many points the baselines of a label and of its text may differ.
+SAME_LEVEL = 1.5
 # How deep columns within bands within columns are followed; no readable page needs more.
 DEEPEST = 40
 
 T = TypeVar("T", bound=Boxed)
 Span = tuple[float, float]
+_Labelled = tuple[Line, Line]
+"""A label, and the first line of its text."""
 
 
 def in_reading_order(items: Sequence[T]) -> list[T]:
@@ -111,3 +135,74 @@ def split_at_gaps(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]
             parts[-1].append(item)
         end = max(end, item.box[axis + 2])
     return parts
+
+
+def join_labels(lines: Sequence[Line]) -> list[Line]:
+    """Make one line of each hanging label and the first line of its text; other lines stay as they are.
+
+    At least `MIN_LABELS` labels must have the same left edge, and so must their texts.
+    """
+    by_edges: defaultdict[tuple[int, int], list[_Labelled]] = defaultdict(list)
+    for label, text in _labelled_lines(lines):
+        by_edges[round(label.box[0] / SAME_EDGE), round(text.box[0] / SAME_EDGE)].append((label, text))
+    joined: dict[int, Line] = {}
+    taken: set[int] = set()
+    for pairs in by_edges.values():
+        if len(pairs) < MIN_LABELS or not _are_labels(pairs, lines):
+            continue
+        for label, text in pairs:
+            words = label.words + text.words
+            joined[id(text)] = replace(text, words=words, box=hull(word.box for word in words), has_label=True)
+            taken.add(id(label))
+    return [joined.get(id(line), line) for line in lines if id(line) not in taken]
+
+
+def _labelled_lines(lines: Sequence[Line]) -> Iterator[_Labelled]:
+    """Lines that are alone beside each other on one level, the left one by far the shorter."""
+    ordered = sorted((line for line in lines if line.upright), key=lambda line: line.baseline)
+    start = 0
+    for at, line in enumerate(ordered):
+        if at + 1 < len(ordered) and ordered[at + 1].baseline - line.baseline <= SAME_LEVEL:
+            continue
+        level, start = sorted(ordered[start : at + 1], key=lambda one: one.box[0]), at + 1
+        if len(level) == 2 and _may_be_label(*level):
+            yield level[0], level[1]
+
+
+def _may_be_label(label: Line, text: Line) -> bool:
+    alike = max(label.size, text.size) <= SIZE_RATIO * min(label.size, text.size) and label.bold == text.bold
+    is_bullet = BULLET.fullmatch(f"{label.text} ") is not None  # joined with its text by `group_lines`
+    return alike and not is_bullet and label.box[2] < text.box[0] and label.tag is None and text.tag is None
+
+
+def _are_labels(pairs: Sequence[_Labelled], lines: Sequence[Line]) -> bool:
+    """Whether the left ones are narrow, each of one line, beside where a text with several words begins."""
+    edge, left = (statistics.median(pair[at].box[0] for pair in pairs) for at in (1, 0))
+    column, labels = (
+        sorted((line for line in lines if line.upright and abs(line.box[0] - x) <= SAME_EDGE), key=_baseline)
+        for x in (edge, left)
+    )
+    right = max(line.box[2] for line in column)
+    narrow = max(label.box[2] - label.box[0] for label, _ in pairs) <= MAX_LABEL_WIDTH * (right - edge)
+    words = statistics.median(len(text.words) for _, text in pairs)
+    above = {id(lower): upper for upper, lower in pairwise(column)}
+    usual = min((lower.baseline - above[id(lower)].baseline for lower in column[1:]), default=0.0)
+    spaces = [lower.baseline - upper.baseline for (upper, _), (lower, _) in pairwise(pairs)]
+    if all(label.text.isdecimal() for label, _ in pairs) and statistics.median(spaces) <= WIDER * usual:
+        return False  # the numbers of lines, as of a program
+
+    def begins(text: Line) -> bool:
+        upper = above.get(id(text))
+        far = upper is None or text.baseline - upper.baseline > WIDER * usual
+        return far or upper is None or upper.box[2] < right - SHORTER * upper.size
+
+    beginning = {id(label) for label, text in pairs if begins(text)}
+    first, last = pairs[0][0].baseline, pairs[-1][0].baseline
+    # A label that reaches the text's edge has its text below.
+    others = (line for line in labels if first < line.baseline and line.box[2] - left < FULL_LABEL * (edge - left))
+    alone = all(id(line) in beginning for line in others if line.baseline < last + NEXT_LINE * line.size)
+    return narrow and words >= MIN_WORDS and len(beginning) == len(pairs) and alone
+
+
+def _baseline(line: Line) -> float:
+    return line.baseline

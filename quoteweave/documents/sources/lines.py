@@ -53,6 +53,7 @@ class Line:
     upright: bool = True  # False for text that runs up or down the page
     tag: Tag | None = None  # the table cell or list item that contains it, by the file's tags
     sureness: float = 1.0  # how sure OCR is of it, from 0 to 1
+    has_label: bool = False  # whether it begins with a label that hangs in the margin beside a text
     beside_initial: float | None = (
         None  # the baseline of the large initial that begins it and stands beside lines below
     )
