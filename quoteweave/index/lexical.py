@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import DEFINITIONS, SYMBOLS
 from quoteweave.collection.segments.section_names import last_part
-from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
+from quoteweave.collection.segments.segment import FIELDS, OF_QUOTES, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.place_names import PlaceName
 from quoteweave.index.term_weights import (
     B,
     Field,
-    Groups,
     Ids,
     concatenated,
     distinct,
@@ -79,11 +78,15 @@ class LexicalIndex:
         """(n,) whether each quote is an image quote."""
         names = [name for segment in all_segments for name in segment.names]
         self._documents = {name: at for at, name in enumerate(names)}
-        self._fields = {field: Field(all_segments, field) for field in FIELDS}
+        of_quotes = self.document_of[self.page_of]
+        self._fields = {
+            field: Field(all_segments, field, of_quotes if field in OF_QUOTES else self.document_of, len(names))
+            for field in FIELDS
+        }
         # A question asks for the same words in several fields, and questions share words.
-        self._ids = lru_cache(maxsize=4096)(partial(_find, all_segments))
+        self._ids = lru_cache(maxsize=65536)(partial(_find, all_segments))
         self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_with_reference(f"page #{number + 1}"))
-        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(all_segments, token)))
+        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(self._ids(token)))
 
     def no_points(self) -> "Scores":
         """(m,) an array of zeros, one for each page."""
@@ -154,7 +157,7 @@ class LexicalIndex:
         """BM25 of every quote (n,) or page (m,) for a question's words; 0 where none of them occurs.
 
         If only the items `within` are searched, the idf of a word is the mean of that among them and that among all
-        items, and lengths are relative to their mean length; the scores of other items are then meaningless.
+        items, and lengths are relative to their mean length; the scores of other items are then 0.
         """
         return self._fields[field].bm25([self._ids(token) for token in tokens], b, within)
 
@@ -165,18 +168,11 @@ class LexicalIndex:
 
         `documents` are the positions of the documents, ascending.
         """
-        starts, stops = (self.document_of.searchsorted(documents, side) for side in ("left", "right"))
-        if field == "quotes":
-            starts, stops = self.page_of.searchsorted([starts, stops])
-        return self._fields[field].bm25_of_ranges([self._ids(token) for token in tokens], b, starts, stops)
+        return self._fields[field].bm25_in_documents([self._ids(token) for token in tokens], b, documents)
 
     def document_scores(self, tokens: Sequence[str]) -> "Scores":
         """BM25 of every document (d,), as all words of its pages."""
-        return self._fields["pages"].grouped([self._ids(token) for token in tokens], self._pages_by_document)
-
-    @cached_property
-    def _pages_by_document(self) -> Groups:
-        return self._fields["pages"].groups(self.document_of, self.document_count)
+        return self._fields["pages"].bm25_of_documents([self._ids(token) for token in tokens])
 
     def cosines(self, tokens: Sequence[str]) -> "Scores":
         """TF-IDF cosine (n,) of every quote for a question's words; 0 where none of them occurs."""

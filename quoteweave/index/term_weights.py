@@ -2,9 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quoteweave.collection.segments.segment import Segment
@@ -26,22 +25,37 @@ Ids = tuple[int | None, ...]
 """The number of a token in each segment; None where the segment lacks it."""
 
 
-class Groups(NamedTuple):
-    """Groups of a field's items, such as the documents of pages."""
+class Occurrences(NamedTuple):
+    """Which items of a field have some tokens: segment by segment, and in each token by token."""
 
-    of: "Positions"
-    """(n,) the group of each item, ascending."""
-    saturation: "npt.NDArray[np.float64]"
-    """(g,) k1 (1 - b + b length / mean length) of each group."""
+    items: "Positions"
+    """(p,) positions of items."""
+    counts: "npt.NDArray[Any]"
+    """(p,) how often the item has the token."""
+    sizes: "Positions"
+    """(s, t) how many items of each segment have each token."""
+
+    @property
+    def frequencies(self) -> "Positions":
+        """(t,) how many items have each token."""
+        frequencies: Positions = self.sizes.sum(axis=0)
+        return frequencies
+
+    def of_items(self, wanted: "Mask") -> "tuple[Positions, npt.NDArray[Any], Positions]":
+        """Items of those that are wanted, `wanted` (n,), with counts, and which of the t tokens each has."""
+        kept = wanted[self.items].nonzero()[0]
+        tokens = self.sizes.cumsum().searchsorted(kept, "right") % self.sizes.shape[1]
+        return self.items[kept], self.counts[kept], tokens
 
 
 class Field:
     """The postings of one field in all segments, with the statistics over them."""
 
-    def __init__(self, segments: Sequence[Segment], name: str) -> None:
+    def __init__(self, segments: Sequence[Segment], name: str, document_of: "Positions", documents: int) -> None:
+        """`document_of` (n,) is the document, of so many `documents`, of each item, ascending."""
         import numpy as np
 
-        self._segments = segments
+        self._segments, self._document_of, self._documents = segments, document_of, documents
         self._parts = parts = [segment.fields[name] for segment in segments]
         self._bases = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
         self._size: int = self._bases[-1]
@@ -49,11 +63,13 @@ class Field:
         self._sparse = name == "outline"
         self._saturation = lru_cache(maxsize=2)(self._saturation_of)
         self._tokens_within = lru_cache(maxsize=64)(self._count_tokens)
-        self._places = lru_cache(maxsize=16)(self._places_of)  # of all quotes, then of those of the best documents
+        self._own_saturation = lru_cache(maxsize=2)(self._own_saturation_of)
+        # A question's words are scored among all items, then in the best documents.
+        self._occurrences = lru_cache(maxsize=2)(self._find_occurrences)
 
     def items_with(self, ids: Ids) -> "Positions":
         """Positions of the items that have a token."""
-        return self._found(ids)[0]
+        return self._find_occurrences((ids,)).items
 
     def distinct_tokens(self, within: "Mask | None", most: int) -> int:
         """How many different tokens the items, `within` (n,) or all, have; `most` where there are more."""
@@ -84,96 +100,74 @@ class Field:
         return self._lengths[positions]
 
     def bm25(self, tokens: Sequence[Ids], b: float, within: "Mask | None") -> "Scores":
-        """Scores (n,) of all items for a question's tokens, each counted as often as the question has it."""
+        """Scores (n,) of the items `within`, or all, for a question's tokens, each as often as the question has it."""
         import numpy as np
 
-        scores = np.zeros(self._size, dtype=np.float32)
-        if not tokens or not self._parts:
+        scores, found = np.zeros(self._size, dtype=np.float32), self._occurrences(tuple(tokens))
+        if not len(found.items):
             return scores
-        first, frequencies = self._places(tuple(tokens))
-        if not frequencies.any():
-            return scores
-        length = None if within is None else self._mean_length(within)
-        for batch in _batches(frequencies.sum(axis=0)):
-            found = [
-                self._found_of_each(part, first[part, batch], frequencies[part, batch])
-                for part in range(len(self._parts))
-            ]
-            weights = self._idf_of_each(frequencies[:, batch], [positions for positions, _ in found], within)
-            for (positions, counts), each in zip(found, frequencies[:, batch], strict=True):
-                if length is None:
-                    gains = self._saturation(b).take(positions)
-                else:
-                    gains = K1 * ((1 - b) + b * self._lengths.take(positions).astype(np.float64) / length)
-                gains += counts
-                np.divide(counts, gains, out=gains)
-                gains *= weights.repeat(each)
-                # Tokens are added one after the other, as bm25s does, so that float32 sums agree to the last bit.
-                np.add.at(scores, positions, gains.astype(np.float32))
+        items, counts, _ = found
+        weights = _idf(self._size, found.frequencies)
+        if within is None:
+            weights = np.tile(weights, len(self._parts)).repeat(found.sizes.ravel())
+        else:
+            items, counts, token = found.of_items(within)
+            among = _idf(int(np.count_nonzero(within)), np.bincount(token, minlength=len(weights)))
+            weights, length = ((weights + among) / np.float32(2))[token], self._mean_length(within)
+        for start in range(0, len(items), POSTINGS_AT_ONCE):
+            some = slice(start, start + POSTINGS_AT_ONCE)
+            if within is None:
+                gains = self._saturation(b).take(items[some])
+            else:
+                gains = K1 * ((1 - b) + b * self._lengths.take(items[some]).astype(np.float64) / length)
+            gains += counts[some]
+            np.divide(counts[some], gains, out=gains)
+            gains *= weights[some]
+            # Tokens are added one after the other, as bm25s does, so that float32 sums agree to the last bit.
+            np.add.at(scores, items[some], gains.astype(np.float32))
         return scores
 
-    def bm25_of_ranges(
-        self, tokens: Sequence[Ids], b: float, starts: "Positions", stops: "Positions"
+    def bm25_in_documents(
+        self, tokens: Sequence[Ids], b: float, documents: "Sequence[int] | Positions"
     ) -> "tuple[Positions, Scores]":
-        """Positions of the items of each range, and scores of each as `bm25` gives them for that range alone.
+        """Positions of the items of documents, and scores of each as `bm25` gives them for its document alone.
 
-        Ranges ascend without overlaps, and may be empty.
+        The positions of the documents ascend.
         """
         import numpy as np
 
-        items, sizes = positions_between(starts, stops), stops - starts
-        scores, asked = np.zeros(len(items), dtype=np.float32), Counter(tokens)
-        if not any(map(self.count, asked)):
-            return items, scores
-        moved = sizes.cumsum() - stops  # added to an item's position, gives its index in `items`
-        lengths = self._lengths[items].astype(np.float64)
-        of = np.arange(len(sizes)).repeat(sizes)
-        counted = np.bincount(of, lengths > 0, len(sizes)) if self._sparse else sizes
-        mean = np.bincount(of, lengths, len(sizes)) / np.maximum(counted, 1)
-        saturation = K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1)[of])
-        first, frequencies = self._places(tuple(asked))
-        rarity = np.array([[inverse_frequency(self._size, each)] for each in frequencies.sum(axis=0).tolist()])
-        half = np.array([[times / 2] for times in asked.values()])
-        apart = np.arange(len(asked))[:, None] * (self._size + 1)  # so that the items of all tokens ascend
-        for part, each in enumerate(frequencies):
-            if starts[-1] < self._bases[part] or stops[0] > self._bases[part + 1] or not each.any():
-                continue
-            positions, counts = self._found_of_each(part, first[part], each)
-            keys = positions + apart[:, 0].repeat(each)
-            begin, end = keys.searchsorted(starts + apart), keys.searchsorted(stops + apart)  # (t, r)
-            having = end - begin
-            among = np.log(1 + (sizes - having + 0.5) / (having + 0.5))
-            each_having, found = having.ravel(), positions_between(begin.ravel(), end.ravel())
-            own = positions[found] + np.broadcast_to(moved, having.shape).ravel().repeat(each_having)
-            idf, often = (half * (rarity + among)).ravel().repeat(each_having), counts[found]
-            np.add.at(scores, own, (idf * often / (often + saturation[own])).astype(np.float32))
-        return items, scores
+        of_document = self._document_of
+        searched = positions_between(*(of_document.searchsorted(documents, side) for side in ("left", "right")))
+        asked, scores = Counter(tokens), np.zeros(self._size, dtype=np.float32)
+        found, (sizes, saturation) = self._occurrences(tuple(asked)), self._own_saturation(b)
+        if not len(found.items):
+            return searched, scores[searched]
+        is_searched = np.zeros(self._size, dtype=np.bool_)
+        is_searched[searched] = True
+        items, counts, token = found.of_items(is_searched)
+        of, shape = np.searchsorted(documents, of_document[items]), (len(asked), len(documents))
+        having = np.bincount(token * shape[1] + of, minlength=shape[0] * shape[1]).reshape(shape)
+        among = np.log(1 + (sizes[documents] - having + 0.5) / (having + 0.5))
+        rarity = np.array([[inverse_frequency(self._size, each)] for each in found.frequencies.tolist()])
+        idf = np.array([[times / 2] for times in asked.values()]) * (rarity + among)
+        np.add.at(scores, items, (idf[token, of] * counts / (counts + saturation[items])).astype(np.float32))
+        return searched, scores[searched]
 
-    def grouped(self, tokens: Sequence[Ids], groups: "Groups") -> "Scores":
-        """BM25 (g,) of the groups to which items belong, each as one long item."""
+    def bm25_of_documents(self, tokens: Sequence[Ids]) -> "Scores":
+        """BM25 (d,) of the documents, each as one long item."""
         import numpy as np
 
-        scores, asked = np.zeros(len(groups.saturation), dtype=np.float32), Counter(tokens)
-        items_and_counts = [self._found(ids) for ids in asked]
-        sizes = [len(items) for items, _ in items_and_counts]
-        if not any(sizes):
+        scores, asked = np.zeros(self._documents, dtype=np.float32), Counter(tokens)
+        items, counts, sizes = self._occurrences(tuple(asked))
+        if not len(items):
             return scores
-        items, counts = map(np.concatenate, zip(*items_and_counts, strict=True))
-        token, of = np.arange(len(asked)).repeat(sizes), groups.of[items]
+        token, of = np.tile(np.arange(len(asked)), len(sizes)).repeat(sizes.ravel()), self._document_of[items]
         begins = np.flatnonzero(differs_from_last(of) | differs_from_last(token))
         token, of, sums = token[begins], of[begins], np.add.reduceat(counts, begins, dtype=np.float64)
         having = zip(asked.values(), np.bincount(token, minlength=len(asked)).tolist(), strict=True)
         weights = np.array([times * inverse_frequency(len(scores), each) for times, each in having])
-        np.add.at(scores, of, (weights[token] * sums / (sums + groups.saturation[of])).astype(np.float32))
+        np.add.at(scores, of, (weights[token] * sums / (sums + self._document_saturation[of])).astype(np.float32))
         return scores
-
-    def groups(self, of: "Positions", count: int) -> "Groups":
-        """The groups (g,) to which items belong (n,), ascending, for `grouped`."""
-        import numpy as np
-
-        lengths = np.bincount(of, self._lengths, minlength=count).astype(np.float64)
-        mean = max(lengths.mean(), 1.0) if count else 1.0
-        return Groups(of, K1 * ((1 - B) + B * lengths / mean))
 
     def count(self, ids: Ids) -> int:
         """How many items have a token."""
@@ -196,7 +190,7 @@ class Field:
 
         scores, squares = np.zeros(self._size, dtype=np.float32), 0.0
         for ids, asked in tokens.items():
-            items, counts = self._found(ids)
+            items, counts, _ = self._find_occurrences((ids,))
             if len(items):
                 idf = float(_smooth_idf(self._size, len(items)))
                 scores[items] += np.float32(asked * idf * idf) * counts.astype(np.float64)
@@ -205,38 +199,20 @@ class Field:
             scores /= np.float32(math.sqrt(squares)) * self._norms
         return scores
 
-    def _places_of(self, tokens: tuple[Ids, ...]) -> "tuple[Positions, Positions]":
-        """Where the postings of each token begin in each segment (s, t), and how many there are."""
+    def _find_occurrences(self, tokens: tuple[Ids, ...]) -> Occurrences:
         import numpy as np
 
-        numbers = np.array([[-1 if id is None else id for id in ids] for ids in tokens], dtype=np.int64).T
-        parts = list(zip(self._parts, numbers, strict=True))
-        first = np.array([part.starts[each] for part, each in parts], dtype=np.int64)
-        last = np.array([part.starts[each + 1] for part, each in parts], dtype=np.int64)
-        return first, np.where(numbers >= 0, last - first, 0)
-
-    def _found_of_each(self, part: int, first: "Positions", frequencies: "Positions") -> "tuple[Positions, Any]":
-        """Positions of the items of a segment that have each token, token by token, and how often."""
-        import numpy as np
-
-        postings, spans = self._parts[part], list(map(slice, first.tolist(), (first + frequencies).tolist()))
-        positions = np.concatenate([postings.items[span] for span in spans], dtype=np.int64)
-        positions += self._bases[part]
-        return positions, np.concatenate([postings.counts[span] for span in spans])
-
-    def _idf_of_each(self, frequencies: "Positions", found: "Sequence[Positions]", within: "Mask | None") -> "Scores":
-        """(t,) the idf of each token; `frequencies` (s, t) count the items with it, `found` has their positions."""
-        import numpy as np
-
-        idf = partial(inverse_frequency, self._size)
-        weights = np.array([idf(count) for count in frequencies.sum(axis=0).tolist()], dtype=np.float32)
-        if within is None:
-            return weights
-        idf, counts = partial(inverse_frequency, int(np.count_nonzero(within))), np.zeros(len(weights))
-        for positions, each in zip(found, frequencies, strict=True):
-            counts += np.bincount(np.arange(len(each)).repeat(each), within[positions], len(each))
-        among = np.array([idf(int(count)) for count in counts.tolist()], dtype=np.float32)
-        return (weights + among) / np.float32(2)
+        none = np.empty(0, dtype=np.uint8)
+        found, sizes, end = [(none, none)], list[list[int]](), 0
+        for part, ids in zip(self._parts, zip(*tokens, strict=True), strict=False):
+            found += (own := [(none, none) if id is None else part.of(id) for id in ids])
+            sizes.append([len(items) for items, _ in own])
+        # A small segment's positions have fewer bytes, into which the base might not fit.
+        items, counts = np.concatenate([each for each, _ in found], dtype=np.int64), [each for _, each in found]
+        for base, each in zip(self._bases, sizes, strict=False):
+            items[end : (end := end + sum(each))] += base
+        shape = len(self._parts), len(tokens)
+        return Occurrences(items, np.concatenate(counts), np.array(sizes, dtype=np.int64).reshape(shape))
 
     def _mean_length(self, within: "Mask | None") -> float:
         lengths = self._lengths if within is None else self._lengths[within]
@@ -251,20 +227,6 @@ class Field:
 
         return concatenated([part.lengths for part in self._parts], np.int64)  # type: ignore[no-any-return]
 
-    def _found(self, ids: Ids) -> "tuple[Positions, npt.NDArray[Any]]":
-        """Positions of the items that have a token, and how often."""
-        import numpy as np
-
-        parts = zip(self._parts, self._bases, ids, strict=False)
-        found = [(base, *part.of(id)) for part, base, id in parts if id is not None]
-        if not found:
-            return np.empty(0, dtype=np.int64), np.empty(0)
-        # A small segment's positions have fewer bytes, into which the base might not fit.
-        positions, end = np.concatenate([items for _, items, _ in found], dtype=np.int64), 0
-        for base, items, _ in found:
-            positions[end : (end := end + len(items))] += base
-        return positions, np.concatenate([counts for _, _, counts in found])
-
     def _saturation_of(self, b: float) -> "npt.NDArray[np.float64]":
         """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
         import numpy as np
@@ -272,6 +234,26 @@ class Field:
         saturation: npt.NDArray[np.float64] = K1 * (
             (1 - b) + b * self._lengths.astype(np.float64) / self._mean_length(None)
         )
+        return saturation
+
+    def _own_saturation_of(self, b: float) -> "tuple[Positions, npt.NDArray[np.float64]]":
+        """(d,) how many items each document has, and (n,) what `_saturation_of` gives in each item's document alone."""
+        import numpy as np
+
+        of, lengths = self._document_of, self._lengths.astype(np.float64)
+        sizes = np.bincount(of, minlength=self._documents)
+        counted = np.bincount(of, lengths > 0, self._documents) if self._sparse else sizes
+        mean = np.bincount(of, lengths, self._documents) / np.maximum(counted, 1)
+        return sizes, K1 * ((1 - b) + b * lengths / np.where(mean > 0, mean, 1)[of])
+
+    @cached_property
+    def _document_saturation(self) -> "npt.NDArray[np.float64]":
+        """(d,) what `_saturation_of` gives for documents."""
+        import numpy as np
+
+        lengths = np.bincount(self._document_of, self._lengths, self._documents).astype(np.float64)
+        mean = max(lengths.mean(), 1.0) if self._documents else 1.0
+        saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * lengths / mean)
         return saturation
 
     @cached_property
@@ -296,15 +278,11 @@ class Field:
         return norms
 
 
-def _batches(frequencies: "Positions") -> Iterator[slice]:
-    """Split tokens, with the given numbers of items each, into groups with about `POSTINGS_AT_ONCE` postings."""
+def _idf(items: int, frequencies: "Positions") -> "Scores":
+    """(t,) the idf of each token."""
     import numpy as np
 
-    if frequencies.sum() < POSTINGS_AT_ONCE:
-        yield slice(0, len(frequencies))
-        return
-    ends = [*(np.flatnonzero(np.diff(frequencies.cumsum() // POSTINGS_AT_ONCE)) + 1).tolist(), len(frequencies)]
-    yield from (slice(*each) for each in pairwise([0, *ends]))
+    return np.array([inverse_frequency(items, each) for each in frequencies.tolist()], dtype=np.float32)
 
 
 def positions_between(starts: "Positions", stops: "Positions") -> "Positions":
