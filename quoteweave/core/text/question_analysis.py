@@ -78,7 +78,7 @@ Calculation = Literal["difference", "sum", "ratio", "average"]
 _NUMBER = (
     r"(?!(?:19|20)\d\d(?![\d.,]*\d))[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
 )
-_AT_LAST_COMMA = lazy_regex(r"(?s)(.*)(?:(?<!\d),|,(?!\d))(.*)")  # not that of "46,298 million"
+_AT_LAST_COMMA = lazy_regex(r"(?s)\A(.*)(?:(?<!\d),|,(?!\d))(.*)")  # not that of "46,298 million"
 _SENTENCE_END = lazy_regex(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # A longer text is not analysed as a question of a few sentences, but searched for as it is.
 MAX_ANALYSED_CHARACTERS = 2000
