@@ -1,7 +1,8 @@
 """Evidence by a question's terms and acronyms: other names, what terms are made of, and where that stands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered.
 MAX_DEFINITIONS = 50
 
+FindPhrase = Callable[..., "Positions"]
+"""The quotes that contain an exact phrase; with `in_pictures`, only image quotes."""
 Sources = dict[str, "Positions"]
 """What a part of the evidence comes from, as an explanation shows it, with the pages or quotes where each was found."""
 
@@ -71,16 +74,17 @@ class Terminology:
     def terms(self, tokens: Sequence[str], quote_scores: "Scores", page_scores: "Scores") -> TermMatches:
         """Match the terms among a question's words; the scores are those of quotes and pages for these words."""
         matches = TermMatches(self._index.no_points(), self._index.no_points())
+        with_phrase = cache(partial(self._with_phrase, quote_scores))
         for terms in self._terms:
             if (expansions := terms.expansions(tokens)) and (applies := self._places.documents(terms)).any():
-                has_parts = self._add_components(matches, terms, expansions, quote_scores)
+                has_parts = self._add_components(matches, terms, expansions, with_phrase)
                 for each in expansions:
-                    is_renamed = self._add_other_names(matches, each, (quote_scores, page_scores), applies)
+                    is_renamed = self._add_other_names(matches, each, (with_phrase, page_scores), applies)
                     matches.expansions += [each] if has_parts or is_renamed else []
         return matches
 
     def _add_components(
-        self, matches: TermMatches, terms: Terms, expansions: Sequence[TermExpansion], quote_scores: "Scores"
+        self, matches: TermMatches, terms: Terms, expansions: Sequence[TermExpansion], with_phrase: FindPhrase
     ) -> bool:
         """Add what pages gain by what terms are made of, where that stands, and the terms as they are asked.
 
@@ -100,13 +104,13 @@ class Terminology:
             sources[part] = np.flatnonzero(pages)
         if not (points * applies).any():
             return False
-        for name, named in (named for each in expansions for named in self._pages_named(each, quote_scores)):
+        for name, named in (named for each in expansions for named in self._pages_named(each, with_phrase)):
             sources[name] = named
             points[named] = MAX_OF_TERM
         gained = np.minimum(points, MAX_OF_TERM) * applies
         for expansion in expansions:
             if expansion.name not in terms.places:
-                raised = self._raise_pages_with_term(gained, expansion, quote_scores)
+                raised = self._raise_pages_with_term(gained, expansion, with_phrase)
                 if len(raised):
                     pages_known = sources.get(expansion.asked_name, raised)
                     sources[expansion.asked_name] = distinct(np.concatenate([pages_known, raised]))
@@ -114,7 +118,9 @@ class Terminology:
         matches.sources |= sources
         return True
 
-    def _raise_pages_with_term(self, gained: "Scores", expansion: TermExpansion, quote_scores: "Scores") -> "Positions":
+    def _raise_pages_with_term(
+        self, gained: "Scores", expansion: TermExpansion, with_phrase: FindPhrase
+    ) -> "Positions":
         """Raise the gain (m,) of pages that have a term as it is asked to that of the best page by its components.
 
         It is raised no higher, as a single word may mean something else. Many texts mention a line item, so they count
@@ -124,10 +130,10 @@ class Terminology:
         import numpy as np
 
         index = self._index
-        quotes = self._with_phrase(expansion.asked, quote_scores)
+        quotes = with_phrase(expansion.asked, in_pictures=False)
         exact, most = distinct(index.page_of[quotes]), np.full(index.page_count, gained.max(initial=0))
         if expansion.is_listed:
-            in_tables = self._with_phrase(expansion.asked, quote_scores, in_pictures=True)
+            in_tables = with_phrase(expansion.asked, in_pictures=True)
             tables = distinct(index.page_of[in_tables])
             lacking = index.in_documents_of(tables) == 0
             exact = distinct(np.concatenate([tables, exact[lacking[exact]]]))
@@ -147,11 +153,11 @@ class Terminology:
         np.maximum.at(most, self._index.document_of, gained)
         return most[self._index.document_of]
 
-    def _pages_named(self, expansion: TermExpansion, quote_scores: "Scores") -> "Iterator[tuple[str, Positions]]":
+    def _pages_named(self, expansion: TermExpansion, with_phrase: FindPhrase) -> "Iterator[tuple[str, Positions]]":
         """The pages with a term of several words as asked; if a document lacks an acronym, those with its name."""
 
         def pages_with(phrase: Phrase) -> "Positions":
-            quotes = self._with_phrase(phrase, quote_scores, in_pictures=expansion.is_listed)
+            quotes = with_phrase(phrase, in_pictures=expansion.is_listed)
             return self._index.page_of[quotes]
 
         asked = pages_with(expansion.asked)
@@ -165,7 +171,7 @@ class Terminology:
                 yield name, pages[lacking[pages]]
 
     def _add_other_names(
-        self, matches: TermMatches, expansion: TermExpansion, scores: "tuple[Scores, Scores]", applies: "Mask"
+        self, matches: TermMatches, expansion: TermExpansion, found: "tuple[FindPhrase, Scores]", applies: "Mask"
     ) -> bool:
         """Add what pages gain by another name of a term, as an exact phrase. Returns whether there are any.
 
@@ -174,13 +180,13 @@ class Terminology:
         """
         import numpy as np
 
-        index, quotes_by_name, (quote_scores, page_scores) = self._index, Sources(), scores
-        pages_asked = distinct(index.page_of[self._with_phrase(expansion.asked, quote_scores)])
+        index, quotes_by_name, (with_phrase, page_scores) = self._index, Sources(), found
+        pages_asked = distinct(index.page_of[with_phrase(expansion.asked, in_pictures=False)])
         gained = page_scores[pages_asked]
         most = OTHER_NAME * min(gained[gained > 0], default=np.inf)
         for name in expansion.other_names:
             new = [word for word in words(name) if word not in expansion.asked]
-            quotes = self._with_phrase(tuple(words(name)), quote_scores) if new else pages_asked[:0]
+            quotes = with_phrase(tuple(words(name)), in_pictures=False) if new else pages_asked[:0]
             quotes = quotes[applies[index.page_of[quotes]] & ~np.isin(index.page_of[quotes], pages_asked)]
             if len(quotes):
                 pages = distinct(index.page_of[quotes])
@@ -190,7 +196,7 @@ class Terminology:
         matches.other_names |= quotes_by_name
         return bool(quotes_by_name)
 
-    def _with_phrase(self, phrase: Phrase, scores: "Scores", *, in_pictures: bool = False) -> "Positions":
+    def _with_phrase(self, scores: "Scores", phrase: Phrase, *, in_pictures: bool) -> "Positions":
         """The quotes that contain an exact phrase; only the best of those that contain its words are read."""
         import numpy as np
 
