@@ -51,8 +51,12 @@ _SAYS_WHAT, _SAYS_WHAT_KIND = (
     )
     for phrase in ("", _NOUN_PHRASE)
 )
-# "mentor: a person who helps beginners", or "mentor - a person", as glossaries have it.
-_TERM_OF_GLOSSARY = lazy_regex(rf"[”\"')]*(?:\s*[:–—]|\s+-)\s+{_NOUN_PHRASE}", re.IGNORECASE)
+# "mentor: a person who helps beginners", or "mentor - a person", as glossaries have it; or "mentor A person who", where
+# the term hangs beside its definition.
+_TERM_OF_GLOSSARY = lazy_regex(
+    rf"[”\"')]*(?:(?:\s*[:–—]|\s+-)\s+{_NOUN_PHRASE}|\s+(?-i:(?:An?|The)\s[a-z])[^.]*\b(?:of|that|which|who|or)\b)",
+    re.IGNORECASE,
+)
 # "In Rust, a library or executable program is called a crate."
 _NAMED = lazy_regex(
     r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE

@@ -643,6 +643,7 @@ def test_what_only_asks_need_not_stand_in_the_row() -> None:
     ("question", "text", "says"),
     [
         ("What is a mentor?", "mentor: a person who helps beginners with packaging.", "a person who helps"),
+        ("What is a mentor?", "mentor A person who helps beginners with packaging.", "person who helps"),
         ("What is Harbourscript?", "GNU Harbourscript is a language that describes quays.", "a language"),
         ("What does dip stand for?", "dip: The name of this group, which is old, stands for dial-up.", "dial-up"),
         ("How many speakers does the radio have?", "A radio with a 9-speaker system hangs in the hall.", "9-speaker"),
