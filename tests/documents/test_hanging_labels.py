@@ -41,6 +41,27 @@ def test_what_goes_on_below_stays_a_paragraph_of_its_own() -> None:
     assert further[0].text in texts([*lines, *further])
 
 
+def test_letters_that_begin_a_point_apart_have_one_edge() -> None:
+    """As "9:00" and "10:00" do, whichever points these are."""
+    rows = ["Print what is left of it", "all."]
+    at = [(50.4 + 0.6 * i, 36.0 * i) for i in range(3)]
+    lines = [one for x, y in at for one in (line("10:00", x, y), *paragraph(rows, 150, y))]
+    assert texts(lines) == ["10:00 Print what is left of it all."] * 3
+
+
+def test_a_text_with_a_label_may_have_several_paragraphs() -> None:
+    said = ["Nobody expected that the work would be over by", "then."]
+    speakers = {name: [*said, "Boats had come back from the north on that day.", "So it was."] for name in "ABC"}
+    assert texts(page(speakers)).count("Boats had come back from the north on that day. So it was.") == 3
+
+
+def test_the_second_line_of_a_label_is_no_label() -> None:
+    text = ["The harbour was dredged again in early", "spring and the council paid for the whole new quay", "then."]
+    pairs = [(["On dredging", "in spring"], 100), (["Of storms", "in winter"], 150), (["Costs", "of ships"], 200)]
+    lines = [one for label, y in pairs for one in (*paragraph(label, 50, y), *paragraph(text, 130, y))]
+    assert join_labels(lines) == lines
+
+
 def test_a_long_label_begins_an_entry_too() -> None:
     """The space behind it is no wider than between words, so that it is in one line with its text."""
     lines = page(OPTIONS)

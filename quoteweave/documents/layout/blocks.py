@@ -43,7 +43,7 @@ NEIGHBOURS = 100
 # The most characters of either part of a word that a hyphen breaks.
 MAX_PART_CHARACTERS = 100
 
-_SENTENCE_ENDS = (".", ":", "?", "!")
+SENTENCE_ENDS = (".", ":", "?", "!")
 # The parts of a word before and after the hyphen that breaks it.
 BrokenWord = tuple[str, str]
 _BEFORE_BREAK = lazy_regex(r"[^\W_][\w-]*(?=-$)")
@@ -223,16 +223,17 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
         hanging = parts[-1][0].has_label or BULLET.match(parts[-1][0].text) is not None
         if references:
             # As in a paragraph above an indented list, all of whose lines begin where entries would begin.
-            goes_on = at_left[i] and _runs_on(previous, right) and _is_in_lower_case(line.words[0].text)
+            goes_on = at_left[i] and _runs_on(previous, right) and is_in_lower_case(line.words[0].text)
             new = at_left[i + 1] and not hanging and not goes_on
         else:
             indented = at_left[i] and not at_left[i + 1] and line.box[0] - previous.box[0] > 0.4 * line.size
             new = (indented or _ends_short(previous, left, right)) and not hanging
-        # Below the first line of a labelled text, its lines begin further right.
+        # A text with a label may have several paragraphs, whose lines begin further right than the label.
+        new |= parts[-1][0].has_label and not previous.has_label and _ends_short(previous, left, right)
         at_label = parts[-1][0].has_label and line.box[0] < parts[-1][0].box[0] + 0.8 * line.size
         outdented = hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
         ended = outdented and previous.box[2] < right - 2 * line.size
-        captions = previous.text.endswith(_SENTENCE_ENDS) and caption_label(line.text) is not None
+        captions = previous.text.endswith(SENTENCE_ENDS) and caption_label(line.text) is not None
         of_items = isinstance(line.tag, ItemTag) or isinstance(previous.tag, ItemTag)
         begins = new or ended or captions or line.has_label or at_label or line.beside_initial is not None
         split = line.tag != previous.tag if of_items else begins
@@ -265,19 +266,19 @@ def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool
     return sum(at_left) <= 0.5 * len(chain) - (not at_left[0]) and runs_on <= 0.5 * sum(at_left)
 
 
-def _is_in_lower_case(text: str) -> bool:
+def is_in_lower_case(text: str) -> bool:
     """Whether a text begins with a word without a capital letter."""
     return not text[:1].isupper() and _WORD.fullmatch(text) is not None
 
 
 def _runs_on(line: Line, right: float) -> bool:
     """Whether the line is full and does not end a sentence."""
-    return line.box[2] > right - 2 * line.size and not line.text.endswith(_SENTENCE_ENDS)
+    return line.box[2] > right - 2 * line.size and not line.text.endswith(SENTENCE_ENDS)
 
 
 def _ends_short(line: Line, left: float, right: float) -> bool:
     """Whether the line ends a sentence well before the right margin."""
-    return right - line.box[2] > 0.15 * (right - left) and line.text.endswith(_SENTENCE_ENDS)
+    return right - line.box[2] > 0.15 * (right - left) and line.text.endswith(SENTENCE_ENDS)
 
 
 def usual_size(lines: Sequence[Line]) -> float:

@@ -10,14 +10,13 @@ and stays as it is.
 """
 
 import statistics
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
 from quoteweave.core.boxes import hull
-from quoteweave.documents.layout.blocks import BULLET, SIZE_RATIO
+from quoteweave.documents.layout.blocks import BULLET, SENTENCE_ENDS, SIZE_RATIO, is_in_lower_case
 from quoteweave.documents.layout.spatial import Boxed
 from quoteweave.documents.sources.lines import Line
 
@@ -36,6 +35,8 @@ WIDER, SHORTER = 1.15, 2.0
 # A line that is less than so many sizes below a label is its second line, unless it is a label itself; a long label,
 # which takes this share of the space up to the text, may have its text below.
 NEXT_LINE, FULL_LABEL = 1.6, 0.6
+# The most lists of labels that are examined, the longest first; no readable page has more.
+MAX_LISTS = 12
 # How many points the baselines of a label and of its text may differ.
 SAME_LEVEL = 1.5
 # How deep columns within bands within columns are followed; no readable page needs more.
@@ -142,19 +143,30 @@ def join_labels(lines: Sequence[Line]) -> list[Line]:
 
     At least `MIN_LABELS` labels must have the same left edge, and so must their texts.
     """
-    by_edges: defaultdict[tuple[int, int], list[_Labelled]] = defaultdict(list)
-    for label, text in _labelled_lines(lines):
-        by_edges[round(label.box[0] / SAME_EDGE), round(text.box[0] / SAME_EDGE)].append((label, text))
+    labelled = list(_labelled_lines(lines))
+    lists = [pairs for by_label in _by_edge(labelled, 0) for pairs in _by_edge(by_label, 1) if len(pairs) >= MIN_LABELS]
     joined: dict[int, Line] = {}
     taken: set[int] = set()
-    for pairs in by_edges.values():
-        if len(pairs) < MIN_LABELS or not _are_labels(pairs, lines):
+    for pairs in sorted(lists, key=len, reverse=True)[:MAX_LISTS]:
+        if not _are_labels(pairs, lines):
             continue
         for label, text in pairs:
             words = label.words + text.words
             joined[id(text)] = replace(text, words=words, box=hull(word.box for word in words), has_label=True)
             taken.add(id(label))
     return [joined.get(id(line), line) for line in lines if id(line) not in taken]
+
+
+def _by_edge(pairs: Sequence[_Labelled], at: int) -> list[list[_Labelled]]:
+    """Group pairs whose labels, or for 1 whose texts, begin at the same edge; each group goes from top to bottom."""
+    groups: list[list[_Labelled]] = []
+    edge = float("-inf")
+    for pair in sorted(pairs, key=lambda pair: pair[at].box[0]):
+        if pair[at].box[0] - edge > SAME_EDGE:
+            groups.append([])
+        groups[-1].append(pair)
+        edge = pair[at].box[0]
+    return [sorted(group, key=lambda pair: pair[0].baseline) for group in groups]
 
 
 def _labelled_lines(lines: Sequence[Line]) -> Iterator[_Labelled]:
@@ -185,23 +197,37 @@ def _are_labels(pairs: Sequence[_Labelled], lines: Sequence[Line]) -> bool:
     right = max(line.box[2] for line in column)
     narrow = max(label.box[2] - label.box[0] for label, _ in pairs) <= MAX_LABEL_WIDTH * (right - edge)
     words = statistics.median(len(text.words) for _, text in pairs)
-    above = {id(lower): upper for upper, lower in pairwise(column)}
-    usual = min((lower.baseline - above[id(lower)].baseline for lower in column[1:]), default=0.0)
-    spaces = [lower.baseline - upper.baseline for (upper, _), (lower, _) in pairwise(pairs)]
-    if all(label.text.isdecimal() for label, _ in pairs) and statistics.median(spaces) <= WIDER * usual:
-        return False  # the numbers of lines, as of a program
-
-    def begins(text: Line) -> bool:
-        upper = above.get(id(text))
-        far = upper is None or text.baseline - upper.baseline > WIDER * usual
-        return far or upper is None or upper.box[2] < right - SHORTER * upper.size
-
-    beginning = {id(label) for label, text in pairs if begins(text)}
+    beginning = _beginning(pairs, column, right)
     first, last = pairs[0][0].baseline, pairs[-1][0].baseline
     # A label that reaches the text's edge has its text below.
     others = (line for line in labels if first < line.baseline and line.box[2] - left < FULL_LABEL * (edge - left))
     alone = all(id(line) in beginning for line in others if line.baseline < last + NEXT_LINE * line.size)
     return narrow and words >= MIN_WORDS and len(beginning) == len(pairs) and alone
+
+
+def _beginning(pairs: Sequence[_Labelled], column: Sequence[Line], right: float) -> set[int]:
+    """The identities of the labels beside which a text begins; empty for the numbers of lines, as of a program."""
+    above = {id(lower): upper for upper, lower in pairwise(column)}
+    usual = min((lower.baseline - upper.baseline for upper, lower in pairwise(column)), default=0.0)
+    spaces = [lower.baseline - upper.baseline for (upper, _), (lower, _) in pairwise(pairs)]
+    if all(label.text.isdecimal() for label, _ in pairs) and statistics.median(spaces) <= WIDER * usual:
+        return set()
+    above_each = [(label, text, above.get(id(text))) for label, text in pairs]
+    far = {id(label) for label, text, upper in above_each if upper and text.baseline - upper.baseline > WIDER * usual}
+    begins = (
+        upper is None
+        or id(label) in far
+        # Where entries are apart, this may be the second line of a label, beside that of its text.
+        or (upper.box[2] < right - SHORTER * upper.size and not (far and _go_on(label, text, upper)))
+        for label, text, upper in above_each
+    )
+    return {id(label) for (label, _), is_first in zip(pairs, begins, strict=True) if is_first}
+
+
+def _go_on(label: Line, text: Line, upper: Line) -> bool:
+    """Whether a label and a text may both go on from the line above."""
+    lower_case = all(is_in_lower_case(line.words[0].text) for line in (label, text))
+    return lower_case and not upper.text.endswith(SENTENCE_ENDS)
 
 
 def _baseline(line: Line) -> float:
