@@ -67,7 +67,6 @@ class PlaceName:
     @property
     def encloses_chapters(self) -> bool:
         """Whether it is a kind of part that contains chapters, whose numbers may begin anew in it."""
-        """The number as an integer; None for "3.2", "a" and others."""
         return self.kind in _ENCLOSING
 
     @property

@@ -62,10 +62,38 @@ def test_a_heading_may_go_on_in_the_next_line_or_be_followed_by_its_bracket() ->
         make_quote("Debt was $7.5 billion, and $500 was repaid."),
         make_quote("Up to $1,500,000 is insured."),
         make_quote("It was as follows (in thousands): $500 and $300."),
+        make_quote("Earnings per share were $11."),
+        make_quote("We raised the starting wage to $17."),
+        make_quote("It pays $100,000."),
+        make_quote("- | 2021\nDividends per share | $ 2", layout="table"),
+        make_quote("- | Price | Change\nPetrol | $ 2 | $ 1", layout="table"),
     ],
 )
 def test_what_may_be_in_another_unit_gets_none(last: Quote) -> None:
     assert told(HEADING, last) is None
+
+
+def test_an_amount_beside_that_of_one_share_is_told() -> None:
+    assert told(HEADING, make_quote("Net income was $5,007, or $11 per share.")) == SAID
+    sales_and_share = make_quote("- | 2021\nSales | $ 5,007\nEarnings per share | $ 11", layout="table")
+    assert told(HEADING, sales_and_share) == SAID
+    assert told(make_quote("Item 7. Discussion (in millions)", layout="title"), sales_and_share) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        make_quote("Five years ($ in thousands)", layout="title"),
+        make_quote("In this section figures are in thousands."),
+    ],
+)
+def test_it_ends_where_another_scale_is_stated(other: Quote) -> None:
+    assert told(HEADING, other, make_quote("Sales were $500.")) is None
+
+
+def test_a_line_of_the_contents_states_nothing() -> None:
+    contents = make_quote("Contents", layout="title"), make_quote("Item 8. Statements (in thousands)")
+    assert told(*contents, make_quote("To our owners", layout="title"), PROSE) is None
 
 
 @pytest.mark.parametrize("ends", ["Item 7A. Risks", "ITEM 8. STATEMENTS", "Part III", "Appendix A"])
@@ -89,7 +117,13 @@ def test_a_sentence_about_all_amounts_is_told_of_what_names_no_other_unit() -> N
     assert told(ALL, BARE) is None, "beside a table, it may be of that alone"
     assert told(ALL, make_quote("Overview", layout="title"), BARE) == SAID_OF_ALL
     assert told(ALL, make_quote("Debt was €500."), make_quote("Debt was €500.")) == SAID_OF_ALL
-    for other in ("Power | MWh | 500", "Number of employees | 500 | 400", "Sales | $ 500 | $ 400"):
+    for other in (
+        "Members | 500 | 400",
+        "Discount | 3.5 | 2.5",
+        "Power | MWh | 500",
+        "Number of employees | 500 | 400",
+        "Sales | $ 500 | $ 400",
+    ):
         assert told(ALL, PROSE, make_quote(f"- | 2021 | 2020\n{other}", layout="table")) is None
     assert told(ALL, PROSE) is None, "dollars are no euros"
 
@@ -112,6 +146,9 @@ def test_such_sentences_in_other_words(sentence: str) -> None:
         "All amounts in the table below are in thousands.",
         "Amounts in thousands of homes grew.",
         "All amounts are in euros.",
+        "All values are in thousands of tonnes.",
+        "All amounts were in thousands of francs until the reform.",
+        "“All amounts are in thousands.”",
     ],
 )
 def test_other_sentences_are_not_about_all_amounts(sentence: str) -> None:

@@ -141,6 +141,7 @@ _MAX_SCALED_DIGITS = 4
 STATED_SCALE_WORDS = "|".join(word for word in STATED_SCALES if len(word) > 2)
 """A pattern for the longer ones, in the singular."""
 _SCALE = rf"(?:{STATED_SCALE_WORDS})s?\.?|(?-i:[mb]n|tn)|['’]?000['’]?s?|miles"
+_SCALE_WORD = lazy_regex(rf"(?<![^\W\d_])({'|'.join(STATED_SCALES)}|000)s?(?![^\W\d_])")
 _MONEY = r"(?-i:[A-Z]{2,3}|(?:US|AU|C)?[$€£¥])|dollars|euros?"
 # What says of all numbers of a table how they are written: "$ in millions", "EUR million", "en milliers d'euros", "£m".
 # "MN" and "TN" are states, unless a currency stands before them.
@@ -166,6 +167,21 @@ _MONEY_AMOUNT = lazy_regex(
 )
 _WHOLE_NUMBER = lazy_regex(r"[(+−–-]?\s*[$€£¥]?\s*[(+−–-]?\d(?:[\d.,'’ ]*\d)?\s*\)?\s*%?\s*\)?")
 _PRICE = lazy_regex(r"[.,]\d\d$")
+# What is told of one share, hour or member is in no scale.
+_OF_ONE = lazy_regex(
+    r"\b(?:per|each|average|hourly|(?<!purchase )prices?|wage|salary|fee|dividend|ticket|je|par|por|pro(?!\s+forma))\b",
+    re.IGNORECASE,
+)
+EXCEPTS = lazy_regex(r"\b(?:unless|except|otherwise|sofern|soweit|sauf|salvo)\b")
+"""What says that not all amounts are in a unit that is stated for them, in lower case."""
+_WRITTEN_OUT = lazy_regex(r"\d+[.,]\d{3}[.,]\d{3}|\d{3}[.,]000")
+_SENTENCE_END = lazy_regex(r"(?<=[.;!?])\s+")
+# A currency without a sign of its own here; its dollars, as those of "C$", are told apart by that sign.
+_OTHER_MONEY = lazy_regex(
+    r"(?-i:\b(?!USD|EUR|GBP|CHF|JPY|PER|ALL|THE|AND|FOR|NOT)[A-Z]{3}\b)|\brs\b|\b(?:rupees?|pesos?|reais|roubles?|rubles?|yuan|renminbi|won|rand|baht|lira"
+    r"|kron(?:or|er|a)|crowns|zlot[ys]|forints?|ringgit|rupiah|dirhams?|riyals?|shekels?)\b",
+    re.IGNORECASE,
+)
 _BRACKETS = lazy_regex(r"[(\[]([^()\[\]]{2,120})[)\]]")
 MAX_UNIT_LINE = 120
 """The most characters of a line outside brackets that says what unit a table is in."""
@@ -222,30 +238,67 @@ def amounts_in(text: str) -> list[str]:
     return [match[0] for match in _AMOUNT.finditer(text) if _spellings(match)]
 
 
-def has_unscaled_money(text: str, unit: str = "", *, is_prose: bool = False) -> bool:
+def has_unscaled_money(text: str, unit: str = "") -> bool:
     """Whether a text has amounts of money, all without a scale: those that may be in a unit stated for all of them.
 
-    They are in the currency of that unit, if it names one. Prices, as "$5 per share" and "$4.99", are passed over.
+    They are in the currency of that unit, if it names one. Prices, as "$5 per share" and "$4.99", are passed over, and
+    sentences about them.
 
     >>> has_unscaled_money("Net sales were $192,052.", "amounts in millions"), has_unscaled_money("$5 per share")
     (True, False)
-    >>> has_unscaled_money("Sales of $4 million, and $500"), has_unscaled_money("$ 500", "in thousands of euros")
+    >>> has_unscaled_money("Sales of $4 million, and $500"), has_unscaled_money("Debt was $500.", "in € million")
     (False, False)
     """
-    currencies = {found.dimension for found in currencies_in(unit)}
     amounts = [*_MONEY_AMOUNT.finditer(text)]
-    if any(one["scale"] for one in amounts) or (is_prose and states_scale(text)):
+    if states_scale(text) or any(one["scale"] or _WRITTEN_OUT.fullmatch(one["number"]) for one in amounts):
         return False
-    if is_prose and any(re.search(r"[.,]\d{3}[.,]\d{3}", one["number"]) for one in amounts):
-        return False  # written out
-    bare = [find_unit(one["sign"]) for one in amounts if not one["per"] and not _PRICE.search(one["number"])]
+    # "Net income was $5,007, or $11.27 per share" is not about one share.
+    parts = (_MONEY_AMOUNT.sub(lambda one: "" if one["per"] else one[0], part) for part in _SENTENCE_END.split(text))
+    return any(_has_money(part, unit) for part in parts if not _OF_ONE.search(part))
+
+
+def has_unscaled_money_in_cells(table: str, unit: str = "") -> bool:
+    """The same for a table: its rows are lines, and only a unit that excepts something holds where rows are of prices.
+
+    >>> has_unscaled_money_in_cells("- | 2021\\nSales | $ 500\\nPer share | $ 2", "in millions, except per share")
+    True
+    """
+    head, *rows = table.splitlines() or [""]
+    of_one = [row for row in rows if _OF_ONE.search(row)]
+    excepts = EXCEPTS.search(unit.casefold()) is not None or not any(map(_MONEY_AMOUNT.search, of_one))
+    is_unscaled = not any(one["scale"] for one in _MONEY_AMOUNT.finditer(table)) and not _OF_ONE.search(head)
+    return is_unscaled and excepts and any(_has_money(row, unit) for row in (head, *rows) if row not in of_one)
+
+
+def _has_money(text: str, unit: str) -> bool:
+    """Whether a text has an amount in the currency of the unit, or in any for a unit that names none."""
+    currencies = {found.dimension for found in currencies_in(unit)}
+    if not currencies and _OTHER_MONEY.search(unit):
+        return False
+    found = _MONEY_AMOUNT.finditer(text)
+    bare = [find_unit(one["sign"]) for one in found if not one["per"] and not _PRICE.search(one["number"])]
     return any(one is not None and (not currencies or one.dimension in currencies) for one in bare)
+
+
+def names_money(text: str) -> bool:
+    """Whether a text names a currency."""
+    return bool(currencies_in(text)) or _OTHER_MONEY.search(text) is not None
 
 
 def currencies_in(text: str) -> frozenset[Unit]:
     """The currencies that a text names, by words or signs."""
     units = filter(None, map(find_unit, _WORD_OR_SIGN.findall(text)))
     return frozenset(unit for unit in units if unit.dimension in CURRENCIES)
+
+
+def scales_named(text: str) -> frozenset[int]:
+    """The powers of ten for which a text has a word.
+
+    >>> scales_named("in '000 euros, except for columns in millions")
+    frozenset({3, 6})
+    """
+    words = _SCALE_WORD.findall(text.casefold())
+    return frozenset(3 if word == "000" else STATED_SCALES[word] for word in words)
 
 
 def states_scale(text: str) -> bool:

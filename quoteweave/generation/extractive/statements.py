@@ -267,7 +267,7 @@ def unit_of(quote: Quote, told: str = "") -> str:
     Of a text, that is what it says of all amounts of the chapter, if what is `told` of the text has such amounts.
     """
     if quote.layout != "table":
-        return (quote.chapter_unit or "") if has_unscaled_money(told, quote.chapter_unit or "", is_prose=True) else ""
+        return (quote.chapter_unit or "") if has_unscaled_money(told, quote.chapter_unit or "") else ""
     (corner, *_), *rows = [line.split(" | ") for line in quote.text.splitlines()] or [[""]]
     # Above numbers it is the unit of its own column: "Time in seconds".
     of_column = any(name[:1].isdigit() and not RECENT_YEAR.match(name) for name, *_ in rows)

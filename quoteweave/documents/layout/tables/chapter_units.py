@@ -13,7 +13,17 @@ from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import BODY_LAYOUTS, HEADERS_AND_FOOTERS, Quote
 from quoteweave.core.text.references.mentions import heading_names
-from quoteweave.core.text.units import find_unit, has_unscaled_money, stated_unit, states_scale
+from quoteweave.core.text.units import (
+    EXCEPTS,
+    currencies_in,
+    find_unit,
+    has_unscaled_money,
+    has_unscaled_money_in_cells,
+    names_money,
+    scales_named,
+    stated_unit,
+    states_scale,
+)
 
 MAX_HEADING = 250
 """The most characters of a heading that states a unit, or ends what one states."""
@@ -21,18 +31,33 @@ _BRACKET_AT_END = lazy_regex(r"\s*[(\[][^()\[\]]*[)\]]\.?$")
 _OPEN_BRACKET = lazy_regex(r"[(\[][^()\[\]]*$")
 _NOTES = lazy_regex(r"\bnotes to\b[^.]*\bstatements\b")
 _SENTENCE_END = lazy_regex(r"(?<=[.;])\s+")
-# How a sentence about all amounts begins, in four languages; and what says that it is, if "all" does not.
-_AMOUNTS = lazy_regex(
-    r"\W*(?:(?:unless|except|sofern|soweit|sauf|salvo)\b[^,]*,\s+)?(?P<all>(?:alle?|tous|toutes|todos|todas)\s)?(?:(?:the|die|les|los|las)\s)?"
-    r"(?:(?:monetary|dollar|financial|tabular)\s)?(?:amounts|figures|sums|values|numbers"
+_AMOUNTS = (
+    r"(?:amounts|figures|sums|values|numbers"
     r"|beträge|angaben|zahlen|werte|montants|chiffres|données|importes|cifras|cantidades)\b"
 )
-_EXCEPTS = lazy_regex(r"\b(?:unless|except|otherwise|sofern|soweit|sauf|salvo)\b")
-_OF_ONE_PART = lazy_regex(
-    r"\b(?:tables?|below|following|section|note|chapter|tabellen?|tableaux?|folgend\w*|tablas?)\b"
+_NAMES_AMOUNTS = lazy_regex(rf"\b{_AMOUNTS}")
+# How a sentence about all amounts begins, in four languages; and what says that it is, if "all" does not.
+_OF_ALL = lazy_regex(
+    r"[^\w\"'“”„«»‘’]*(?:(?:unless|except|sofern|soweit|sauf|salvo)\b[^,]*,\s+)?(?P<all>(?:alle?|tous|toutes|todos|todas)\s)?"
+    rf"(?:(?:the|die|les|los|las)\s)?(?:(?:monetary|dollar|financial|tabular)\s)?{_AMOUNTS}"
+)
+_OF_TABLE = lazy_regex(r"\b(?:tables?|below|following|tabellen?|tableaux?|folgend\w*|tablas?)\b")
+_OF_PART = lazy_regex(r"\b(?:section|note|chapter)\b")
+_OF_WHAT = lazy_regex(r"[^\W\d_]\s+(?:of|de)\s+|\bd[’']")
+# Of other times, as a number tells that is not "'000".
+_OF_ONE_TIME = lazy_regex(
+    r"\b(?:was|were|until|since|waren|bis|seit|étaient|jusqu\w*|depuis|eran|hasta|desde)\b|\b(?!000\b)\d"
+)
+# What names of rows of amounts of money are about.
+_OF_MONEY = lazy_regex(
+    r"\b(?:sales|revenues?|income|costs?|expenses?|profits?|loss(?:es)?|earnings|assets|liabilities|equity|cash|debts?"
+    r"|loans?|borrowings|receivables?|payables?|inventor(?:y|ies)|tax(?:es)?|depreciation|goodwill|dividends"
+    r"|umsatz\w*|erträge|aufwendungen|kosten|gewinn|verlust|vermögens\w*|eigenkapital|schulden|verbindlichkeiten"
+    r"|forderungen|vorräte|steuern|charges|produits|bénéfice|perte|actifs?|passifs?|capitaux|dettes|créances"
+    r"|stocks|impôts?|ventas|ingresos|gastos|beneficio|pérdidas?|activos?|pasivos?|patrimonio|deudas?)\b"
 )
 _COUNTS = lazy_regex(
-    r"\b(?:numbers?|no\.|employees|headcount|shares|anzahl|mitarbeiter\w*|nombre|effectifs?|número|empleados)(?!\w)"
+    r"\b(?:numbers?|no\.|employees|headcount|members|customers|stores|shops|ratios?|shares|anzahl|mitarbeiter\w*|nombre|effectifs?|número|empleados)(?!\w)"
 )
 
 
@@ -59,9 +84,9 @@ class ChapterUnit:
     def of(self, quote: Quote) -> str | None:
         """What a quote whose amounts have no unit is told to be in; None where that is not certain."""
         if quote.layout == "table":
-            holds = has_unscaled_money(quote.text, self.said) or (self.is_of_all and _has_bare_amounts(quote))
+            holds = has_unscaled_money_in_cells(quote.text, self.said) or (self.is_of_all and _has_bare_amounts(quote))
         else:
-            holds = quote.layout in BODY_LAYOUTS and has_unscaled_money(quote.text, self.said, is_prose=True)
+            holds = quote.layout in BODY_LAYOUTS and has_unscaled_money(quote.text, self.said)
         return f"{self.said}, as {self.place} states" if holds else None
 
 
@@ -76,13 +101,28 @@ def chapter_units(quotes: Sequence[Quote]) -> Iterator[ChapterUnit | None]:
             part = next((name for name in names if name.kind != "section"), part)
             if holds is not None and len(quote.text) <= MAX_HEADING and not holds.holds_below(quote.text):
                 holds = None
+            if holds is not None and _has_other_scale(quote, holds):
+                holds = None
             if states_scale(quote.text) or _OPEN_BRACKET.search(quote.text):
-                following = next((one for one in quotes[at + 1 :] if one.layout not in HEADERS_AND_FOOTERS), None)
+                behind = (quotes[number] for number in range(at + 1, len(quotes)))
+                following = next((one for one in behind if one.layout not in HEADERS_AND_FOOTERS), None)
                 holds = _of_heading(quote, last, following, part) or _of_sentence(quote, last, following, part) or holds
             last = quote
         elif quote.layout == "table":
             last = quote
         yield holds
+
+
+def _has_other_scale(quote: Quote, holds: ChapterUnit) -> bool:
+    """Whether a heading, or a sentence about amounts, states another scale, for what follows it."""
+    is_title = quote.layout == "title"
+    stated = [quote.text] if is_title else _SENTENCE_END.split(" ".join(quote.text.split()))
+    return any(
+        states_scale(text)
+        and (is_title or (_NAMES_AMOUNTS.search(text.casefold()) and not _OF_TABLE.search(text.casefold())))
+        and not scales_named(text) & scales_named(holds.said)
+        for text in stated
+    )
 
 
 def _of_heading(
@@ -97,7 +137,8 @@ def _of_heading(
         heading = last.text
     said = stated_unit(text) if len(text) <= MAX_HEADING and _BRACKET_AT_END.search(text) else None
     names = heading_names(heading)
-    if said is None or not states_scale(said) or not (names or _NOTES.search(heading.casefold())):
+    in_contents = quote.layout != "title" and part is not None and part.kind == "contents"
+    if said is None or in_contents or not states_scale(said) or not (names or _NOTES.search(heading.casefold())):
         return None
     return ChapterUnit(said, _place_of(quote, heading), names[0] if names else part, is_of_all=False)
 
@@ -110,10 +151,12 @@ def _of_sentence(
         return None
     for sentence in _SENTENCE_END.split(" ".join(quote.text.split())):
         folded = sentence.casefold()
-        amounts = _AMOUNTS.match(folded)
-        is_general = amounts is not None and (amounts["all"] or _EXCEPTS.search(folded))
-        if is_general and states_scale(sentence) and not _OF_ONE_PART.search(folded):
-            return ChapterUnit(sentence.strip("()[] ").rstrip("."), _place_of(quote), part, is_of_all=True)
+        amounts = _OF_ALL.match(folded)
+        is_general = amounts is not None and (amounts["all"] or EXCEPTS.search(folded))
+        is_of_money = names_money(sentence) or not _OF_WHAT.search(folded)
+        is_of_other = _OF_TABLE.search(folded) or _OF_PART.search(folded) or _OF_ONE_TIME.search(folded)
+        if is_general and is_of_money and states_scale(sentence) and not is_of_other:
+            return ChapterUnit(sentence.strip("()[] ").rstrip(".;"), _place_of(quote), part, is_of_all=True)
     return None
 
 
@@ -122,10 +165,11 @@ def _place_of(quote: Quote, heading: str = "") -> str:
 
 
 def _has_bare_amounts(table: Quote) -> bool:
-    """Whether a table has neither a currency nor another unit, and does not say that it counts."""
-    cells = (cell.strip() for line in table.text.splitlines() for cell in line.split(" | "))
+    """Whether a table of money has neither a currency nor another unit, and does not say that it counts."""
+    rows = [line.casefold().split(" | ") for line in table.text.splitlines()]
     return (
-        not any(map(find_unit, cells))
+        any(_OF_MONEY.search(name) for name, *_ in rows)
+        and not any(find_unit(cell.strip()) for row in rows for cell in row)
         and not _COUNTS.search(table.text.casefold())
-        and not has_unscaled_money(table.text)
+        and not currencies_in(table.text)
     )
