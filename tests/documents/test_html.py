@@ -9,6 +9,7 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
 from quoteweave.documents.reflow import html as module
 from quoteweave.documents.reflow import html_blocks as outline
+from quoteweave.documents.reflow import html_cells
 from quoteweave.documents.reflow.html import html_blocks, parse_html
 
 TAGS = ["p", "div", "table", "tr", "td", "ul", "li", "h2", "figure", "figcaption", "b", "pre", "caption", "x-card"]
@@ -128,11 +129,23 @@ def test_a_table_becomes_its_cells() -> None:
         ("<tr><td>Share<td colspan=2>2021<tr><td>Tax<td>21.0<td>%", "Share | 2021\nTax | 21.0 %"),
         ("<tr><th>Item<th>Currency<th>Amount<tr><td>A<td>$<td>5", "Item | Currency | Amount\nA | $ | 5"),
         ("<tr><td>A<td>10<br>200<tr><td>B<td>3<br>cranes", "A | 10; 200\nB | 3 cranes"),
+        ("<tr><td>2021<td>%<td>5<tr><td>2020<td>%<td>6", "2021 | % | 5\n2020 | % | 6"),
+        (
+            "<tr><th>Item<th colspan=2>Share<tr><td>A<td>10<td>10<tr><td>B<td>20<td>%",
+            "Item | Share | Share\nA | 10 | 10\nB | 20 | %",
+        ),
     ],
 )
 def test_numbers_of_a_table_keep_their_signs_and_stay_apart(rows: str, text: str) -> None:
     (block,) = html_blocks(f"<table>{rows}</table>", name="page.html")
     assert block.text == text
+
+
+def test_signs_of_a_table_with_too_many_cells_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short rows cost as much as the longest, when columns are compared."""
+    monkeypatch.setattr(html_cells, "MAX_CELLS", 5)
+    (block,) = html_blocks("<table><tr><td>A<td>5<td>%<tr><td>B<td>6<td>%</table>", name="page.html")
+    assert block.text == "A | 5 | %\nB | 6 | %"
 
 
 @pytest.mark.parametrize(

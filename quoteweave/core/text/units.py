@@ -165,7 +165,7 @@ _MONEY_AMOUNT = lazy_regex(
     rf"(?P<scale>\s?(?:{_SCALE}|[kmb])(?!\w))?(?P<per>\s?(?:/|(?:an?|per|each)\b))?",
     re.IGNORECASE,
 )
-_WHOLE_NUMBER = lazy_regex(r"[(+−–-]?\s*[$€£¥]?\s*[(+−–-]?\d(?:[\d.,'’ ]*\d)?\s*\)?\s*%?\s*\)?")
+_WHOLE_NUMBER = lazy_regex(r"[(+−–-]?\s*[$€£¥]?\s*[(+−–-]?(?!0\d)\d+(?:[.,'’ ]\d{3})*(?:[.,]\d+)?\s*\)?\s*%?\s*\)?")
 _PRICE = lazy_regex(r"[.,]\d\d$")
 # What is told of one share, hour or member is in no scale.
 _OF_ONE = lazy_regex(
@@ -341,6 +341,8 @@ def in_one_line(lines: Iterable[str]) -> str:
 
     >>> in_one_line(["10", "200"]), in_one_line(["Property and", "3 cranes"]), in_one_line(["31.12.", "2021"])
     ('10; 200', 'Property and 3 cranes', '31.12. 2021')
+    >>> in_one_line(["0131", "555"]), in_one_line(["1234 5678", "9012"])
+    ('0131 555', '1234 5678 9012')
     """
     texts = [text for line in lines if (text := " ".join(line.split()))]
     return ("; " if len(texts) > 1 and all(map(_WHOLE_NUMBER.fullmatch, texts)) else " ").join(texts)

@@ -8,6 +8,8 @@ from quoteweave.documents.reflow.paginate import cell_text
 
 # How many columns cells of a table may span beyond their first, in total.
 MAX_SPANNED = 10_000
+# The most cells, with those that short rows lack, of a table whose signs are joined with their numbers.
+MAX_CELLS = 1_000_000
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +73,8 @@ class _Row:
 # What stands in a column of its own before and behind the numbers of a column: "$ | 1,204", "(5 | )", "7 | %".
 _SIGN_BEFORE = lazy_regex(r"(?:[A-Z]{0,3}[$€£¥₹]|EUR|USD|GBP|CHF)\s?\(?")
 _SIGN_BEHIND = lazy_regex(r"\)?\s?[%‰]?\s?\)?")
+# A number that is no year, which may name a column.
+_VALUE = lazy_regex(r"(?!(?:19|20)\d\d$)[\W\d]*\d[\W\d]*")
 
 
 def cell_texts(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = ()) -> list[list[str]]:
@@ -80,8 +84,10 @@ def cell_texts(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = ()
     """
     grid = expand_spans(rows, group_starts)
     width = max(map(len, grid), default=0)
+    if width * len(grid) > MAX_CELLS:
+        return grid
     columns = list(zip(*([*row, *[""] * (width - len(row))] for row in grid), strict=True))
-    for at in range(width - 1, 0, -1):
+    for at in range(width - 1, 1, -1):  # the first names the rows
         before, behind = columns[at - 1], columns[at]
         if joined := _joined(before, behind):
             columns[at - 1 : at + 1] = [joined]
@@ -90,7 +96,8 @@ def cell_texts(rows: Iterable[Sequence[Cell]], group_starts: Container[int] = ()
 
 def _joined(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...] | None:
     """Two columns as one where one of them has but signs, below names that both share; else None."""
-    pairs = [(one, other) for one, other in zip(before, behind, strict=True) if one and other and one != other]
+    both = [(one, other) for one, other in zip(before, behind, strict=True) if one and other]
+    pairs = [(one, other) for one, other in both if one != other or _VALUE.fullmatch(one)]
     if not pairs or not all(map(_is_number_with_sign, pairs)):
         return None
     texts = (one if one == other else _with_sign(one, other) for one, other in zip(before, behind, strict=True))
