@@ -229,11 +229,11 @@ def _between_texts(drawing: PageDrawing) -> list[Placed]:
         return []
     texts = np.array([box_of(raw, matrix) for raw, _, matrix in drawing.texts])
     orders = np.array([order for _, order, _ in drawing.texts])
-    middles = (texts[:, :2] + texts[:, 2:]) / 2
+    within = _TextsWithin((texts[:, :2] + texts[:, 2:]) / 2)
     found = []
     for at, each in enumerate(rectangles):
-        within = ((middles >= each.box[:2]) & (middles <= each.box[2:])).all(axis=1)
-        if (within & (orders < each.order)).any() and (within & (orders > each.order)).any() and is_rectangle(each):
+        own = orders[within.texts(each.box)]
+        if len(own) and own.min() < each.order < own.max() and is_rectangle(each):
             found.append(each._replace(box=clipped(each)))
         if len(found) == MAX_COVERS:
             drawing.unexamined += len(rectangles[at + 1 :])
@@ -242,6 +242,22 @@ def _between_texts(drawing: PageDrawing) -> list[Placed]:
     boxes = np.array([image.box for image in drawing.images]).reshape(-1, 4)
     orders = np.array([image.order for image in drawing.images])
     return [each for each in found if not _is_under_any(each, boxes[orders > each.order])]
+
+
+class _TextsWithin:
+    """Finds those of the middles (n, 2) of texts that are within a box, without a look at all for each box."""
+
+    def __init__(self, middles: Floats) -> None:
+        self._middles = middles
+        self._sorted = [np.argsort(along, kind="stable") for along in middles.T]
+        self._levels = [along[order] for along, order in zip(middles.T, self._sorted, strict=True)]
+
+    def texts(self, box: Box) -> Ints:
+        """Their numbers."""
+        ends = zip(self._sorted, self._levels, box[:2], box[2:], strict=True)
+        near = min((own[at.searchsorted(low) : at.searchsorted(high, "right")] for own, at, low, high in ends), key=len)
+        middles = self._middles[near]
+        return near[((middles >= box[:2]) & (middles <= box[2:])).all(axis=1)]
 
 
 def _is_under_any(cover: Placed, images: Floats) -> bool:
