@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from made_files import one_page_pdf, raw_pdf, stream
 
-from quoteweave.documents.sources.drawn import objects
+from quoteweave.documents.sources.drawn import objects, strikes
 from quoteweave.documents.sources.pdf import open_pdf
 
 # In Helvetica of 10 points, "100" reaches from 116.7 to 133.4 points, and "80" after it, without a space, to 144.5.
@@ -62,6 +62,8 @@ def test_any_number_of_lines_and_rectangles_is_examined_or_told(
     monkeypatch.setattr(objects, "MAX_DRAWN", 2)
     told = "page 1 has more lines and rectangles than are examined; text that they strike out or cover was read: 2"
     assert read(tmp_path, f"{FEE} {struck} {struck} {struck} {struck}")[1] == (told,)
+    monkeypatch.setattr(strikes, "MAX_PAIRS", 1)  # of lines and letters, of which a large one is near all lines
+    assert read(tmp_path, f"{FEE} {struck}")[1] == (f"{told[:-1]}1",)
 
 
 @pytest.mark.parametrize(("flags", "text"), [("", "fee ~~100~~ 80 now"), ("/F 2", "fee 10080 now")])

@@ -17,8 +17,8 @@ from quoteweave.documents.sources.raw_page import Raster
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
-# The most annotations that are examined.
-MAX_ANNOTATIONS = 5000
+# The most annotations that are examined, and pairs of a line and a letter near its level.
+MAX_ANNOTATIONS, MAX_PAIRS = 5000, 200_000_000
 # All in heights of a letter. The distance of a line from the middle of letters, at first sight; its greatest thickness,
 # and how much of a letter is above and below it at least; how far from it the middle of a character of its row may be.
 NEAR, MAX_THICKNESS, MIN_BEYOND, ROW = 0.45, 0.3, 0.2, 0.8
@@ -50,11 +50,16 @@ def struck_out(
     middles, heights = middles[letters, 1], characters.boxes[letters, 3] - characters.boxes[letters, 1]
     down, reach = np.argsort(middles, kind="stable"), ROW * float(heights.max())
     letters, levels = letters[down], middles[down]
-    lines = _near_letters(_joined(drawing.lines, shown), characters.boxes[letters])
+    lines = list(_near_letters(_joined(drawing.lines, shown), characters.boxes[letters]))
     picture: Raster | None = None
-    for line, box in lines:
+    pairs = 0
+    for at, (line, box) in enumerate(lines):
         thick = thickness(line)
         first, last = levels.searchsorted([(box[1] + box[3]) / 2 - reach, (box[1] + box[3]) / 2 + reach])
+        pairs += int(last - first)
+        if pairs > MAX_PAIRS:
+            drawing.unexamined += len(lines) - at
+            break
         crossed = _crossed(characters, letters[first:last], box, thick)
         if len(crossed):
             picture = picture or draw()
