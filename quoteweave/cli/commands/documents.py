@@ -155,7 +155,7 @@ def remove(
         typer.echo(f"forgot {pluralize(len(forgotten), 'file')} that could not be read")
     if outcome.still_there:
         named = join_names([shown_name(name) for name in outcome.still_there])
-        print_message(f"note: its file is still there, so that the next add of its folder adds it again: {named}")
+        print_message(f"note: still on disk, so that the next add of the folder adds it again: {named}")
 
 
 CHECK_JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part,
