@@ -88,9 +88,9 @@ class ChatWeights:
 
 
 def base_of(folder: Path) -> str | None:
-    """The base model of an adapter; None for a folder that contains a model."""
-    base: str | None = adapter_config(folder).get("base_model_name_or_path")
-    return base
+    """The base model of an adapter, "None" if it names none; None for a folder that contains a model."""
+    config = adapter_config(folder)
+    return str(config.get("base_model_name_or_path")) if config else None
 
 
 _THOUGHT = "<think>"

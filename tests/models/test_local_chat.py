@@ -176,6 +176,9 @@ def test_an_adapter_over_the_model_that_it_names_or_another(folder: Path, tmp_pa
     with pytest.raises(ModelNotFound, match="/moved"):
         asked(LocalChat(str(adapter)))
     assert asked(LocalChat(str(adapter), base=str(folder), max_tokens=12)).text == there.text
+    # As peft writes it where the base was no checkpoint with a name.
+    (adapter / "adapter_config.json").write_text(json.dumps({**settings, "base_model_name_or_path": None}))
+    assert asked(LocalChat(str(adapter), base=str(folder), max_tokens=12)).text == there.text
 
 
 def test_an_adapter_of_another_model(folder: Path, tmp_path: Path) -> None:
