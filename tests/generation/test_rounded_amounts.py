@@ -26,6 +26,10 @@ CASES = [
     ("In fiscal 2015 total revenue was €4.80 billion.", REVENUE, "unsupported"),
     ("In 2015 research and development was €1.23 billion.", RESULTS, "unchecked"),
     ("In fiscal 2015 total revenue was $5 billion.", REVENUE, "unchecked"),  # too many amounts are that when rounded
+    ("Total revenue was A$4.80 billion in fiscal 2015.", REVENUE, "unchecked"),
+    ("Sales were $10 million.", "Sales were $9.6 million.", "unsupported"),
+    ("The fee is $13.", "The fee is $12.90.", "unchecked"),
+    ("Sales were $13 million.", "Sales were $12.9 million.", "supported"),
     ("In fiscal 2015 total revenue was 4.80 billion.", REVENUE, "unchecked"),
     ("Total revenue was $4.8 billion.", "Revenue was $4,802 million, total costs were $4,813 million.", "unchecked"),
 ]

@@ -24,8 +24,8 @@ MAX_NUMBERS = 80
 MAX_ADDENDS = 24
 """Most consecutive numbers that are summed."""
 _CONTEXT_LENGTH = 40
-MIN_ROUNDED = 10
-"""The least count of units of its last digit in a rounded number: 4.8 has 48, and 5 could be too many numbers."""
+MIN_ROUNDED = 1000
+"""The least amount of money that is taken for a rounded one; a price of 12.90 is not 13."""
 _NUMBER = lazy_regex(rf"\d+(?:[., ]\d+)*(?:[ -]?(?:{'|'.join(SCALES)})\b|[kmb](?!\w))?", re.IGNORECASE)
 """The number of an amount, with its scale."""
 
@@ -40,6 +40,8 @@ _OPERATION_WORDS = {
 }
 _CUES = {kind: lazy_regex(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for kind, words in _OPERATION_WORDS.items()}
 _HEDGED = lazy_regex(r"(?:about|around|roughly|nearly|almost|some|approximately|circa|c\.|ca\.?|over|under|~|≈) ?$")
+# "A$" and "CAD $" are not "$".
+_OTHER_CURRENCY = lazy_regex(r"(?<![A-Za-z])(?!US)[A-Z]{1,3} ?$")
 _LEVEL = lazy_regex(r"\b(?:from|to|at|against) (?:[A-Z]{3} |[$€£¥] ?)?$")
 _OF_LEVELS = frozenset({"difference", "ratio"})
 _DEFAULT_OPERATIONS = frozenset({"sum", "difference", "share"})
@@ -66,15 +68,25 @@ def with_exact_amounts(statement: str, evidence: CitedEvidence) -> str:
     """A statement with amounts of money as the quotes write them: $4,802 million for "$4.80 billion".
 
     So what is said of them is compared as if it were said of these. The quotes must have that amount in another scale,
-    or one amount alone of its currency that is correctly rounded to the digits written, which are two or more.
+    or one amount alone of its currency that is correctly rounded to the digits written. These are two or more, without
+    the zeros at the end of whole numbers: "$5 billion" and "$10 billion" could be too many.
     """
     for amount in read_sentence(statement).amounts if evidence.amounts else ():
         exact = {value: other for other, value in _exact_values(amount, evidence)} if amount.is_money else {}
-        if amount.value in exact or (len(exact) == 1 and amount.value / amount.step >= MIN_ROUNDED):
+        if _OTHER_CURRENCY.search(_before(amount, statement)):
+            continue
+        if amount.value in exact or (len(exact) == 1 and _may_be_rounded(amount)):
             number = _NUMBER.search((exact.get(amount.value) or next(iter(exact.values()))).text)
             written = number and _NUMBER.sub(number[0], amount.text, count=1)
             statement = statement.replace(amount.text, written or amount.text, 1)
     return statement
+
+
+def _may_be_rounded(amount: Amount) -> bool:
+    """Whether an amount of money is large, and its digits are many enough for it to be rounded from one alone."""
+    digits = str(int(amount.value / amount.step))
+    digits = digits if "." in amount.text else digits.rstrip("0")
+    return amount.value >= MIN_ROUNDED and len(digits) > 1
 
 
 def _exact_values(amount: Amount, evidence: CitedEvidence) -> Iterator[tuple[Amount, Decimal]]:
