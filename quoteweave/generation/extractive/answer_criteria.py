@@ -64,6 +64,7 @@ from quoteweave.generation.extractive.tables.asked_names import says_calendar_ye
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.extractive.tables.implied_by_cells import (
     are_named_by_columns,
+    are_not_spent,
     defines_terms,
     words_of_cells,
 )
@@ -188,8 +189,9 @@ class AnswerCriteria:
 
     def _tells_otherwise(self, statement: Statement) -> bool:
         """Whether a statement says the opposite of what is asked for, or is about another thing."""
-        question = self._question
-        return is_opposite(statement, question) or tells_another(statement, question.analysis, question.terms)
+        asked, terms = self._question, self._question.terms
+        other = is_opposite(statement, asked) or are_not_spent(statement, asked)
+        return other or tells_another(statement, asked.analysis, terms)
 
     def _tells_contrary(self, statement: Statement) -> bool:
         """Whether a statement prohibits what an open question says is allowed, or the reverse: "What is allowed?"."""

@@ -39,6 +39,10 @@ _ASKS_NO_DOER = lazy_regex(
 )
 _DOER = lazy_regex(r"(?:the\s+)?(\w{3,})(?:er|or)s?(?:\s+names?)?", re.IGNORECASE)
 _DONE_BY = lazy_regex(r"\W*\w+\s+by\W*", re.IGNORECASE)
+_ASKS_USED = lazy_regex(
+    r"\bhow\s+much\b(?!.*\b(?:money|budget|funds?|credit|costs?)\b).*\b(?:use[ds]?|consum(?:e[ds]?|ption)|need(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
 _CALENDAR = lazy_regex(r"\bcalendar\b", re.IGNORECASE)
 
 
@@ -52,9 +56,11 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     besides = _besides_names(words_but_fiscal, rows)
     named = _columns_named(_without_doers(header, question), besides, weights)
     alike = [] if question.asks == "count" else _columns_alike(header, besides)
-    # "Seeds per packet" does not tell what a packet costs, where "Price" does.
+    if question.asks == "money" and alike and any(" per " in header[at] for at in named):
+        named = alike  # "Seeds per packet" does not tell what a packet costs, where "Price" does
     columns = (
-        ((alike or named) if question.asks == "money" else (named or alike))
+        named
+        or alike
         or _columns_of_kind(header, rows, question.asks)
         or _columns_of_doers(header, question)
         or _columns_of_dates(header, question.dates)
@@ -67,6 +73,19 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     )
     of_fiscal = [at for at in columns if at >= len(header) or not _CALENDAR.search(header[at])]
     return of_fiscal if FISCAL in question_words and of_fiscal else columns
+
+
+def are_other_amounts(header: Sequence[str], rows: Rows, columns: Collection[int], question: AskedCells) -> bool:
+    """Whether columns have another amount than is asked for: what a thing costs is not how much of it was used.
+
+    Nor is the price of a packet that of a seed, if there is a column "Seeds per packet".
+    """
+    names = [header[at] if at < len(header) else "" for at in columns]
+    cells = [cell_of(row, at) for row in rows for at in columns]
+    if _ASKS_USED.search(question.text):
+        return any(map(MONEY.search, [*names, *cells]))
+    counted = (name.partition(" per ")[0] for name in header if " per " in name and name not in names)
+    return question.asks == "money" and not set(words(" ".join(counted))).isdisjoint(question.words)
 
 
 def _without_doers(header: Sequence[str], question: AskedCells) -> list[str]:

@@ -8,7 +8,7 @@ from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import AnswerType, interrogative_words, request_words, words_alike
-from quoteweave.core.text.question_words import Quantity
+from quoteweave.core.text.question_words import Quantity, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.extractive.tables.heads import YEAR, Rows
@@ -72,12 +72,15 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     """The rows that the question names; those that the table's title names, too, only if there is no other."""
     row_words, title_words = question.in_rows, question.title_words
     of = {*title_words, *question.words_above, *words(" ".join(header))}
-    rows = [row for row in rows if not _is_another_letter(row[0], question.text)]
+    rows = [
+        row
+        for row in rows
+        if not _is_another_letter(row[0], question.text) and not _is_month_of_day(row[0], question.dates)
+    ]
     names = [name_of_row(row[0]) for row in rows]
     best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
     best = best or _of_span(rows, row_words)
-    best = best or only([at for at, row in enumerate(rows) if dated_words(row[0], question)])
-    best = best or _only_described(header, rows, question)
+    best = best or _only_dated(rows, question, of) or _only_described(header, rows, question)
     besides = [
         at
         for at, name in enumerate(names)
@@ -101,6 +104,12 @@ def _is_another_letter(name: str, question: str) -> bool:
     )
 
 
+def _is_month_of_day(name: str, dates: Collection[Date]) -> bool:
+    """Whether a name is a month in which a day of the question is: "December 2025", of "on 1 December 2025"."""
+    months = {date.month for date in extract_dates(name)[0] if date.day is None and date.text == name.strip()}
+    return any(date.day is not None and date.month in months for date in dates)
+
+
 def spans_year(name: str, years: Collection[str]) -> bool:
     """Whether the name of a row is a span of years that holds the only one of `years`: "1959–1983" for 1960."""
     span = SPAN.fullmatch(name)
@@ -116,10 +125,19 @@ def dated_words(name: str, question: AskedCells) -> frozenset[str]:
     if len(dates) != 1 or len(question.dates) != 1 or dates[0].text != name.strip():
         return frozenset()
     (own,), (asked,) = dates, question.dates
+    said = frozenset(word for word in question.words if is_of_date(word) and (own.year or word != str(asked.year)))
     at_end = _END_OF.search(question.text[: question.text.find(asked.text)]) is not None
     is_last = at_end and own.day == monthrange(own.year or LEAP_YEAR, own.month)[1]
     is_alike = (own.day is None) == (asked.day is None) or is_last
-    return frozenset(filter(is_of_date, question.words)) if is_alike and asked.confirmed_by(own) else frozenset()
+    return said if is_alike and asked.confirmed_by(own) else frozenset()
+
+
+def _only_dated(rows: Rows, question: AskedCells, named_words: Collection[str]) -> list[int]:
+    """The only row of the day or month asked for, if the table is named by the other nouns of the question."""
+    dated = only([at for at, row in enumerate(rows) if dated_words(row[0], question)])
+    nouns = {word for word in question.words if not is_of_date(word)} - interrogative_words() - verbs_of(question.text)
+    said = {*named_words, *request_stems()}
+    return dated if all(word in said or not words_alike(word).isdisjoint(said) for word in nouns) else []
 
 
 def _of_span(rows: Rows, question_words: Collection[str]) -> list[int]:

@@ -26,6 +26,7 @@ Columns:
 If more than `MAX_ROWS` rows, several columns of one name, or cells with two amounts remain, none is certain.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ from quoteweave.generation.extractive.tables.asked_columns import (
     PLACES,
     acts_of_doer,
     all_columns,
+    are_other_amounts,
     asked_columns,
     cell_of,
 )
@@ -68,6 +70,12 @@ MAX_ROWS = 3
 MAX_COLUMNS = 6
 
 _MARK = lazy_regex(r"\W*(?:\d{1,2}|\w)?\W*")  # the mark of a note, alone on its line, names nothing
+# What was before or after a date is not what a row or column of that date tells.
+_BEFORE_OR_AFTER = lazy_regex(
+    rf"\b(?:before|after|since|until|till|up\s+to|prior\s+to|(?:beginning|start)\s+of)\s+(?:the\s+end\s+of\s+)?"
+    rf"(?:\d|(?:{'|'.join(MONTHS)})\b)",
+    re.IGNORECASE,
+)
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 
 
@@ -146,6 +154,8 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
 
     The docstring of the module says how.
     """
+    if _BEFORE_OR_AFTER.search(question.text) and not _BEFORE_OR_AFTER.search(text):
+        return []
     header, rows = without_numbering(*split_header(read_rows(text)))
     row_words, named_rows = question.in_rows, chosen_rows(header, rows, question)
     if not any(cell not in EMPTY for row in named_rows for cell in row[1:]):
@@ -159,6 +169,8 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if not columns and _are_of_asked_years(header, chosen, row_words, question.title_words):
         columns = all_columns(rows, chosen)
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
+        return []
+    if are_other_amounts(header, chosen, columns, question):
         return []
     groups = _asked_groups(text, chosen, row_words)
     headings = [header[at] if at < len(header) else "" for at in columns]

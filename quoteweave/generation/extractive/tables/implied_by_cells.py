@@ -1,7 +1,7 @@
 """What the cells of a table say of a question beyond their own words: by their columns, and by being in that table."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.foreign_languages import foreign_function_words
@@ -16,10 +16,11 @@ from quoteweave.generation.relevance import QuestionTerms
 
 # What a table of expenses need not say of each: "How much was spent on heating in March?".
 _SPENT = r"pays?|paid|spen[dt]s?"
-_OF_EXPENSES = frozenset(
-    words("budget expense expenses expenditure spending cost costs payment payments price fee bill")
+_OF_EXPENSES = frozenset(words("budget expense expenditure spending spent cost payment paid bill"))
+_OF_PLANS = frozenset(words("budget budgeted plan planned estimate estimated expected forecast offer quotation"))
+_OF_OTHERS = frozenset(
+    words("income revenue sales sold earnings earned received receipts takings turnover proceeds owed saved savings")
 )
-_OF_INCOME = frozenset(words("income revenue sales sold earnings earned received receipts takings turnover"))
 # Verbs of being, having and keeping, for which the name of a column may stand; it does not stand for past events.
 _VERBS = (
     "runs?|works?|stored?|keeps?|kept|lasts?|takes?|costs?|leaves?|departs?|weighs?|holds?|contain(?:s|ed)?|measures?"
@@ -52,6 +53,7 @@ _YES_OR_NO = lazy_regex(
 _OF_EVENTS = frozenset({"date", "person", "place"})
 _SURE_KINDS = frozenset({"count", "amount", "money", "percent", "yes_or_no", *_OF_EVENTS})
 """Kinds of questions for which it is checked that a cell has what is asked for."""
+_OF_AMOUNTS = frozenset({"amount", "money", "statement"})
 _OF_TERMS = lazy_regex(
     r"\W*(?:terms?|words?|expressions?|abbreviations?|acronyms?|concepts?|begriff)\s*\|"
     r"\s*(?:explanations?|meanings?|definitions?|descriptions?|bedeutung|erklärung)\W*",
@@ -84,16 +86,23 @@ def words_of_cells(statement: Statement, question: QuestionTerms) -> frozenset[s
         granted = granted.union(words(question.asked_by)) if all(map(_PRICE.search, cells)) else frozenset()
         granted |= {"one", "1"} if _are_of_one(statement, names) else set()
     stated = above.union(statement.words, words_above(statement.quote, is_of_cells=True))
-    granted -= frozenset() if _is_spent(statement, stated) else frozenset(words("pay paid spend spent"))
+    granted -= frozenset() if question.asks in _OF_AMOUNTS else frozenset(words("pay paid spend spent"))
     return above | granted if subject <= stated | granted else above
 
 
-def _is_spent(statement: Statement, stated: Set[str]) -> bool:
-    """Whether cells are amounts of money that somebody pays, by the words around them or their currency."""
-    if not _OF_INCOME.isdisjoint(stated):
+def are_not_spent(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a question asks what was spent, and no words in or above the cells say that their amounts are spent.
+
+    They say so in a table of costs, unless these are planned ones, or what others pay.
+    """
+    past = SAYS_PAST.search(question.text) is not None
+    asks_spent = not frozenset(words("paid spend spent" + past * " pay")).isdisjoint(question.subject)
+    if not statement.rows or not asks_spent or question.asks not in _OF_AMOUNTS:
         return False
-    cells = (f"{name} {cell}" for row in statement.rows for name, cell in row.cells)
-    return not _OF_EXPENSES.isdisjoint(stated) or all(map(MONEY.search, cells))
+    first, *_ = picture_text(statement.quote).partition("\n")
+    stated = words_above(statement.quote, is_of_cells=True).union(statement.words, words(first))
+    others = _OF_OTHERS | _OF_PLANS if past else _OF_OTHERS
+    return _OF_EXPENSES.isdisjoint(stated) or not others.isdisjoint(stated)
 
 
 def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
