@@ -123,7 +123,7 @@ SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nC
         ("Am I allowed to use a gas stove in the tent?", "Gas stoves are forbidden in the tents.", "forbidden"),
         ("How much is the rent?", "The monthly rent is 840 euros, payable in advance.", "840 euros"),
         ("How high is the loan?", "The loan amounts to 18,000 euros.", "18,000"),
-        ("What happens if it rains?", "If it rains heavily on that day, the race is put off.", "put off"),
+        ("What happens if it rains?", "If it rains on that day, the race is put off.", "put off"),
         ("When does the loan end?", "The loan expires on 30 June 2030.", "30 June"),
         ("When will the interviews be held?", "Interviews take place on 2 September.", "2 September"),
         ("When does the train depart?", "The train leaves the town at 8:39.", "8:39"),
@@ -149,6 +149,10 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("Am I allowed to use a gas stove in the tent?", "Charcoal grills are forbidden in the tents."),
         ("How much is the rent?", "The garage rent is 60 euros."),
         ("What happens if it rains?", "If it rains into the tank, the oil is spoilt."),
+        ("What happens if I am late?", "If you apply late, the fee doubles."),
+        ("Am I allowed to keep cats?", "Cats are not allowed to be fed."),
+        ("Where is the market held?", "The first place went to Ada Byron at the market."),
+        ("How many parts are there?", "Part number: 4711"),
         ("How large is the science wing?", "The science wing was opened in 2022 and cost £3.2 million."),
         ("How large is the outer quay?", "Boats longer than 15 metres moor at the outer quay."),
         ("How long does a tour of the mole take?", "Those who take a tour of the mole of more than 3 hours pay extra."),
@@ -222,6 +226,10 @@ def test_a_sentence_of_another_form_does_not_answer(question: str, text: str) ->
         ("When is the shop open?", "Sunday", "The shop is never open.", "located"),
         ("When are the quiet hours?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "answered"),
         ("What are the quiet hours?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "answered"),
+        ("When is the deadline?", "Deadline", "On 3 May the jury meets.", "located"),
+        ("What are the training times?", "Training times", "On Tuesdays the pool is closed.", "located"),
+        ("What are the opening hours?", "Opening hours", "From 12:00 to 13:00, the office is closed.", "located"),
+        ("What are the opening hours?", "Opening hours", "Mondays to Fridays, 9 am to 5 pm.", "answered"),
         ("When are the visiting hours?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "abstained"),
         ("When were the quiet hours introduced?", "Quiet hours", "From 22:00 to 6:00, noise is forbidden.", "located"),
         ("When is the invoice due?", "Invoice 17", "Due date: 3 May 2026", "answered"),
@@ -299,12 +307,13 @@ def test_a_paragraph_may_begin_with_its_heading() -> None:
     [
         ("How many carrots do I need?", "Ingredients", True),
         ("How much flour do I need?", "Ingredients", False),  # there are two kinds
+        ("How many eggs do I need?", "Ingredients", False),
         ("How many carrots do I need?", "Sold in May", False),
         ("How many carrots were eaten?", "Ingredients", False),
     ],
 )
 def test_one_needs_what_a_list_of_ingredients_holds(question: str, heading: str, answers: bool) -> None:
-    items = quote("- 2 carrots\n- 600 g rye flour\n- 200 g wheat flour", section=heading, layout="list")
+    items = quote("- 2 carrots\n- 600 g rye flour\n- 200 g wheat flour\n- 3 egg whites", section=heading, layout="list")
     assert (ask(question, context([items])).status == "answered") == answers
 
 

@@ -21,6 +21,7 @@ MAX_BETWEEN = 3
 _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 # Operators and the like, which are no words: "&&", "$#".
 _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–—-]{2,})(?=[\"'”’`),.;:?!]*(?:\s|$))")
+_TAKES_PLACE = lazy_regex(r"\bt(?:akes?|ook|aken|aking)\s+place\b", re.IGNORECASE)
 _UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
 _NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
 _ASKED_THING = lazy_regex(
@@ -104,6 +105,8 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     question_text, text = question.text, statement.text
     if _tells_of_its_property(question_text, text, question.asks) or _is_of_a_part(statement, terms):
         return True
+    if "held" in terms and "place" in statement.words and not _TAKES_PLACE.search(text):
+        return "held" not in statement.words
     if any(sign not in text for sign in _SIGNS.findall(question_text)):
         return True
     is_text = not statement.is_of_cells

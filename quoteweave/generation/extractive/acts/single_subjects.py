@@ -13,6 +13,7 @@ from quoteweave.core.text.foreign_languages import ENGLISH_PERMISSION
 from quoteweave.core.text.question_analysis import AnswerType
 from quoteweave.core.text.question_words import headings_asked_for, listed_words
 from quoteweave.core.text.tokens import WORD, name_words, words
+from quoteweave.core.text.units import find_unit
 from quoteweave.generation.extractive.acts.asked_acts import tells_asked_act
 from quoteweave.generation.extractive.acts.clauses import head_nouns
 from quoteweave.generation.extractive.acts.doers import names_doer_of_thing
@@ -56,7 +57,7 @@ _GENERAL = _TIMES.union(
 _PLACE = lazy_regex(r"\b(?:to|in|at)\s+(?:the\s+)?[A-ZÀ-Þ][\w'’-]*(?:\s+[A-ZÀ-Þ][\w'’-]*)*")
 _CASE = lazy_regex(r"\W*(?:If|When|In\s+case)\s+(?:(?:you|we|I|it|there)\s+)?(?P<case>[^,]{2,40}),", re.IGNORECASE)
 _TIME_OF_CASE = lazy_regex(
-    r"\s(?:\w+ly|(?:on|at|in)\s+(?:that|this|the)\s+(?:day|morning|afternoon|evening|night))(?=[\s,])", re.IGNORECASE
+    r"\s(?:on|at|in)\s+(?:that|this|the)\s+(?:day|morning|afternoon|evening|night)(?=[\s,])", re.IGNORECASE
 )
 _LABEL = lazy_regex(
     r"\W*(?:(?:The|Its|Our)\s+)?(?P<label>[^:\n]{2,60}?)"
@@ -76,7 +77,7 @@ _ASKS_IF_IT_MAY = lazy_regex(
 )
 _PERMITS = lazy_regex(
     r"(?P<thing>[^,;:.]{2,80}?)\s+(?:(?:is|are|must|may)\s+(?:not\s+)?(?:also\s+)?(?:be\s+)?"
-    rf"(?:{_ALLOWED}|welcome(?!\s+[a-z]))|(?:may|can|(?:may|must|can)\s?not)\s+be\s+{_HAD})\b",
+    rf"(?:{_ALLOWED}(?!\s+to\s+(?!be\s+{_HAD}))|welcome(?!\s+[a-z]))|(?:may|can|(?:may|must|can)\s?not)\s+be\s+{_HAD})\b",
     re.IGNORECASE,
 )
 _LETS = lazy_regex(
@@ -88,12 +89,17 @@ _TIME = (
     rf"(?:{WEEKDAY}s?\b|(?:{'|'.join(MONTHS)})\b|(?:the\s+)?\d|noon\b|midday\b|midnight\b|every\b|each\b"
     r"|the\s+(?:first|second|third|fourth|last)\b)"
 )
-_BEGINS_WITH_TIME = lazy_regex(
-    rf"\W*(?:(?:daily|(?:(?:daily|open)\s+)?(?:from|on|at|in|between|by))\s+)?{_TIME}", re.IGNORECASE
+_CLOCK = r"\d{1,2}(?:[.:]\d\d)?(?:\s?[ap]\.?m\.?)?"
+# "From 22:00 to 6:00", and "Mondays to Fridays, 9 am - 5 pm"; a single day may be that of anything.
+_BEGINS_WITH_HOURS = lazy_regex(
+    rf"\W*(?:(?:open|daily|every|day|from|on|between|to|until|and|–|-|{WEEKDAY}s?)[\s,:]+)*+{_CLOCK}\s*(?:to|until|till|and|[–-])\s*{_CLOCK}",
+    re.IGNORECASE,
 )
+_COUNTED = lazy_regex(r"\W*\d[\d.,/]*\s*(?P<unit>[^\W\d_]*)(?P<rest>.*)")
+_REST = frozenset(words("quiet silent silence rest closing closed"))
+_NO_SUCH_TIME = lazy_regex(r"\b(?:closed?|closes|shut|no|not|except|forbidden|prohibited|interrupted)\b", re.IGNORECASE)
 _NOUNS_OF_KINDS: Mapping[AnswerType, frozenset[str]] = {
     "date": frozenset(words("date day time")),
-    "count": frozenset(words("number", keep_stop_words=True)),
     "amount": frozenset(words("amount sum")),
     "money": frozenset(words("amount sum price")),
     "person": frozenset(words("name")),
@@ -144,7 +150,8 @@ def _in_case(text: str, subject: Set[str]) -> bool:
 def label_of(text: str, question: QuestionTerms | None = None) -> frozenset[str]:
     """The words of a text's label, before its value: "Total: 289.80", "VAT 20 %: 48.30", "The weight is 3 kg".
 
-    Without the noun for the kind of answer asked for, which a question need not have: "due", of "Due date: 3 May".
+    Without the noun for the kind of answer asked for, which a question need not have: "due", of "Due date: 3 May". A
+    number may be a name ("Part number: 4711"), and none of how many there are.
     """
     label = _LABEL.match(text)
     own = frozenset(words(label["label"]) if label else ())
@@ -153,11 +160,17 @@ def label_of(text: str, question: QuestionTerms | None = None) -> frozenset[str]
 
 
 def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset[str]:
-    """The words of the heading above a statement that begins with a time, if it says of which times: "Quiet hours"."""
+    """The words of the heading above a statement that begins with hours, if it says which these are: "Quiet hours".
+
+    What is closed or forbidden then is so in times of rest alone.
+    """
     heading, terms = words(statement.above or statement.quote.section or ""), set(question.terms)
     is_asked = question.asks == "date" or (question.asks == "statement" and heading[-1:] == [*question.terms[-1:]])
-    told = is_asked and not SAYS_PAST.search(question.text) and _BEGINS_WITH_TIME.match(statement.text)
-    return frozenset(heading) - (_TIMES - terms) if told and heading and heading[-1] in _TIMES else frozenset()
+    if not is_asked or not heading or heading[-1] not in _TIMES or SAYS_PAST.search(question.text):
+        return frozenset()
+    denied = _NO_SUCH_TIME.search(statement.text) is not None and _REST.isdisjoint(heading)
+    told = not denied and _BEGINS_WITH_HOURS.match(statement.text) is not None
+    return frozenset(heading) - (_TIMES - terms) if told else frozenset()
 
 
 def announces_occasion(statement: Statement, question: QuestionTerms, subject: Set[str], context: Context) -> bool:
@@ -211,8 +224,13 @@ def _acts_of_list(statement: Statement, subject: frozenset[str]) -> frozenset[st
     above = frozenset(words(statement.quote.section or ""))
     asked = (acts for acts, names in headings_asked_for("what") if any(name <= above for name in names))
     acts = subject & frozenset().union(*asked)
-    items = [line for line in statement.quote.text.splitlines() if subject - acts <= set(words(line))]
-    return acts if len(items) == 1 else frozenset()
+    thing = subject - acts
+    items = [line for line in statement.quote.text.splitlines() if thing <= set(words(line))]
+    counted = _COUNTED.match(items[0]) if len(items) == 1 else None
+    if counted is None:
+        return frozenset()
+    what = counted["rest"] if counted["unit"] and find_unit(counted["unit"]) else f"{counted['unit']}{counted['rest']}"
+    return acts if stands_alone(thing, what) else frozenset()
 
 
 def words_of_heading(heading: str) -> frozenset[str]:
