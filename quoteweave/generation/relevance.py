@@ -91,16 +91,19 @@ _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions in which the verb for what was done follows the noun: "When was the survey conducted?"."""
 _OF_ACTS = frozenset({"reason", "yes_or_no"})
 """Other kinds of questions that name an act with a verb."""
-PERIODS = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual"})
-"""Words of a question that answers say elsewhere: "the hourly pay" is "15 euros an hour"."""
+PERIODS = {
+    **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter"},
+    **{"yearly": "year", "annual": "year"},
+}
+"""Words of a question that answers say elsewhere, and of what: "the hourly pay" is "15 euros an hour"."""
 ALSO_BEFORE = frozenset({"next", "last"})
 """Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
-_ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
-"""What may stand between a noun and its verb: "Builds are always run in parallel"."""
-_DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
-_WHO_ACTS = lazy_regex(
-    r"\W*who\s+(?:(?:can|may|must|should|will|(?:is|are|was|were)(?=\s+\w{2,}ed\b))\s+)?(?P<verb>\w+)", re.IGNORECASE
+_ADVERBS = frozenset(
+    words("always often usually normally generally sometimes never seldom typically automatically new")
 )
+"""What may stand between a noun and its verb: "Builds are always run in parallel", "was elected as the new chair"."""
+_DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
+_WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")

@@ -87,8 +87,7 @@ from quoteweave.generation.sentence_kinds import denies, has_denying_word
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """The least share of the subject's weight that a statement must contain: on the best pages, and elsewhere."""
 MIN_COVERAGE_FACTOID = 0.85
-"""The same for questions answered by yes or no, a date, a person or a place.
-Almost everything must occur, the verb above all, because most sentences have some name."""
+"""The same for a date, a person, a place, and yes or no: as most sentences have some name, the verb must occur."""
 BEST_PAGES = 2  # so many pages count as the best
 AROUND, MAX_ASKED = 1.2, 0.8
 """Factor for the least share if the text above the statement counts, too, and the highest share required then."""
@@ -177,7 +176,7 @@ class AnswerCriteria:
         if self._asks_for_row and not statement.is_of_cells and not new_numbers(statement, self._question):
             return False
         tells = keeps_together and says_more and has_answer_kind(statement, self._question)
-        return tells and tells_as_asked(statement, self._question)
+        return tells and tells_as_asked(statement, self._question) and not are_not_spent(statement, self._question)
 
     def may_compete(self, statement: Statement) -> bool:
         """Whether cells that do not answer may still be what is asked for, because they lack only words of a date."""
@@ -189,9 +188,8 @@ class AnswerCriteria:
 
     def _tells_otherwise(self, statement: Statement) -> bool:
         """Whether a statement says the opposite of what is asked for, or is about another thing."""
-        asked, terms = self._question, self._question.terms
-        other = is_opposite(statement, asked) or are_not_spent(statement, asked)
-        return other or tells_another(statement, asked.analysis, terms)
+        question = self._question
+        return is_opposite(statement, question) or tells_another(statement, question.analysis, question.terms)
 
     def _tells_contrary(self, statement: Statement) -> bool:
         """Whether a statement prohibits what an open question says is allowed, or the reverse: "What is allowed?"."""

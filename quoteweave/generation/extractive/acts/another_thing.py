@@ -13,7 +13,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.gate.dates import is_of_date
-from quoteweave.generation.relevance import NUMBER_KINDS
+from quoteweave.generation.relevance import NUMBER_KINDS, PERIODS
 
 MAX_BETWEEN = 3
 """The most words between a name and its number, as in "Debian, the version 8"."""
@@ -21,6 +21,7 @@ MAX_BETWEEN = 3
 _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 # Operators and the like, which are no words: "&&", "$#".
 _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–—-]{2,})(?=[\"'”’`),.;:?!]*(?:\s|$))")
+_ASKED_PERIOD = lazy_regex(rf"\b(?P<period>{'|'.join(PERIODS)})\s+(?P<thing>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
 _TAKES_PLACE = lazy_regex(r"\bt(?:akes?|ook|aken|aking)\s+place\b", re.IGNORECASE)
 _UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
 _NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
@@ -107,9 +108,10 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     if "held" in terms and "place" in statement.words and not _TAKES_PLACE.search(text):
         return "held" not in statement.words
-    if any(sign not in text for sign in _SIGNS.findall(question_text)):
-        return True
     is_text = not statement.is_of_cells
+    of_another_period = is_text and _is_of_another_period(question_text, text)
+    if of_another_period or any(sign not in text for sign in _SIGNS.findall(question_text)):
+        return True
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
     of_other = of_other or (is_text and _is_of_another_owner(question_text, text))
     of_other = of_other or (is_text and _is_of_another_office(question_text, text))
@@ -122,6 +124,24 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return True
     numbered = _NUMBERED.findall(question_text) if is_text else ()
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
+
+
+def _is_of_another_period(question: str, text: str) -> bool:
+    """Whether a text names the period of a thing only for something else: "the yearly report", for a yearly fee."""
+    asked = _ASKED_PERIOD.search(question)
+    if asked is None:
+        return False
+    unit, thing = PERIODS[asked["period"].casefold()], set(words(asked["thing"]))
+    adjectives = "|".join(one for one, other in PERIODS.items() if other == unit)
+    if re.search(rf"\b(?:{adjectives}|annually|{unit}s?)\b", text, re.IGNORECASE) is None:
+        return False
+    each = rf"(?:\b(?:an?|per|each|every|the)\s+(?:(?!first|last)\w+\s+)?|/\s?){unit}\b"
+    adverb = rf"\b(?:{adjectives}|annually)(?=\s*(?:[,;.)]|$|\s(?:of|for|from|in|to|until|by|at|on|and|or)\b))"
+    if re.search(f"{each}|{adverb}", text, re.IGNORECASE):
+        return False
+    named = re.finditer(rf"\b(?:{adjectives})\s+([\w'’-]+)(?:\s+([\w'’-]+))?", text, re.IGNORECASE)
+    alike = thing.union(*map(words_alike, thing))
+    return not any(alike.intersection(words(one[1])) or thing.intersection(words(one[2] or "")) for one in named)
 
 
 def _leaves_open_which(noun: str, text: str) -> bool:

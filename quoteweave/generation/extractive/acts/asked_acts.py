@@ -1,7 +1,8 @@
 """Check by rule whether a statement is about the act of a question: when, where, how or whether it is done."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -64,7 +65,7 @@ _ASKED_PARTICIPLE = lazy_regex(
 _ENDS_IN_BE_OR_NOT = lazy_regex(r"\b(?:be|been|being|not)\s+$", re.IGNORECASE)
 _HAS_BE = lazy_regex(r"\bbe\s", re.IGNORECASE)
 _ENDS_OR_PREPOSITION = lazy_regex(rf"\W*$|\s*(?:{PREPOSITIONS})\b", re.IGNORECASE)
-_HAS_PLACE = lazy_regex(r"(?:leave|reach|enter|pass)s?$", re.IGNORECASE)  # "The coach leaves the town at 6"
+_HAS_PLACE = lazy_regex(r"(?:leave|depart|reach|enter|pass)s?$", re.IGNORECASE)  # "The coach leaves the town at 6"
 _TENSES = {
     **dict.fromkeys(("was", "were", "did", "had"), frozenset({"past", "perfect"})),
     **dict.fromkeys(("has", "have"), frozenset({"past", "perfect", "present"})),
@@ -173,7 +174,8 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
         return False
     words_of_verb, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
     if not any(words_of(words_of_verb, text)):  # another word may say it
-        return is_passive and not any(words_of(frozenset().union(*map(words_alike, words_of_verb)), text))
+        others = [match[0] for match in words_of(frozenset().union(*map(words_alike, words_of_verb)), text)]
+        return not others if is_passive else asks in {"date", "place"} and _says_only_of_another(text, asked, others)
     acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
         return False
@@ -186,6 +188,13 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     may_deny = does_what or asks == "yes_or_no" or has_denying_word(question)
     back = [does_what and _REFERS_BACK.search(act.subject) is not None for act in acts]
     return not any(own or _is_asked(act, asked, may_deny=may_deny) for own, act in zip(back, acts, strict=True))
+
+
+def _says_only_of_another(text: str, asked: AskedAct, verbs: Iterable[str]) -> bool:
+    """Whether a text has other verbs of the same meaning, only for the act of another: "The offer expires in May"."""
+    as_told = (replace(asked, verb=verb) for verb in verbs)
+    acts = [(act, told) for told in as_told for act in _acts(text, told) if not act.is_noun]
+    return bool(acts) and not any(_is_asked(act, told, may_deny=False) for act, told in acts)
 
 
 def _acts(text: str, asked: AskedAct) -> list[Act]:

@@ -39,6 +39,7 @@ from quoteweave.generation.extractive.tables.row_lookup import HAPPENS
 from quoteweave.generation.gate.dates import MONTHS, WEEKDAY
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, words_with_headings
 from quoteweave.generation.sentence_kinds import ROUGHLY, says_what
+from quoteweave.generation.sentences import run_in_heading
 
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing; a text that has it, or its weight, answers them.
@@ -160,13 +161,14 @@ def label_of(text: str, question: QuestionTerms | None = None) -> frozenset[str]
 
 
 def heading_of_times(statement: Statement, question: QuestionTerms) -> frozenset[str]:
-    """The words of the heading above a statement that begins with hours, if it says which these are: "Quiet hours".
+    """The words of the heading right above a statement that begins with hours, if it says which: "Quiet hours".
 
     What is closed or forbidden then is so in times of rest alone.
     """
     heading, terms = words(statement.above or statement.quote.section or ""), set(question.terms)
     is_asked = question.asks == "date" or (question.asks == "statement" and heading[-1:] == [*question.terms[-1:]])
-    if not is_asked or not heading or heading[-1] not in _TIMES or SAYS_PAST.search(question.text):
+    is_first = statement.sentence_index == (1 if run_in_heading(statement.quote.text) else 0)
+    if not is_first or not is_asked or not heading or heading[-1] not in _TIMES or SAYS_PAST.search(question.text):
         return frozenset()
     denied = _NO_SUCH_TIME.search(statement.text) is not None and _REST.isdisjoint(heading)
     told = not denied and _BEGINS_WITH_HOURS.match(statement.text) is not None

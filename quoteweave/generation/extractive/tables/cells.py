@@ -170,7 +170,8 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         columns = all_columns(rows, chosen)
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
-    if are_other_amounts(header, chosen, columns, question):
+    of_other_end = any(_is_other_end(header, row[0], question.text) for row in chosen)
+    if of_other_end or are_other_amounts(header, chosen, columns, question):
         return []
     groups = _asked_groups(text, chosen, row_words)
     headings = [header[at] if at < len(header) else "" for at in columns]
@@ -188,6 +189,14 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         )
         for row in chosen
     ]
+
+
+def _is_other_end(header: Sequence[str], name: str, question: str) -> bool:
+    """Whether a row of a column "To" has the name from which the question asks, or the reverse."""
+    other = {"to": "from", "from": "to"}.get(header[0].strip().casefold()) if header else None
+    return (
+        bool(other) and re.search(rf"\b{other}\s+(?:the\s+)?{re.escape(name)}\b", question, re.IGNORECASE) is not None
+    )
 
 
 def _looked_up(
