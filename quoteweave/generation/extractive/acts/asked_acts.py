@@ -36,7 +36,7 @@ _ASKS_BY_HELPING_VERB = lazy_regex(
 )
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
 _ASKS_WHAT_IT_DOES = lazy_regex(r"\W*what\s+(?:do|does|did)\b", re.IGNORECASE)
-_REFERS_BACK = lazy_regex(r"\b(?:it|they|he|she|this|these|we|who|which|that)\b", re.IGNORECASE)
+_RELATIVE = lazy_regex(r"\b(?:who|which|that)\b", re.IGNORECASE)
 _ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _AFTER_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 # A few words that name one thing; a second thing may only follow a preposition: "the shop of the museum".
@@ -173,28 +173,33 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     if asked is None:
         return False
     words_of_verb, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
+    does_what = asks == "statement" and _ASKS_WHAT_IT_DOES.match(question) is not None
     if not any(words_of(words_of_verb, text)):  # another word may say it
         others = [match[0] for match in words_of(frozenset().union(*map(words_alike, words_of_verb)), text)]
-        return not others if is_passive else asks in {"date", "place"} and _says_only_of_another(text, asked, others)
+        is_told = does_what or asks in {"date", "place"}
+        of_another = is_told and not is_passive and _says_only_of_another(text, asked, others, does_what=does_what)
+        return of_another or (is_passive and not others)
     acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
         return False
     if _BEGINS_WITH_PRONOUN.match(asked.subject):
         return asks == "yes_or_no" and not any(_tells_whether_one_may(act, asked) for act in acts)
     acts = [act for act in acts if not act.is_noun or _is_asked(act, asked, may_deny=False)]
-    does_what = asks == "statement" and _ASKS_WHAT_IT_DOES.match(question) is not None
     if asks not in _ACT_KINDS and not does_what:
         return is_passive and not acts
-    may_deny = does_what or asks == "yes_or_no" or has_denying_word(question)
-    back = [does_what and _REFERS_BACK.search(act.subject) is not None for act in acts]
-    return not any(own or _is_asked(act, asked, may_deny=may_deny) for own, act in zip(back, acts, strict=True))
+    may_deny = asks == "yes_or_no" or has_denying_word(question)
+    return not any(
+        _is_done_by_thing(act, asked) if does_what else _is_asked(act, asked, may_deny=may_deny) for act in acts
+    )
 
 
-def _says_only_of_another(text: str, asked: AskedAct, verbs: Iterable[str]) -> bool:
+def _says_only_of_another(text: str, asked: AskedAct, verbs: Iterable[str], *, does_what: bool) -> bool:
     """Whether a text has other verbs of the same meaning, only for the act of another: "The offer expires in May"."""
     as_told = (replace(asked, verb=verb) for verb in verbs)
     acts = [(act, told) for told in as_told for act in _acts(text, told) if not act.is_noun]
-    return bool(acts) and not any(_is_asked(act, told, may_deny=False) for act, told in acts)
+    return bool(acts) and not any(
+        _is_done_by_thing(act, told) if does_what else _is_asked(act, told, may_deny=False) for act, told in acts
+    )
 
 
 def _acts(text: str, asked: AskedAct) -> list[Act]:
@@ -211,6 +216,16 @@ def _tells_whether_one_may(act: Act, asked: AskedAct) -> bool:
     thing = words(asked.after)[:1]
     near = words(" ".join(act.after.split()[:OBJECT_WORDS]))
     return set(thing) <= set(near) or (act.is_passive and set(thing) <= set(words(act.subject)))
+
+
+def _is_done_by_thing(act: Act, asked: AskedAct) -> bool:
+    """Whether an act is what the thing asked about does: "The tool that checks it prints a report", for the tool."""
+    thing = frozenset(head_nouns(asked.subject))
+    if act.is_passive:
+        return act.is_asserted and bool(act.agent) and names_as_head(act.agent, thing)
+    relative = _RELATIVE.search(act.subject)
+    owner = act.subject[: relative.start()] if relative else ""
+    return names_as_head(owner, thing) if words(owner) else _is_asked(act, asked, may_deny=True)
 
 
 def _is_asked(act: Act, asked: AskedAct, *, may_deny: bool) -> bool:
