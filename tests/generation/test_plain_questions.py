@@ -322,6 +322,8 @@ def test_a_paragraph_may_begin_with_its_heading() -> None:
 def test_one_needs_what_a_list_of_ingredients_holds(question: str, heading: str, answers: bool) -> None:
     items = quote("- 2 carrots\n- 600 g rye flour\n- 200 g wheat flour\n- 3 egg whites", section=heading, layout="list")
     assert (ask(question, context([items])).status == "answered") == answers
+    others = quote("- 5 carrots", section="For the salad", layout="list")
+    assert ask("How many carrots do I need?", context([items, others])).status != "answered"  # of which list?
 
 
 @pytest.mark.parametrize(

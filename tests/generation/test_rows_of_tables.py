@@ -264,6 +264,7 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("Who paid for fuel in January?", COSTS),
         ("How many guests paid on 2 May?", "Day | Rain | Guests\n1 May | 3 mm | 120\n2 May | 0 mm | 145"),
         ("When does the bus from Osk leave?", "To | Leaves\nOsk | 9:15\nBrede | 9:40\nTolm | 12:05"),
+        ("How long is the rope?", STORE),
         ("How much does a seed of the carrot cost?", SEEDS),
     ],
 )

@@ -212,7 +212,7 @@ def words_besides(
     if announces_occasion(statement, question, subject, context):
         return subject
     if question.asks in NUMBER_KINDS and statement.quote.layout == "list":
-        return _acts_of_list(statement, subject)
+        return _acts_of_list(statement, subject, context)
     text = question.text
     if (asked := _ASKS_IF_I_MAY.match(text) or _ASKS_IF_IT_MAY.match(text)) is None:
         return frozenset()
@@ -221,18 +221,27 @@ def words_besides(
     return frozenset(words(asked["verb"])) if of_thing else frozenset()
 
 
-def _acts_of_list(statement: Statement, subject: frozenset[str]) -> frozenset[str]:
-    """The verbs that the heading of a list stands for, if a single item has the rest: "need", under "Ingredients"."""
+def _acts_of_list(statement: Statement, subject: frozenset[str], context: Context) -> frozenset[str]:
+    """The verbs that the heading of a list stands for, if a single item has the rest: "need", under "Ingredients".
+
+    The item must begin with a number of the thing itself, and no other item of the document's lists may have the thing.
+    """
     above = frozenset(words(statement.quote.section or ""))
     asked = (acts for acts, names in headings_asked_for("what") if any(name <= above for name in names))
     acts = subject & frozenset().union(*asked)
-    thing = subject - acts
-    items = [line for line in statement.quote.text.splitlines() if thing <= set(words(line))]
-    counted = _COUNTED.match(items[0]) if len(items) == 1 else None
+    quotes = [hit.quote for hit in context.hits if hit.quote.document == statement.quote.document]
+    lines = [line for one in quotes if one.layout == "list" for line in one.text.splitlines()]
+    items = [line for line in lines if subject - acts <= set(words(line))]
+    return acts if len(items) == 1 and _counts(subject - acts, items[0]) else frozenset()
+
+
+def _counts(thing: Set[str], item: str) -> bool:
+    """Whether an item of a list begins with a number of a thing: "2 carrots", "600 g carrots", no "1 carrot peeler"."""
+    counted = _COUNTED.match(item)
     if counted is None:
-        return frozenset()
+        return False
     what = counted["rest"] if counted["unit"] and find_unit(counted["unit"]) else f"{counted['unit']}{counted['rest']}"
-    return acts if stands_alone(thing, what) else frozenset()
+    return stands_alone(thing, what)
 
 
 def words_of_heading(heading: str) -> frozenset[str]:

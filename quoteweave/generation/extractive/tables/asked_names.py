@@ -33,11 +33,10 @@ _NOTE = lazy_regex(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = lazy_regex(rf"\b{OTHER}\b", re.IGNORECASE)
 _ROMAN = lazy_regex("[ivx]+")
 _LETTER = lazy_regex(r"\s*[A-Z][+−–-]?\s*")
-# What follows the name of a thing: a description, and the thing's code ("FD30").
-# Or its size ("25 m").
-_DESCRIPTION = lazy_regex(
-    r"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|\s+\d[\d.,]*\s?[^\W\d_]{1,5}$"
-)
+SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
+"""The size of a thing behind its name: "25 m"."""
+# What follows the name of a thing: a description, the thing's code ("FD30"), or its size.
+_DESCRIPTION = lazy_regex(rf"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|{SIZE.pattern}")
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
 _END_OF = lazy_regex(r"\bend\s+of\s+$", re.IGNORECASE)

@@ -43,6 +43,7 @@ from quoteweave.generation.extractive.tables.asked_columns import (
     cell_of,
 )
 from quoteweave.generation.extractive.tables.asked_names import (
+    SIZE,
     TOTAL,
     AskedCells,
     chosen_rows,
@@ -166,7 +167,8 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         return [_looked_up(header, *looked_up, question)]
     chosen, group = _of_asked_group(named_rows, row_words, text)
     columns = asked_columns(header, chosen, question)
-    if not columns and _are_of_asked_years(header, chosen, row_words, question.title_words):
+    is_sized = any(SIZE.search(row[0]) for row in chosen) and question.quantity is not None  # "25 m" is no cell
+    if not columns and not is_sized and _are_of_asked_years(header, chosen, row_words, question.title_words):
         columns = all_columns(rows, chosen)
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
