@@ -14,7 +14,17 @@ RESULTS = make_quote(
     layout="table",
     unit="$ in millions",
 )
+CHAPTER = make_quote(
+    "Net sales were $192,052. A ticket costs $4.99, a share $5 per year.",
+    chapter_unit="amounts in millions, as page 3 states",
+)
+IN_EUROS = make_quote("Sales were €900, costs $80.", chapter_unit="in thousands of euros, as page 3 states")
 CASES = [
+    ("Net sales were $192.1 billion.", CHAPTER, "supported"),
+    ("A ticket costs $4.99 million.", CHAPTER, "unsupported"),
+    ("A share costs $5 million per year.", CHAPTER, "unsupported"),
+    ("Sales were €900 thousand.", IN_EUROS, "supported"),
+    ("Costs were $80 thousand.", IN_EUROS, "unsupported"),
     ("In fiscal 2015 total revenue was $4.80 billion.", REVENUE, "supported"),
     ("In fiscal 2015 total revenue was $4.8 billion.", REVENUE, "supported"),
     ("In fiscal 2015 total revenue was $4.802 billion.", REVENUE, "supported"),

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
-from quoteweave.core.text.units import Unit, currencies_in
+from quoteweave.core.text.units import Unit, currencies_in, prices_in
 from quoteweave.generation.gate.amounts import Amount, ordinal_words, stated_scales
 from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.gate.facts import code_key, code_letters, normalize_notation, read_evidence, squeezed
@@ -79,6 +79,11 @@ class CitedEvidence:
         """The scales that are stated of all amounts of money of a chapter."""
         stated = filter(None, (quote.chapter_unit for quote in self.quotes))
         return frozenset(scale for text in stated for scale in stated_scales(text))
+
+    @cached_property
+    def _prices(self) -> frozenset[str]:
+        """The numbers of prices, which are in no unit of a chapter."""
+        return frozenset(number for text in self.texts for number in prices_in(text))
 
     @cached_property
     def runs(self) -> list[list[Amount]]:
@@ -163,11 +168,16 @@ class CitedEvidence:
         if amount.same(other) or amount.value in other.parts:
             return True
         scaled = not other.year and (other.unit is None or other.unit.dimension != "percent")
-        return scaled and any(amount.same(other, scale) for scale in self.scales_for(amount))
+        return scaled and any(amount.same(other, scale) for scale in self.scales_for(amount, other))
 
-    def scales_for(self, amount: Amount) -> frozenset[Decimal]:
-        """The scales that are stated for numbers of its kind."""
-        return self.scales | self._scales_of_money if amount.is_money else self.scales
+    def scales_for(self, amount: Amount, other: Amount) -> frozenset[Decimal]:
+        """The scales that are stated for a number of the quotes that may be an amount.
+
+        Those of a chapter hold for money in the currency that is stated with them, if any, and not for prices.
+        """
+        is_stated = amount.is_money and (not self.currencies or amount.unit in self.currencies)
+        is_price = is_stated and not self._prices.isdisjoint(_NUMBER.findall(other.text))
+        return self.scales | self._scales_of_money if is_stated and not is_price else self.scales
 
 
 class _UncitedQuote:

@@ -95,7 +95,7 @@ def _exact_values(amount: Amount, evidence: CitedEvidence) -> Iterator[tuple[Amo
     is_in_currency = any(other.unit == unit for other in evidence.amounts) or unit in evidence.currencies
     for other in evidence.amounts:
         if not other.year and (other.unit == unit or (other.unit is None and is_in_currency)):
-            for scale in {Decimal(1), *evidence.scales_for(amount)}:
+            for scale in {Decimal(1), *evidence.scales_for(amount, other)}:
                 value = other.value * scale
                 is_finer = other.step * scale < amount.step
                 if value == amount.value or (is_finer and abs(amount.value - value) <= amount.step / 2):
