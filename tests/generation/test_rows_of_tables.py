@@ -92,6 +92,9 @@ BILLS = (
 MONTHS = BILLS.replace("Bills", "Month")
 COSTS = "Costs | January | February\nFuel | 210 | 180\nRopes | 95 | 60"
 SEEDS = "Variety | Seeds per packet | Price £\nCarrot | 800 | 1.85\nTomato | 25 | 2.40"
+SPENT = "Budget | Planned | Spent\nMusic | 400 | 455\nTents | 900 | 870"
+TRAVEL = "Day | For | Cost EUR | Paid by\n3 May | Train | 45.00 | Ida\n4 May | Hotel | 120.00 | Ola"
+PAID = "For | Cost EUR | Paid by\nTrain | 45.00 | Ida\nHotel | 120.00 | Ola"
 ROWERS = "Boat | Rower | Metres\nHeron | Tariq | 900\nGull | Emil | 700"
 GRADES = "Grade | Grade point | Description\nB+ | 4.0 | good\nB | 3.5 | fair\nB- | 3.0 | pass\nC | 2.5 | weak"
 
@@ -163,6 +166,9 @@ def asked(question: str, table: str, caption: str | None = None) -> Answer:
         ("What did we pay for fuel in February?", COSTS, "Fuel (February: 180)"),
         ("How much does a packet of carrot cost?", SEEDS, "(Price £: 1.85)"),
         ("Who rows the Heron?", ROWERS, "Tariq"),
+        ("How much was spent on music?", SPENT, "Music (Spent: 455)"),
+        ("How much was spent on the train on 3 May?", TRAVEL, "3 May (Cost EUR: 45.00)"),
+        ("How much was paid for the hotel?", PAID, "Hotel (Cost EUR: 120.00"),
     ],
 )
 def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
@@ -265,6 +271,8 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("How many guests paid on 2 May?", "Day | Rain | Guests\n1 May | 3 mm | 120\n2 May | 0 mm | 145"),
         ("When does the bus from Osk leave?", "To | Leaves\nOsk | 9:15\nBrede | 9:40\nTolm | 12:05"),
         ("How long is the rope?", STORE),
+        ("How much was spent on the hotel on 3 May?", TRAVEL),
+        ("Who paid for the hotel on 3 May?", TRAVEL),
         ("How much does a seed of the carrot cost?", SEEDS),
     ],
 )

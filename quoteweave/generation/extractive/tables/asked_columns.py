@@ -54,8 +54,9 @@ def asked_columns(header: Sequence[str], rows: Rows, question: AskedCells) -> li
     question_words, weights = question.words, question.weights
     words_but_fiscal = set(question_words) - {FISCAL}
     besides = _besides_names(words_but_fiscal, rows)
-    named = _columns_named(_without_doers(header, question), besides, weights)
-    alike = [] if question.asks == "count" else _columns_alike(header, besides)
+    names = _without_doers(header, question)
+    named = _columns_named(names, besides, weights)
+    alike = [] if question.asks == "count" else _columns_alike(names, besides)
     if question.asks == "money" and alike and any(" per " in header[at] for at in named):
         named = alike  # "Seeds per packet" does not tell what a packet costs, where "Price" does
     columns = (

@@ -39,6 +39,7 @@ SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
 _DESCRIPTION = lazy_regex(rf"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|{SIZE.pattern}")
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
+_WHO_DID = lazy_regex(r"\bwho\s+(\w+)", re.IGNORECASE)
 _END_OF = lazy_regex(r"\bend\s+of\s+$", re.IGNORECASE)
 
 
@@ -74,12 +75,14 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     rows = [
         row
         for row in rows
-        if not _is_another_letter(row[0], question.text) and not _is_month_of_day(row[0], question.dates)
+        if not _is_another_letter(row[0], question.text)
+        and not (question.dates and _is_date(row[0]) and not _is_dated_as_asked(row, question, of))
     ]
     names = [name_of_row(row[0]) for row in rows]
     best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
     best = best or _of_span(rows, row_words)
-    best = best or _only_dated(rows, question, of) or _only_described(header, rows, question)
+    best = best or only([at for at, row in enumerate(rows) if dated_words(row[0], question)])
+    best = best or _only_described(header, rows, question)
     besides = [
         at
         for at, name in enumerate(names)
@@ -103,10 +106,23 @@ def _is_another_letter(name: str, question: str) -> bool:
     )
 
 
-def _is_month_of_day(name: str, dates: Collection[Date]) -> bool:
-    """Whether a name is a month in which a day of the question is: "December 2025", of "on 1 December 2025"."""
-    months = {date.month for date in extract_dates(name)[0] if date.day is None and date.text == name.strip()}
-    return any(date.day is not None and date.month in months for date in dates)
+def _is_date(name: str) -> bool:
+    """Whether a name is a date, and nothing else."""
+    return any(date.text == name.strip() for date in extract_dates(name)[0])
+
+
+def _is_dated_as_asked(row: Sequence[str], question: AskedCells, named_words: Collection[str]) -> bool:
+    """Whether a row named by a date, or its table, has the other nouns of the question, as "hotel", of that day.
+
+    A month is not named by one of its days: "on 1 December 2025".
+    """
+    months = {date.month for date in extract_dates(row[0])[0] if date.day is None}
+    if any(date.day is not None and date.month in months for date in question.dates):
+        return False
+    verbs = verbs_of(question.text).union(words(" ".join(_WHO_DID.findall(question.text))))
+    nouns = {word for word in question.words if not is_of_date(word)} - interrogative_words() - verbs
+    said = {*named_words, *request_stems(), *words(" ".join(row))}
+    return all(word in said or not words_alike(word).isdisjoint(said) for word in nouns)
 
 
 def spans_year(name: str, years: Collection[str]) -> bool:
@@ -121,7 +137,7 @@ def dated_words(name: str, question: AskedCells) -> frozenset[str]:
     A month is no day: what was used in January is not what was read on one of its days.
     """
     dates = extract_dates(name)[0]
-    if len(dates) != 1 or len(question.dates) != 1 or dates[0].text != name.strip():
+    if len(dates) != 1 or len(question.dates) != 1 or not _is_date(name):
         return frozenset()
     (own,), (asked,) = dates, question.dates
     said = frozenset(word for word in question.words if is_of_date(word) and (own.year or word != str(asked.year)))
@@ -129,14 +145,6 @@ def dated_words(name: str, question: AskedCells) -> frozenset[str]:
     is_last = at_end and own.day == monthrange(own.year or LEAP_YEAR, own.month)[1]
     is_alike = (own.day is None) == (asked.day is None) or is_last
     return said if is_alike and asked.confirmed_by(own) else frozenset()
-
-
-def _only_dated(rows: Rows, question: AskedCells, named_words: Collection[str]) -> list[int]:
-    """The only row of the day or month asked for, if the table is named by the other nouns of the question."""
-    dated = only([at for at, row in enumerate(rows) if dated_words(row[0], question)])
-    nouns = {word for word in question.words if not is_of_date(word)} - interrogative_words() - verbs_of(question.text)
-    said = {*named_words, *request_stems()}
-    return dated if all(word in said or not words_alike(word).isdisjoint(said) for word in nouns) else []
 
 
 def _of_span(rows: Rows, question_words: Collection[str]) -> list[int]:

@@ -99,10 +99,12 @@ def are_not_spent(statement: Statement, question: QuestionTerms) -> bool:
     asks_spent = not frozenset(words("paid spend spent" + past * " pay")).isdisjoint(question.subject)
     if not statement.rows or not asks_spent or question.asks not in _OF_AMOUNTS:
         return False
-    first, *_ = picture_text(statement.quote).partition("\n")
-    stated = words_above(statement.quote, is_of_cells=True).union(statement.words, words(first))
     others = _OF_OTHERS | _OF_PLANS if past else _OF_OTHERS
-    return _OF_EXPENSES.isdisjoint(stated) or not others.isdisjoint(stated)
+    first, *_ = picture_text(statement.quote).partition("\n")
+    around = words_above(statement.quote, is_of_cells=True).union(statement.words, words(first))
+    headings = frozenset(words(" ".join(name for row in statement.rows for name, _ in row.cells)))
+    # A column "Spent" says so itself, beside one of what was planned.
+    return all(_OF_EXPENSES.isdisjoint(stated) or not others.isdisjoint(stated) for stated in (headings, around))
 
 
 def _are_of_one(statement: Statement, names: Sequence[str]) -> bool:
