@@ -156,6 +156,8 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("What is the monthly fee?", "The fee for the first month is 1 euro."),
         ("When does the loan end?", "The offer of the loan expires on 1 May."),
         ("When does the bus of line 3 leave?", "The boat of line 3 departs at 9:15."),
+        ("How many passengers are left?", "120 passengers departed on 3 May."),
+        ("When is it open?", "Open day: 3 May"),
         ("What happens if I am late?", "If you apply late, the fee doubles."),
         ("Am I allowed to keep cats?", "Cats are not allowed to be fed."),
         ("Where is the market held?", "The first place went to Ada Byron at the market."),

@@ -100,7 +100,7 @@ _COUNTED = lazy_regex(r"\W*\d[\d.,/]*\s*(?P<unit>[^\W\d_]*)(?P<rest>.*)")
 _REST = frozenset(words("quiet silent silence rest closing closed"))
 _NO_SUCH_TIME = lazy_regex(r"\b(?:closed?|closes|shut|no|not|except|forbidden|prohibited|interrupted)\b", re.IGNORECASE)
 _NOUNS_OF_KINDS: Mapping[AnswerType, frozenset[str]] = {
-    "date": frozenset(words("date day time")),
+    "date": frozenset(words("date time")),
     "amount": frozenset(words("amount sum")),
     "money": frozenset(words("amount sum price")),
     "person": frozenset(words("name")),

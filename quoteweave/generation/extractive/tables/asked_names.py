@@ -39,7 +39,7 @@ SIZE = lazy_regex(r"\s+\d[\d.,]*\s?[^\W\d_]{1,5}$")
 _DESCRIPTION = lazy_regex(rf"\s*(?:[,;(–—]|\s-\s).*$|\s+(?=[^\s,;(\d]*[A-Z])(?=[^\s,;(]*\d)[^\s,;(]+|{SIZE.pattern}")
 _FROM_TO = lazy_regex(r"\((?![^()]*(?:19|20)\d\d)[^()]*\d[^()]*\)\s*$")
 _ONE = frozenset({"one", "1"})
-_WHO_DID = lazy_regex(r"\bwho\s+(\w+)", re.IGNORECASE)
+_WHO_DID = lazy_regex(r"\bwho\s+(?:(?:is|are|was|were|will|has|have|can|may|must)\s+)?(\w+)", re.IGNORECASE)
 _END_OF = lazy_regex(r"\bend\s+of\s+$", re.IGNORECASE)
 
 
