@@ -158,6 +158,8 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
         ("When does the bus of line 3 leave?", "The boat of line 3 departs at 9:15."),
         ("How many passengers are left?", "120 passengers departed on 3 May."),
         ("When is it open?", "Open day: 3 May"),
+        ("What do we do if the machine starts?", "If the machine does not start, check the plug."),
+        ("What happens if it does not rain?", "If it rains, the race is put off."),
         ("What happens if I am late?", "If you apply late, the fee doubles."),
         ("Am I allowed to keep cats?", "Cats are not allowed to be fed."),
         ("Where is the market held?", "The first place went to Ada Byron at the market."),

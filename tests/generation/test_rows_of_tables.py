@@ -271,6 +271,10 @@ def test_the_cell_that_answers(question: str, table: str, says: str) -> None:
         ("How many guests paid on 2 May?", "Day | Rain | Guests\n1 May | 3 mm | 120\n2 May | 0 mm | 145"),
         ("When does the bus from Osk leave?", "To | Leaves\nOsk | 9:15\nBrede | 9:40\nTolm | 12:05"),
         ("How long is the rope?", STORE),
+        (
+            "How much does a carrot seed cost?",
+            "Variety | Monthly fee £ | Seeds per packet\nCarrot | 3 | 800\nTomato | 4 | 25",
+        ),
         ("How much was spent on the hotel on 3 May?", TRAVEL),
         ("Who paid for the hotel on 3 May?", TRAVEL),
         ("How much does a seed of the carrot cost?", SEEDS),

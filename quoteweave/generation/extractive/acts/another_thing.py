@@ -140,7 +140,7 @@ def _is_of_another_period(question: str, text: str) -> bool:
     if re.search(f"{each}|{adverb}", text, re.IGNORECASE):
         return False
     named = re.finditer(rf"\b(?:{adjectives})\s+([\w'’-]+)(?:\s+([\w'’-]+))?", text, re.IGNORECASE)
-    alike = thing.union(*map(words_alike, thing))
+    alike = {*words(question)}.union(*map(words_alike, thing))
     return not any(alike.intersection(words(one[1])) or thing.intersection(words(one[2] or "")) for one in named)
 
 

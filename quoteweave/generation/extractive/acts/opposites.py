@@ -24,6 +24,8 @@ ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|do\s+we\s+do|if)\b", r
 _OTHERWISE = lazy_regex(
     r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|should)\b.*[,;.]\s+(?:otherwise|or\s+else)\b", re.IGNORECASE
 )
+_ASKS_OF_CASE = lazy_regex(r"\W*what\b.*\b(?:if|when)\b", re.IGNORECASE)
+_CASE = lazy_regex(r"\W*(?:if|when)\b[^,]*,", re.IGNORECASE)
 _NOW = lazy_regex(r"\bnow\b", re.IGNORECASE)
 _PAST = lazy_regex(r"\b(?:was|were|had|did|[a-z]{2,}ed)\b")
 _PRESENT = lazy_regex(r"\b(?:is|are|has|have|now|\w+[’']s)\b")
@@ -45,7 +47,14 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
     if ASKS_IF.match(question.text) and _OTHERWISE.search(statement.text):  # what happens if it is not done
         return not has_denying_word(question.text)
     negated = question.asks not in _DENIED_OTHERWISE and _NOT.search(question.text) is not None
-    return has_opposite_word(question.text, statement.text) or (negated and not has_denying_word(statement.text))
+    opposite = has_opposite_word(question.text, statement.text) or _is_of_other_case(statement.text, question.text)
+    return opposite or (negated and not has_denying_word(statement.text))
+
+
+def _is_of_other_case(text: str, question: str) -> bool:
+    """Whether a text begins with the case that is not asked about: "If it does not start, …", for what if it starts."""
+    case = _CASE.match(text) if _ASKS_OF_CASE.search(question) else None
+    return case is not None and _NOT.search(case[0]) is not None and not has_denying_word(question)
 
 
 def counted_noun(question: str) -> str:

@@ -85,7 +85,9 @@ def are_other_amounts(header: Sequence[str], rows: Rows, columns: Collection[int
     cells = [cell_of(row, at) for row in rows for at in columns]
     if _ASKS_USED.search(question.text):
         return any(map(MONEY.search, [*names, *cells]))
-    counted = (name.partition(" per ")[0] for name in header if " per " in name and name not in names)
+    in_table = [*header, *(cell for row in rows for cell in row)]
+    is_priced = any(map(MONEY.search, [*names, *cells])) or not any(map(MONEY.search, in_table))
+    counted = (name.partition(" per ")[0] for name in header if " per " in name and not (is_priced and name in names))
     return question.asks == "money" and not set(words(" ".join(counted))).isdisjoint(question.words)
 
 

@@ -66,6 +66,7 @@ from quoteweave.generation.extractive.tables.heads import (
 )
 from quoteweave.generation.extractive.tables.row_lookup import look_up_row
 from quoteweave.generation.gate.dates import MONTHS, extract_dates
+from quoteweave.generation.relevance import NUMBER_KINDS
 
 MAX_ROWS = 3
 MAX_COLUMNS = 6
@@ -167,8 +168,10 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         return [_looked_up(header, *looked_up, question)]
     chosen, group = _of_asked_group(named_rows, row_words, text)
     columns = asked_columns(header, chosen, question)
-    is_sized = any(SIZE.search(row[0]) for row in chosen) and question.quantity is not None  # "25 m" is no cell
-    if not columns and not is_sized and _are_of_asked_years(header, chosen, row_words, question.title_words):
+    # A size, "25 m", is no cell, and nothing tells which number of a day is asked for.
+    is_unsure = any(SIZE.search(row[0]) for row in chosen) and question.quantity is not None
+    is_unsure = is_unsure or (question.asks in NUMBER_KINDS and any(dated_words(row[0], question) for row in chosen))
+    if not columns and not is_unsure and _are_of_asked_years(header, chosen, row_words, question.title_words):
         columns = all_columns(rows, chosen)
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
