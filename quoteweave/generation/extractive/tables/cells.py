@@ -167,16 +167,8 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
     if are_of_one_name and len(named_rows) != 1 and (looked_up := look_up_row(header, rows, question)) is not None:
         return [_looked_up(header, *looked_up, question)]
     chosen, group = _of_asked_group(named_rows, row_words, text)
-    columns = asked_columns(header, chosen, question)
-    # A size, "25 m", is no cell, and nothing tells which number of a day is asked for.
-    is_unsure = any(SIZE.search(row[0]) for row in chosen) and question.quantity is not None
-    is_unsure = is_unsure or (question.asks in NUMBER_KINDS and any(dated_words(row[0], question) for row in chosen))
-    if not columns and not is_unsure and _are_of_asked_years(header, chosen, row_words, question.title_words):
-        columns = all_columns(rows, chosen)
-    if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
-        return []
-    of_other_end = any(_is_other_end(header, row[0], question.text) for row in chosen)
-    if of_other_end or are_other_amounts(header, chosen, columns, question):
+    columns = _certain_columns(header, rows, chosen, question)
+    if not columns:
         return []
     groups = _asked_groups(text, chosen, row_words)
     headings = [header[at] if at < len(header) else "" for at in columns]
@@ -194,6 +186,20 @@ def find_cells(text: str, question: AskedCells) -> list[FoundRow]:
         )
         for row in chosen
     ]
+
+
+def _certain_columns(header: Sequence[str], rows: Rows, chosen: Rows, question: AskedCells) -> list[int]:
+    """The columns that a question asks for in the chosen rows, or all of a small table; none where it is uncertain."""
+    columns = asked_columns(header, chosen, question)
+    # A size, "25 m", is no cell, and nothing tells which number of a day is asked for.
+    is_unsure = any(SIZE.search(row[0]) for row in chosen) and question.quantity is not None
+    is_unsure = is_unsure or (question.asks in NUMBER_KINDS and any(dated_words(row[0], question) for row in chosen))
+    if not columns and not is_unsure:
+        of_years = _are_of_asked_years(header, chosen, question.in_rows, question.title_words)
+        columns = all_columns(rows, chosen) if of_years else []
+    of_other_end = any(_is_other_end(header, row[0], question.text) for row in chosen)
+    is_certain = 0 < len(chosen) <= MAX_ROWS and not of_other_end and _are_certain(header, chosen, columns)
+    return columns if is_certain and not are_other_amounts(header, chosen, columns, question) else []
 
 
 def _is_other_end(header: Sequence[str], name: str, question: str) -> bool:
