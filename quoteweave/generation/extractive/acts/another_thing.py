@@ -22,7 +22,7 @@ _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 # Operators and the like, which are no words: "&&", "$#".
 _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–—-]{2,})(?=[\"'”’`),.;:?!]*(?:\s|$))")
 _ASKED_PERIOD = lazy_regex(rf"\b(?P<period>{'|'.join(PERIODS)})\s+(?P<thing>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
-_TAKES_PLACE = lazy_regex(r"\bt(?:akes?|ook|aken|aking)\s+place\b", re.IGNORECASE)
+_TAKES_PLACE = lazy_regex(r"(?<!not )(?<!n't )(?<!n’t )\bt(?:akes?|ook|aken|aking)\s+place\b", re.IGNORECASE)
 _UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
 _NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
 _ASKED_THING = lazy_regex(

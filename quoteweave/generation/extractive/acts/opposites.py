@@ -18,6 +18,7 @@ _ENDS_COUNTED = lazy_regex(
     r"\b|[,;?.]",
     re.IGNORECASE,
 )
+_NOT_DENIED = NUMBER_KINDS | {"person", "date", "place"}
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 """Kinds of questions whose answers may say "not" in other words: "If the pump fails to start, check it"."""
 ASKS_IF = lazy_regex(r"\W*what\s+(?:happens|will\s+happen|do\s+we\s+do|if)\b", re.IGNORECASE)
@@ -37,7 +38,7 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
 
     The number of those who "do not lean" is not the number of those who do, either, and what was is not what is "now".
     """
-    denied = only_denied_words(statement.text) if question.asks in NUMBER_KINDS else frozenset[str]()
+    denied = only_denied_words(statement.text) if question.asks in _NOT_DENIED else frozenset[str]()
     if question.asks == "count" and has_none(statement.text, question.text):
         return has_denying_word(question.text)
     if not (has_denying_word(question.text) or denied.isdisjoint(question.subject)):
