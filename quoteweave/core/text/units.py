@@ -275,7 +275,8 @@ def _has_money(text: str, unit: str) -> bool:
     currencies = {found.dimension for found in currencies_in(unit)}
     if not currencies and _OTHER_MONEY.search(unit):
         return False
-    bare = [find_unit(one["sign"]) for one in _MONEY_AMOUNT.finditer(text) if not _is_price(one)]
+    found = _MONEY_AMOUNT.finditer(text)
+    bare = [find_unit(one["sign"]) for one in found if not one["per"] and not _PRICE.search(one["number"])]
     return any(one is not None and (not currencies or one.dimension in currencies) for one in bare)
 
 
@@ -285,16 +286,8 @@ def names_money(text: str) -> bool:
 
 
 def prices_in(text: str) -> list[str]:
-    """The numbers of a text that are prices, and so in no unit stated for all amounts.
-
-    >>> prices_in("Sales of $500, at $5 per share and $4.99")
-    ['5', '4.99']
-    """
-    return [one["number"] for one in _MONEY_AMOUNT.finditer(text) if _is_price(one)]
-
-
-def _is_price(amount: re.Match[str]) -> bool:
-    return bool(amount["per"] or _PRICE.search(amount["number"]))
+    """The numbers of a text that are prices, as in "$5 per share" and "$4.99", and so in no unit of a chapter."""
+    return [one["number"] for one in _MONEY_AMOUNT.finditer(text) if one["per"] or _PRICE.search(one["number"])]
 
 
 def currencies_in(text: str) -> frozenset[Unit]:
