@@ -164,7 +164,7 @@ def sniff(path: Path) -> Format:
 
     Raises UnsupportedFormat, with a way to convert it, for formats that are not read; DamagedDocument for an empty
     file, binary data with a text's name, and a file that is not what its name says; DocumentError if opening it fails.
-    An empty text lacks nothing, and is one without words.
+    An empty file with the suffix of a text lacks nothing, and is one without words.
     """
     try:
         if not path.is_file():  # opening a pipe would block for ever
@@ -173,7 +173,7 @@ def sniff(path: Path) -> Format:
             head = stream.read(_HEAD)
     except OSError as error:
         raise DocumentError(f"{path.name!r} cannot be opened: {error.strerror or error}") from error
-    if not head and SUFFIXES.get(path.suffix.lower(), Format.TEXT) not in _TEXT_FORMATS:
+    if not head and SUFFIXES.get(path.suffix.lower()) not in _TEXT_FORMATS:
         raise DamagedDocument(f"{path.name!r} is empty")
     suffix = path.suffix.lower()
     found = _by_signature(head, suffix)
