@@ -56,12 +56,12 @@ def test_a_folder_is_kept_in_step_and_json_says_what_became_of_each_file(
 
 
 def test_people_are_told_what_was_added_and_what_was_not(quoteweave: Quoteweave, files: Path, tmp_path: Path) -> None:
-    (files / "[red]empty.txt").write_text("")
+    (files / "[red]empty.pdf").write_text("")
     got = quoteweave("add", files, "-c", tmp_path / "collection", "--meta", "year=2023", "--meta", "note=a=b")
     assert got.code == 1
     assert got.out == f"{tmp_path}/collection: 2 added, 1 not added\n"
     assert got.err.startswith("not added: ")
-    assert "[red]empty.txt" in got.err
+    assert "[red]empty.pdf" in got.err
     with Collection.open(tmp_path / "collection") as collection:
         assert [document.metadata for document in collection.documents()] == [{"year": "2023", "note": "a=b"}] * 2
     again = quoteweave("add", files / "sub", "-c", tmp_path / "collection", "--json")

@@ -144,6 +144,8 @@ def test_what_comes_near_is_no_answer(question: str, text: str) -> None:
         ("What does the fan cool?", "The charger is cooled by a fan."),
         ("What does an incremental backup save?", "An incremental backup saves what has changed since the last one."),
         ("What does the parameter $# expand to?", "The parameter $# expands to the number of words."),
+        ("What does the tide gauge measure?", "The tide gauge measures the level of water every minute."),
+        ("What did the board approve?", "The board approved the budget in May."),
         ("Which cabins have heated floors?", "Many cabins, such as Heron and Gull, have heated floors."),
         ("What colour are the tablets?", "The tablets are round and pale yellow."),
         ("What is Zelvotrin used for?", "Zelvotrin is a drug of Castel Labs. It is used for hay fever."),

@@ -256,13 +256,13 @@ def test_of_files_that_could_not_be_read_the_name_and_the_reason_are_told_and_no
     serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "files").mkdir()
-    (tmp_path / "files" / "empty.txt").touch()
+    (tmp_path / "files" / "empty.pdf").touch()
     with Collection.create(tmp_path / "notes") as made:
         add(made, [tmp_path / "files"])
     server = serve(collections={"notes": tmp_path / "notes"})
     listed = server.client.get("/v1/collections/notes/documents")
     (unread,) = listed.json()["failures"]
-    assert (unread["name"], unread["reason"]) == ("empty.txt", "'empty.txt' is empty")
+    assert (unread["name"], unread["reason"]) == ("empty.pdf", "'empty.pdf' is empty")
     assert str(tmp_path) not in listed.text
     answered = server.client.post("/v1/collections/notes/answers", json={"question": "How deep is it?"})
     assert "1 file could not be read" in answered.text

@@ -30,7 +30,7 @@ _HELPING = r"(?:is|are|was|were|has|have|had|do|does|did|will|can|may|must|shoul
 _ASKS_BY_HELPING_VERB = lazy_regex(
     r"\W*(?:(?:when|where|how(?:\s+(?:often|long|late|early|much|soon|quickly))?"
     rf"|(?:(?:in|on|at|from|since|until|by)\s+)?(?:what|which|how\s+many)\s+(?P<noun>(?!{_HELPING})[\w'’-]+(?:\s+(?!{_HELPING})[\w'’-]+)?)"
-    r"|what(?=\s+(?:do|does|did)\b))\s+)?"
+    r"|(?P<what>what)(?=\s+(?:do|does|did)\b))\s+)?"
     rf"(?P<helping>{_HELPING})\s+(?P<rest>.+)",
     re.IGNORECASE,
 )
@@ -117,7 +117,7 @@ def asked_act(question: str) -> AskedAct | None:
         verb=rest[start:end],
         after=rest[end:],
         is_passive=helping in _FORMS_OF_BE or _ENDS_IN_BE_OR_NOT.search(rest[:start]) is not None,
-        may_have_object=bool(match["noun"])
+        may_have_object=bool(match["noun"] or match["what"])
         or helping not in _FORMS_OF_DO
         or _ENDS_OR_PREPOSITION.match(rest, end) is None,
     )
