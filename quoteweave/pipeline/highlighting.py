@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Literal
 
 from quoteweave.core.answers import Answer, Citation, Context, Region, Span
-from quoteweave.core.boxes import area, fraction_of
+from quoteweave.core.boxes import Box, area, fraction_of
 from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.lazy_regex import lazy_regex
@@ -136,6 +136,8 @@ class _QuoteLocations:
     def span(self, quote: Quote, start: int, end: int) -> Span:
         aligned = self._alignment(quote)
         boxes = aligned.boxes(start, end)
+        if " | " in (text := text_of(quote)) and " | " not in text[start:end]:
+            boxes = _of_one_column(boxes)
         return Span(start=start, end=end, boxes=boxes, estimated=bool(boxes) and aligned.estimated())
 
     def regions(self, quote: Quote, spans: Sequence[Span], reach: int | None = None) -> tuple[Region, ...]:
@@ -236,6 +238,15 @@ class _QuoteLocations:
             return self._pages.page(document, number)
         except (UsageError, CollectionError):
             return None
+
+
+def _of_one_column(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
+    """The boxes of a cell that are above or below most of the others, or else its lowest.
+
+    Where heads begin alike ("52 weeks ended" in three columns), words may be found in the head of another column.
+    """
+    columns = [tuple(box for box in boxes if min(box[2], one[2]) > max(box[0], one[0])) for one in boxes]
+    return max(columns, key=lambda own: (len(own), max(box[3] for box in own)), default=())
 
 
 def _goes_on(quote: Quote, before: Quote) -> bool:

@@ -401,3 +401,27 @@ def test_of_a_sentence_that_is_cut_on_the_next_page_no_more_is_marked_than_is_sa
     _, after = answer.citations[0].regions
     (box,) = after.words
     assert box[2] - box[0] < 0.7 * (after.bbox[2] - after.bbox[0])
+
+
+class TableOfWeeks(NoPages):
+    """Two columns whose heads begin alike, line by line: "Weeks ended" twice, then "29 August" and "30 August"."""
+
+    ROWS = (("", "Weeks ended", "Weeks ended"), ("", "29 August", "30 August"), ("Costs", "170,684", "144,939"))
+
+    def page_words(self, name: str, number: int) -> PageWords | None:
+        words = []
+        for line, row in enumerate(self.ROWS):
+            for column, cell in enumerate(row):
+                for at, word in enumerate(cell.split()):
+                    x, y = 200 * column + 50 * at, 100 + 20 * line
+                    words.append(PageWord(word, (x, y, x + 45, y + 10), 3 * line + column))
+        return PageWords.of(number, words)
+
+
+def test_a_head_that_begins_as_another_is_marked_in_its_own_column() -> None:
+    text = " | Weeks ended 29 August | Weeks ended 30 August\nCosts | 170,684 | 144,939"
+    table = quote("image", "t", text=text, layout="table").model_copy(update={"bbox": (0.0, 90.0, 550.0, 160.0)})
+    spans = evidence_for("The table lists Costs (Weeks ended 29 August: 170,684).", table, TableOfWeeks())
+    boxes = [box for span in spans for box in span.boxes if box[1] < 140]
+    assert boxes
+    assert all(200 <= box[0] < 400 for box in boxes)
