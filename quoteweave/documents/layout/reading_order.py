@@ -170,7 +170,7 @@ def _by_edge(pairs: Sequence[_Labelled], at: int) -> list[list[_Labelled]]:
 
 
 def _labelled_lines(lines: Sequence[Line]) -> Iterator[_Labelled]:
-    """Lines that are alone beside each other on one level, the left one by far the shorter."""
+    """Two lines that are alone beside each other on one level, of which the left one may be a label."""
     ordered = sorted((line for line in lines if line.upright), key=lambda line: line.baseline)
     start = 0
     for at, line in enumerate(ordered):
@@ -199,7 +199,6 @@ def _are_labels(pairs: Sequence[_Labelled], lines: Sequence[Line]) -> bool:
     words = statistics.median(len(text.words) for _, text in pairs)
     beginning = _beginning(pairs, column, right)
     first, last = pairs[0][0].baseline, pairs[-1][0].baseline
-    # A label that reaches the text's edge has its text below.
     others = (line for line in labels if first < line.baseline and line.box[2] - left < FULL_LABEL * (edge - left))
     alone = all(id(line) in beginning for line in others if line.baseline < last + NEXT_LINE * line.size)
     return narrow and words >= MIN_WORDS and len(beginning) == len(pairs) and alone

@@ -35,7 +35,6 @@ _ASKS_BY_HELPING_VERB = lazy_regex(
     re.IGNORECASE,
 )
 _BEGINS_WITH_PRONOUN = lazy_regex(r"\W*(?:I|we|you|one|it|they|he|she|there|this|that|these|those)\b", re.IGNORECASE)
-_ASKS_WHAT_IT_DOES = lazy_regex(r"\W*what\s+(?:do|does|did)\b", re.IGNORECASE)
 _RELATIVE = lazy_regex(r"\b(?:who|which|that)\b", re.IGNORECASE)
 _ASKS_WHETHER_ONE_MAY = lazy_regex(r"(?:can|may|should|must|do|does)$", re.IGNORECASE)
 _AFTER_PRONOUN = lazy_regex(r"(?:I|we|you|one|they|he|she)\s+(?:(?:also|ever|still)\s+)?(?P<verb>\w+)", re.IGNORECASE)
@@ -88,6 +87,8 @@ class AskedAct:
     """The nouns between the helping verb and the verb."""
     is_subject_asked: bool
     """Whether the subject is what is asked for: "Which fees were paid?"."""
+    is_object_asked: bool
+    """Whether the object is: "What does the gauge measure?"."""
     verb: str
     after: str
     """What follows the verb."""
@@ -114,6 +115,7 @@ def asked_act(question: str) -> AskedAct | None:
         helping=helping,
         subject=subject or match["noun"] or "",
         is_subject_asked=not subject,
+        is_object_asked=bool(match["what"]),
         verb=rest[start:end],
         after=rest[end:],
         is_passive=helping in _FORMS_OF_BE or _ENDS_IN_BE_OR_NOT.search(rest[:start]) is not None,
@@ -173,7 +175,7 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     if asked is None:
         return False
     words_of_verb, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
-    does_what = asks == "statement" and _ASKS_WHAT_IT_DOES.match(question) is not None
+    does_what = asks == "statement" and asked.is_object_asked
     if not any(words_of(words_of_verb, text)):  # another word may say it
         others = [match[0] for match in words_of(frozenset().union(*map(words_alike, words_of_verb)), text)]
         is_told = does_what or asks in {"date", "place"}

@@ -72,11 +72,12 @@ def chosen_rows(header: Sequence[str], rows: Rows, question: AskedCells) -> list
     """The rows that the question names; those that the table's title names, too, only if there is no other."""
     row_words, title_words = question.in_rows, question.title_words
     of = {*title_words, *question.words_above, *words(" ".join(header))}
+    nouns = _nouns(question) if question.dates else frozenset[str]()
     rows = [
         row
         for row in rows
         if not _is_another_letter(row[0], question.text)
-        and not (question.dates and _is_date(row[0]) and not _is_dated_as_asked(row, question, of))
+        and not (question.dates and _is_date(row[0]) and not _is_dated_as_asked(row, question, nouns, of))
     ]
     names = [name_of_row(row[0]) for row in rows]
     best = best_matching_names([row[0] for row in rows], row_words, question.weights, least=1.0)
@@ -111,16 +112,22 @@ def _is_date(name: str) -> bool:
     return any(date.text == name.strip() for date in extract_dates(name)[0])
 
 
-def _is_dated_as_asked(row: Sequence[str], question: AskedCells, named_words: Collection[str]) -> bool:
-    """Whether a row named by a date, or its table, has the other nouns of the question, as "hotel", of that day.
+def _nouns(question: AskedCells) -> frozenset[str]:
+    """The words of a question without its verbs, dates and words that only ask."""
+    verbs = verbs_of(question.text).union(words(" ".join(_WHO_DID.findall(question.text))))
+    return frozenset(word for word in question.words if not is_of_date(word)) - interrogative_words() - verbs
+
+
+def _is_dated_as_asked(
+    row: Sequence[str], question: AskedCells, nouns: Collection[str], named_words: Collection[str]
+) -> bool:
+    """Whether a row named by a date, or its table, has the nouns of the question, such as "hotel", on that day.
 
     A month is not named by one of its days: "on 1 December 2025".
     """
     months = {date.month for date in extract_dates(row[0])[0] if date.day is None}
     if any(date.day is not None and date.month in months for date in question.dates):
         return False
-    verbs = verbs_of(question.text).union(words(" ".join(_WHO_DID.findall(question.text))))
-    nouns = {word for word in question.words if not is_of_date(word)} - interrogative_words() - verbs
     said = {*named_words, *request_stems(), *words(" ".join(row))}
     return all(word in said or not words_alike(word).isdisjoint(said) for word in nouns)
 
