@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from made_files import one_page_pdf, raw_pdf, stream
 
-from quoteweave.documents.sources.drawn import objects, strikes
+from quoteweave.documents.sources.drawn import covered, objects, strikes
 from quoteweave.documents.sources.pdf import open_pdf
 
 # In Helvetica of 10 points, "100" reaches from 116.7 to 133.4 points, and "80" after it, without a space, to 144.5.
@@ -104,6 +104,19 @@ def test_what_other_text_takes_the_place_of_is_left_out_or_told(
     tmp_path: Path, content: str, texts: list[str], warnings: tuple[str, ...]
 ) -> None:
     assert read(tmp_path, content) == (texts, warnings)
+
+
+@pytest.mark.parametrize("limit", ["MAX_LETTERS", "MAX_PAIRS"])
+def test_covers_that_are_not_examined_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setattr(covered, limit, 1)
+    told = "page 1 has more lines and rectangles than are examined; text that they strike out or cover was read: 1"
+    assert told in read(tmp_path, f"{OLD} {WHITE} {NEW}")[1]
+
+
+def test_words_in_one_place_are_found_in_any_number_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covered, "MAX_COMPARED", 1)
+    line = f"BT /F1 10 Tf 200 600 Td ({'a ' * 30}) Tj ET"
+    assert read(tmp_path, f"{line} {OLD} {NEW}")[1] == (ALL_READ,)
 
 
 def test_words_under_a_note_are_told(tmp_path: Path) -> None:

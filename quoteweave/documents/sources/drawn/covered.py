@@ -55,9 +55,9 @@ MAX_OTHERS = 500_000
 ONE_PLACE, AS_HIGH = 0.5, 0.6
 # The greatest height of a word on a level line, in heights of its tallest letter.
 LEVEL = 1.5
-# In points: how far words of a row overlap at least, and what is more than the width of any page.
-OVERLAP, FAR_APART = 0.5, 100_000.0
-# The most pairs of words of a page that are compared.
+# In points: more than the width of any page.
+FAR_APART = 100_000.0
+# The most pairs of words of a page, of which one begins before the other ends, that are compared.
 MAX_COMPARED = 100_000
 
 Texts = dict[int, tuple[int, Any]]
@@ -102,13 +102,13 @@ def without_replaced(
     """
     covers = _between_texts(drawing)
     texts = _shown_texts(drawing) if covers else {}
-    covered = list(_covered(raw, characters, covers, texts, shown))
+    covered = list(_covered(raw, characters, covers, texts, shown, drawing))
     if not covered:
         return characters, 0
     # pdfium drops a letter that is drawn where the same one is, so that of 2020 over 2019 it gives no more than 20.
     with not_drawn(text for each in covered for text in each.texts), closing(page.get_textpage()) as textpage:
         others = read_characters(textpage.raw, min(textpage.count_chars(), MAX_OTHERS), shown)
-        made = list(_replacements(textpage.raw, characters, covered, others, texts))
+        made = list(_replacements(textpage.raw, characters, covered, others, texts, drawing))
     seen = _are_seen([covered[at] for at, _ in made], characters.boxes, draw) if made else []
     found = [each for (_, each), is_seen in zip(made, seen, strict=True) if is_seen]
     count = len(characters.codes)
@@ -129,18 +129,26 @@ def without_replaced(
 
 
 def _covered(
-    raw: "FPDF_TEXTPAGE", characters: Characters, covers: Sequence[Placed], texts: Texts, shown: Floats
+    raw: "FPDF_TEXTPAGE",
+    characters: Characters,
+    covers: Sequence[Placed],
+    texts: Texts,
+    shown: Floats,
+    drawing: PageDrawing,
 ) -> Iterator[_Covered]:
+    """The covers with characters under them; those over too many are counted in `drawing`."""
     boxes = as_shown([each.box for each in covers], shown).tolist()
     for cover, box in zip(covers, boxes, strict=True):
         letters = _within(characters, box)
-        if len(letters) <= MAX_LETTERS:
-            drawn_by = operations(raw, characters.numbers[letters])
-            orders = np.array([texts[each][0] if each in texts else cover.order for each in drawn_by])
-            under, over = letters[orders < cover.order], letters[orders > cover.order]
-            if len(under):
-                of_under = {each for each in drawn_by if each in texts and texts[each][0] < cover.order}
-                yield _Covered(cover._replace(box=box), under, over, [texts[each][1] for each in of_under])
+        if len(letters) > MAX_LETTERS:
+            drawing.unexamined += 1
+            continue
+        drawn_by = operations(raw, characters.numbers[letters])
+        orders = np.array([texts[each][0] if each in texts else cover.order for each in drawn_by])
+        under, over = letters[orders < cover.order], letters[orders > cover.order]
+        if len(under):
+            of_under = {each for each in drawn_by if each in texts and texts[each][0] < cover.order}
+            yield _Covered(cover._replace(box=box), under, over, [texts[each][1] for each in of_under])
 
 
 def _shown_texts(drawing: PageDrawing) -> Texts:
@@ -159,18 +167,28 @@ def _within(characters: Characters, box: Box) -> Ints:
 
 
 def _replacements(
-    raw: "FPDF_TEXTPAGE", characters: Characters, covered: Sequence[_Covered], others: Characters, texts: Texts
+    raw: "FPDF_TEXTPAGE",
+    characters: Characters,
+    covered: Sequence[_Covered],
+    others: Characters,
+    texts: Texts,
+    drawing: PageDrawing,
 ) -> Iterator[tuple[int, _Replacement]]:
-    """What takes the place of covered characters, of `others` of `raw`, with the positions of what covers these."""
+    """What takes the place of covered characters, of `others` of `raw`, with the positions of what covers these.
+
+    What is beyond the limits is counted in `drawing`.
+    """
     pairs = 0
     for at, (cover, under, over, _) in enumerate(covered):
         letters = _within(others, cover.box)
         if len(letters) > MAX_LETTERS:
+            drawing.unexamined += 1
             continue
         drawn_by = operations(raw, others.numbers[letters])
         found = letters[[each in texts and texts[each][0] > cover.order for each in drawn_by]]
         pairs += len(found) * (len(under) + len(over))
         if pairs > MAX_PAIRS:
+            drawing.unexamined += len(covered) - at
             return
         if not len(found) or not _are_in_place_of(others.boxes[found], characters.boxes[under]):
             continue
@@ -298,9 +316,8 @@ def count_in_one_place(characters: Characters) -> int:
     hulls, letters = characters.hulls
     heights = hulls[:, 3] - hulls[:, 1]
     level = np.flatnonzero(heights <= LEVEL * letters[:, 1])
-    rows = (level[row].tolist() for row in _rows_with_overlap(hulls[level], ONE_PLACE * heights[level]))
-    pairs, count = itertools.chain.from_iterable(itertools.combinations(row, 2) for row in rows), 0
-    for one, other in itertools.islice(pairs, MAX_COMPARED):
+    pairs, count = _overlapping(hulls[level], ONE_PLACE * heights[level]), 0
+    for one, other in (level[list(pair)].tolist() for pair in itertools.islice(pairs, MAX_COMPARED)):
         is_as_high = AS_HIGH * heights[one] < heights[other] < heights[one] / AS_HIGH
         if is_as_high and _share(hulls[one].tolist(), hulls[other].tolist()) > ONE_PLACE:
             texts = ["".join(map(chr, characters.codes[starts[at] : ends[at]])) for at in (one, other)]
@@ -310,18 +327,17 @@ def count_in_one_place(characters: Characters) -> int:
     return count
 
 
-def _rows_with_overlap(boxes: Floats, apart: Floats) -> Iterator[Ints]:
-    """The boxes of each row in which any begins before another ends; middles of rows are more than that `apart`."""
+def _overlapping(boxes: Floats, apart: Floats) -> Iterator[tuple[int, int]]:
+    """The boxes in one row of which one begins before the other ends; middles of rows are more than that `apart`."""
     middles = (boxes[:, 1] + boxes[:, 3]) / 2
     down = np.argsort(middles)
     rows = np.zeros(len(boxes), dtype=np.int64)
     rows[down] = np.cumsum(np.diff(middles[down], prepend=middles[down[:1]]) > apart[down])
     order = np.lexsort((boxes[:, 0], rows))
-    before = rows[order] * FAR_APART
-    ends = np.maximum.accumulate(boxes[order, 2] + before)
-    overlapping = np.flatnonzero(boxes[order[1:], 0] + before[1:] < ends[:-1] - OVERLAP)
-    for row in np.unique(rows[order[1:][overlapping]]).tolist():
-        yield np.flatnonzero(rows == row)
+    begins, ends = (boxes[order, side] + rows[order] * FAR_APART for side in (0, 2))
+    until = begins.searchsorted(ends)
+    for at in np.flatnonzero(until > np.arange(len(order)) + 1).tolist():
+        yield from ((order[at], order[other]) for other in range(at + 1, until[at]))
 
 
 def _share(one: Sequence[float], other: Sequence[float]) -> float:
