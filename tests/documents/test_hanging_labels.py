@@ -7,7 +7,7 @@ from made_pages import line, paragraph
 
 from quoteweave.documents.layout.blocks import group_lines
 from quoteweave.documents.layout.reading_order import join_labels
-from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.lines import Line, translated
 
 OPTIONS = {
     "-v": ["Print the lines of the program as they are read."],
@@ -33,6 +33,11 @@ def test_each_option_is_read_with_what_it_does() -> None:
     assert texts(page(OPTIONS)) == sorted(
         (f"{name} {' '.join(text)}" for name, text in OPTIONS.items()), key=str.casefold
     )
+
+
+def test_lists_of_labels_may_be_as_many_as_there_is_room_for() -> None:
+    lists = [[translated(one, 5 * at, 150 * at) for one in page(OPTIONS, indent=60)] for at in range(15)]
+    assert len(texts([one for lines in lists for one in lines])) == 15 * len(OPTIONS)
 
 
 def test_what_goes_on_below_stays_a_paragraph_of_its_own() -> None:

@@ -10,6 +10,7 @@ and stays as it is.
 """
 
 import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -35,8 +36,6 @@ WIDER, SHORTER = 1.15, 2.0
 # A line that is less than so many sizes below a label is its second line, unless it is a label itself; a long label,
 # which takes this share of the space up to the text, may have its text below.
 NEXT_LINE, FULL_LABEL = 1.6, 0.6
-# The most lists of labels that are examined, the longest first; no readable page has more.
-MAX_LISTS = 12
 # How many points the baselines of a label and of its text may differ.
 SAME_LEVEL = 1.5
 # How deep columns within bands within columns are followed; no readable page needs more.
@@ -147,8 +146,9 @@ def join_labels(lines: Sequence[Line]) -> list[Line]:
     lists = [pairs for by_label in _by_edge(labelled, 0) for pairs in _by_edge(by_label, 1) if len(pairs) >= MIN_LABELS]
     joined: dict[int, Line] = {}
     taken: set[int] = set()
-    for pairs in sorted(lists, key=len, reverse=True)[:MAX_LISTS]:
-        if not _are_labels(pairs, lines):
+    by_left = sorted((line for line in lines if line.upright), key=_left)
+    for pairs in lists:
+        if not _are_labels(pairs, by_left):
             continue
         for label, text in pairs:
             words = label.words + text.words
@@ -187,11 +187,17 @@ def _may_be_label(label: Line, text: Line) -> bool:
     return alike and not is_bullet and label.box[2] < text.box[0] and label.tag is None and text.tag is None
 
 
-def _are_labels(pairs: Sequence[_Labelled], lines: Sequence[Line]) -> bool:
-    """Whether the left ones are narrow, each of one line, beside where a text with several words begins."""
+def _are_labels(pairs: Sequence[_Labelled], by_left: Sequence[Line]) -> bool:
+    """Whether the left ones are narrow, each of one line, beside where a text with several words begins.
+
+    `by_left` are the upright lines by their left edges.
+    """
     edge, left = (statistics.median(pair[at].box[0] for pair in pairs) for at in (1, 0))
     column, labels = (
-        sorted((line for line in lines if line.upright and abs(line.box[0] - x) <= SAME_EDGE), key=_baseline)
+        sorted(
+            by_left[bisect_left(by_left, x - SAME_EDGE, key=_left) : bisect_right(by_left, x + SAME_EDGE, key=_left)],
+            key=_baseline,
+        )
         for x in (edge, left)
     )
     right = max(line.box[2] for line in column)
@@ -231,3 +237,7 @@ def _go_on(label: Line, text: Line, upper: Line) -> bool:
 
 def _baseline(line: Line) -> float:
     return line.baseline
+
+
+def _left(line: Line) -> float:
+    return line.box[0]
