@@ -15,7 +15,7 @@ from typing import Any
 from quoteweave.core.answers import Completion, CompletionDelta, Usage
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.chat.usage import LOCAL_PREFIX
-from quoteweave.core.errors import ModelFailed, UsageError, by_setting
+from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError, by_setting
 from quoteweave.core.files.pictures import UnfitPicture, from_data_url, open_picture, unpack
 from quoteweave.models.batches import catch_out_of_memory
 from quoteweave.models.checkpoints import (
@@ -57,8 +57,8 @@ class ChatWeights:
     def loaded(self) -> LoadedChat:
         """The model. Raises ModelNotFound, ModelFailed, and UsageError where a library is missing."""
         folder = locate_checkpoint(self._checkpoint)
-        base = base_of(folder)
-        whole = folder if base is None else locate_checkpoint(self._base or base)
+        base = base_of(folder, self._base)
+        whole = folder if base is None else locate_checkpoint(base)
         sees = "vision_config" in read_config(whole, "config.json")
         library = import_required("transformers")
         if base is not None:
@@ -87,10 +87,19 @@ class ChatWeights:
         )
 
 
-def base_of(folder: Path) -> str | None:
-    """The base model of an adapter, "None" if it names none; None for a folder that contains a model."""
+def base_of(folder: Path, given: str | None) -> str | None:
+    """The base model of an adapter: the one given, else the one it names; None for a folder that contains a model.
+
+    Raises ModelNotFound if there is neither.
+    """
     config = adapter_config(folder)
-    return str(config.get("base_model_name_or_path")) if config else None
+    if not config:
+        return None
+    if base := given or config.get("base_model_name_or_path"):
+        return str(base)
+    raise ModelNotFound(
+        f"the adapter in {folder} names no base model: write it as base_model_name_or_path in adapter_config.json"
+    )
 
 
 _THOUGHT = "<think>"
@@ -213,7 +222,7 @@ class LocalChat:
 
     @cached_property
     def _request_settings(self) -> Mapping[str, object]:
-        base = self._base or (base_of(locate_checkpoint(self._checkpoint)) if is_local(self._checkpoint) else None)
+        base = base_of(locate_checkpoint(self._checkpoint), self._base) if is_local(self._checkpoint) else self._base
         settings = {
             "weights": weights_identity(self._checkpoint),
             "base": None if base is None else weights_identity(base),

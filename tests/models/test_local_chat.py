@@ -178,6 +178,8 @@ def test_an_adapter_over_the_model_that_it_names_or_another(folder: Path, tmp_pa
     assert asked(LocalChat(str(adapter), base=str(folder), max_tokens=12)).text == there.text
     # As peft writes it where the base was no checkpoint with a name.
     (adapter / "adapter_config.json").write_text(json.dumps({**settings, "base_model_name_or_path": None}))
+    with pytest.raises(ModelNotFound, match="names no base model"):
+        LocalChat(str(adapter)).request_settings()
     assert asked(LocalChat(str(adapter), base=str(folder), max_tokens=12)).text == there.text
 
 
