@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.messages import join_names
 from quoteweave.core.records import BODY_LAYOUTS, Filter, PageWord, Quote
 from quoteweave.core.text.tokens import FILE_NAME
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
@@ -132,9 +133,17 @@ def _position(quote: Quote, among: Sequence[Quote]) -> int:
     return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
 
 
-def within_named_files(question: str, collection: Collection, where: Filter) -> Filter:
-    """Return the filter, within the documents with a file's name of the question; as it is where there are none."""
-    names = {name.casefold() for name in FILE_NAME.findall(question)}
+def within_named_files(question: str, collection: Collection, where: Filter) -> tuple[Filter, str | None]:
+    """The filter, within the documents with a file's name of the question if there are any; and a note if it narrows.
+
+    A name that no document has is noted too: all documents are asked then, which may be about something else.
+    """
+    names = list(dict.fromkeys(FILE_NAME.findall(question)))
     documents = FilteredPages(collection, where).documents() if names else []
-    named = tuple(one for one in documents if names & {one.casefold(), PurePosixPath(one).name.casefold()})
-    return where.intersect(Filter(documents=named)) if named else where
+    if len(documents) < 2:
+        return where, None
+    sought = {name.casefold() for name in names}
+    named = tuple(one for one in documents if sought & {one.casefold(), PurePosixPath(one).name.casefold()})
+    if not named:
+        return where, f"No document that was asked is named {join_names(names)}."
+    return where.intersect(Filter(documents=named)), f"Asked within {join_names(named)}, which the question names."

@@ -171,8 +171,10 @@ class Search:
         state, where = _SearchState(query), where or Filter()
         if self._collection is not None:
             with state.timed("search"):
-                where = await self._run(query, within_named_files, query.text, self._collection, where)
+                within = await self._run(query, within_named_files, query.text, self._collection, where)
+                where, note = within
                 structured = await self._run(query, structure_context, query.text, self._collection, where)
+            state.add_note(note)
             if structured is not None:
                 self._note_warnings(state, where)
                 state.interpretation.append("asks what the document consists of")

@@ -230,22 +230,30 @@ def test_what_search_knows_by_another_spelling_is_not_declined(question: str, to
 
 
 @pytest.mark.parametrize(
-    ("question", "documents"),
+    ("question", "documents", "told"),
     [
-        ("What is harbour-report.pdf about?", {"harbour-report.pdf"}),
-        ("How did the grain come, says Notes.md?", {"a/notes.md", "b/notes.md"}),
-        ("How did the grain come, says a/notes.md?", {"a/notes.md"}),
-        ("How did the grain come, says lost.pdf?", {"harbour-report.pdf", "a/notes.md", "b/notes.md"}),
+        ("What is harbour-report.pdf about?", ["harbour-report.pdf"], "Asked within {}, which the question names."),
+        ("How did the grain come, says Notes.md?", ["a/notes.md", "b/notes.md"], "Asked within {}, which"),
+        ("How did the grain come, says a/notes.md?", ["a/notes.md"], "Asked within {}, which"),
+        (
+            "How did the grain come, says lost.pdf?",
+            ["a/notes.md", "b/notes.md", "harbour-report.pdf"],
+            "No document that was asked is named lost.pdf.",
+        ),
     ],
 )
-def test_a_question_that_names_files_is_asked_within_them(question: str, documents: set[str], tmp_path: Path) -> None:
+def test_a_question_that_names_files_is_asked_within_them_and_says_so(
+    question: str, documents: list[str], told: str, tmp_path: Path
+) -> None:
     ways = {"harbour-report.pdf": "ship", "a/notes.md": "rail", "b/notes.md": "road"}
     texts = {name: [f"Grain came by {way}, and timber too."] for name, way in ways.items()}
     with make_collection(tmp_path, texts) as collection:
         search = Search(LexicalRetriever(collection), collection=collection)
         found = asyncio.run(search.context(Query(text=question)))
         about = make_rag(collection, AnswerSettings()).answer("What is harbour-report.pdf about?")
-    assert {hit.quote.document for hit in found.context.hits} == documents
+    assert sorted({hit.quote.document for hit in found.context.hits}) == documents
+    (note,) = found.trace.notes
+    assert note.startswith(told.format(", ".join(documents)))
     assert [citation.document for citation in about.citations] == ["harbour-report.pdf"]
 
 
