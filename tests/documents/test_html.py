@@ -9,7 +9,7 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
 from quoteweave.documents.reflow import html as module
 from quoteweave.documents.reflow import html_blocks as outline
-from quoteweave.documents.reflow import html_cells
+from quoteweave.documents.reflow import html_cells, html_styles
 from quoteweave.documents.reflow.html import html_blocks, parse_html
 
 TAGS = ["p", "div", "table", "tr", "td", "ul", "li", "h2", "figure", "figcaption", "b", "pre", "caption", "x-card"]
@@ -437,7 +437,7 @@ def test_what_a_style_hides_is_told_and_part_of_no_cell(page: Path, images: Imag
         ("</style><style media='screen, print'>.note { display: block }</style><style>.note { display: none }", True),
         ("</style><noscript><style>.note { display: none }</style></noscript><style>", True),
         ("</style><!-- <style>.note { display: none }</style> --><style>", True),
-        (".a { display: none }" * 1001 + ".note { display: none }", True),
+        (".a { display: none }" * 1001 + ".note { display: none }", False),
         ("{ display: none } .note { visibility: visible }", True),
         (".note { display: none", False),
     ],
@@ -448,6 +448,18 @@ def test_what_the_styles_of_a_page_hide_is_told(styles: str, is_read: bool, page
     assert [quote.text for quote in parsed.quotes] == ["Seen.", *(["Hidden."] if is_read else []), "Also seen."]
     told = "What these elements show was not read: 1 hidden p."
     assert parsed.warnings == (() if is_read else (told,))
+
+
+@pytest.mark.parametrize("rule", [".a { display: block }", ".a { font-size: 9px }"])
+def test_style_sheets_that_are_too_long_to_be_examined_are_told(
+    rule: str, page: Path, images: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html_styles, "MAX_RULES", 4)
+    page.write_text(f"<style>{rule * 3}.old {{ text-decoration: line-through }}</style><p>It costs 5.")
+    assert parse_html(page, images).warnings == ()
+    page.write_text(f"<style>{rule * 5}.old {{ text-decoration: line-through }}</style><p>It costs 5.")
+    told = "Words were read in spite of style sheets that are too long to tell what they hide or strike out: 1."
+    assert parse_html(page, images).warnings == (told,)
 
 
 def test_what_is_struck_out_stays_marked() -> None:

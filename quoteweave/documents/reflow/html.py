@@ -112,8 +112,8 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
     reader = _Reader(outline, pictures, styles)
     _read(encoded, reader)
     if pictures is not None:
-        for what in html_losses(text, encoded, has_text=bool(outline.blocks)):
-            pictures.leave_out(what)
+        pictures.doubt(*styles.doubts)
+        pictures.leave_out(*html_losses(text, encoded, has_text=bool(outline.blocks)))
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
     title = [FlowBlock(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.reflow.html_styles import MAX_RULES, is_for_print, split_styles, style_rules
+from quoteweave.documents.reflow.html_styles import is_for_print, split_styles, style_rules
 
 _DROPPED_NAMES = (
     "script style nav noscript template iframe object video audio canvas svg map select button textarea input "
@@ -48,8 +48,8 @@ _SET = lazy_regex(r"class\s{0,9}=\s{0,9}[\"']?mathjax")
 _SCRIPT = lazy_regex(r"<script[^>]*>(.*?)</script", re.DOTALL)
 _WRITE = lazy_regex(r"\bdocument\.write(?:ln)?\s*\(")
 _SHOWS_NONE = lazy_regex(r"<script.*?<\\?/script\s*>|<[^>]*>|\bunescape\b", re.DOTALL)
-# How many characters of it are examined.
-MAX_WRITTEN = 2000
+# How many rules, or calls that write, are examined, and how many characters of each call.
+MAX_RULES, MAX_WRITTEN = 1000, 2000
 
 
 def is_missed(tag: str, attributes: Mapping[str, str]) -> bool:

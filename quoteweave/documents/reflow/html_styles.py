@@ -10,8 +10,9 @@ from typing import NamedTuple
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.documents.reflow.html_blocks import Numbering, NumberStyle
 
-MAX_RULES = 1000
-"""The most rules of one kind, or selectors of such, that are examined."""
+MAX_RULES = 10_000
+"""The most selectors that set `display`, and those that strike out or the like; of a page with more, none count."""
+TOO_LONG = "style sheets that are too long to tell what they hide or strike out"
 _MAX_AROUND = 10  # the most conditions around a rule
 _MAX_SELECTOR = 1_000  # characters
 _MAX_DEPTH = 100  # the most elements around another that are compared with a rule
@@ -106,8 +107,8 @@ class PageStyles:
     """Tells what the style sheets of a page make of its elements, by their names, classes and ids.
 
     They hide those that nothing shows. What may show an element is any rule with a class, an id or a condition, even of
-    an element around it, and any script, action or link of the page that names its class or id. Pages with many rules
-    hide nothing. What strikes words out, or lets them not be seen, may also depend on the elements around.
+    an element around it, and any script, action or link of the page that names its class or id. What strikes words
+    out, or lets them not be seen, may also depend on the elements around.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -119,10 +120,12 @@ class PageStyles:
         lower = text.lower()
         sheets = split_styles(_UNUSED.sub("", lower))[1] if "<style" in lower else []
         selectors = list(islice(_display_selectors(sheets), MAX_RULES + 1))
-        if len(selectors) <= MAX_RULES and all(len(selector) <= _MAX_SELECTOR for selector, *_ in selectors):
-            for selector, is_hiding, is_sure in selectors:
-                self._add(selector, is_hiding=is_hiding, is_sure=is_sure)
+        are_few = len(selectors) <= MAX_RULES and all(len(selector) <= _MAX_SELECTOR for selector, *_ in selectors)
+        for selector, is_hiding, is_sure in selectors if are_few else ():
+            self._add(selector, is_hiding=is_hiding, is_sure=is_sure)
         effects = list(islice(_effects_of_selectors(sheets), MAX_RULES + 1))
+        self.doubts = () if are_few and len(effects) <= MAX_RULES else (TOO_LONG,)
+        """Why words are read that may be hidden or struck out."""
         if len(effects) <= MAX_RULES and any(any(each.values()) for _, each in effects):
             for number, (parts, each) in enumerate(effects):
                 *around, names = (frozenset(_NAMES.findall(part)) for part in parts)

@@ -77,13 +77,13 @@ class LinkedImages:
         self._left_out: Counter[str] = Counter()
         self._doubted: Counter[str] = Counter()
 
-    def doubt(self, why: str) -> None:
+    def doubt(self, *why: str) -> None:
         """Count words that are read though readers may not see them, or see other signs."""
-        self._doubted[why] += 1
+        self._doubted.update(why)
 
-    def leave_out(self, what: str) -> None:
-        """Count something that shows more than the text and is not read: an `iframe`, a `video`…"""
-        self._left_out[what] += 1
+    def leave_out(self, *what: str) -> None:
+        """Count what shows more than the text and is not read: an `iframe`, a `video`…"""
+        self._left_out.update(what)
 
     def at_address(self, address: str) -> StoredImage | None:
         """The image at an address as written in Markdown or HTML; None, and a warning, if it cannot be read."""
