@@ -18,6 +18,7 @@ from quoteweave.documents.layout.blocks import block_of
 from quoteweave.documents.layout.page import (
     MAX_TEXT_CHARACTERS,
     SPLIT_FROM_SHARE,
+    UNREAD,
     UNSURE,
     PageReader,
     encode_image,
@@ -432,3 +433,11 @@ def test_a_scan_of_which_ocr_is_unsure_is_told(images: ImageStore, text: str, su
     assert [warning for warning in page.warnings if warning.startswith("page 3 was read by OCR, which is unsure")] == (
         [f"page 3 {UNSURE}"] if told else []
     )
+
+
+@pytest.mark.parametrize(("read", "is_told"), [(20, False), (18, False), (10, True), (0, True)])
+def test_a_scan_of_which_ocr_reads_a_part_is_told(images: ImageStore, read: int, is_told: bool) -> None:
+    rows, drawn = paragraph(["the harbour was dredged again"] * 20, 50, 100, pitch=30), canvas()
+    ink_words(drawn, rows)
+    page = PageReader(images, ScriptedOcr(rows[:read])).read(RawPage(2, picture(drawn)))
+    assert [warning.startswith(f"page 3 {UNREAD}: ") for warning in page.warnings] == [True] * is_told

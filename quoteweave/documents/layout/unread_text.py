@@ -54,6 +54,11 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
     return _run_together(words) or any(_letters(picture, words, by) >= MIN_LETTERS for by in SHRINKINGS)
 
 
+def count_unread(picture: Raster, words: Sequence[Word]) -> int:
+    """Count what may be letters outside the boxes of `words`, which are relative to the image."""
+    return _letters(picture, words, 1)
+
+
 def _run_together(words: Sequence[Word]) -> bool:
     lengths = [len(word.text) for word in words if word.text.isalpha() and word.text.isascii()]
     return sum(length for length in lengths if length > MAX_WORD_LETTERS) > RUN_TOGETHER * sum(lengths)
