@@ -147,3 +147,10 @@ def within_named_files(question: str, collection: Collection, where: Filter) -> 
     if not named:
         return where, f"No document that was asked is named {join_names(names)}."
     return where.intersect(Filter(documents=named)), f"Asked within {join_names(named)}, which the question names."
+
+
+def nothing_passes_note(collection: Collection, sizes_and_filters: Sequence[tuple[int, Filter | None]]) -> str | None:
+    """A note if no quote passes any of the filters of which quotes are wanted, though there are quotes."""
+    if any(k and collection.select(where).size for k, where in sizes_and_filters) or not collection.select().size:
+        return None
+    return "No quote passes the filter, so that nothing was searched."

@@ -30,7 +30,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 from quoteweave.generation.sentences import sentence_texts
-from quoteweave.pipeline.filtered_pages import FilteredPages, within_named_files
+from quoteweave.pipeline.filtered_pages import FilteredPages, nothing_passes_note, within_named_files
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
@@ -62,8 +62,7 @@ class Trace(Record):
     clauses: tuple[str, ...] = Field(description="what was searched for")
     notes: tuple[str, ...] = Field(default=(), description="what was missing or went wrong, one sentence each")
     interpretation: tuple[str, ...] = Field(
-        default=(),
-        description="how the question was read beyond its words, a line each",
+        default=(), description="how the question was read beyond its words, a line each"
     )
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id, what speaks for its page; only where that was asked for"
@@ -246,6 +245,8 @@ class Search:
             await self._best(state, pool, k, where) if k else []
             for pool, (k, where) in zip(pools, sizes_and_filters, strict=True)
         ]
+        if self._collection is not None and not any(ranked):
+            state.add_note(await self._run(state.query, nothing_passes_note, self._collection, sizes_and_filters))
         if self._explains is not None:
             of_kinds = [(hits, where) for hits, (k, where) in zip(ranked, sizes_and_filters, strict=True) if k]
             # How the question was read is the same for both kinds of quotes; only reasons are needed for each hit.

@@ -291,7 +291,7 @@ def test_files_that_a_filter_excludes_by_their_names_are_not_told(tmp_path: Path
         search = make_search(collection, RetrievalSettings())
         (note,) = asyncio.run(search.find(QUERY, 5, where=Filter(documents=("a.md",)))).trace.notes
         assert note.startswith("1 file could not be read: what it says is missing here")
-        (note,) = asyncio.run(search.find(QUERY, 5, where=Filter(metadata={"year": "2024"}))).trace.notes
+        note, _ = asyncio.run(search.find(QUERY, 5, where=Filter(metadata={"year": "2024"}))).trace.notes
         assert note.startswith("2 files")
         with collection.writer() as writer:
             writer.clear_failure("a.md")
@@ -328,3 +328,22 @@ def test_between_two_of_many_searches_on_the_event_loop_it_does_what_else_is_due
     assert [one for one in happened if one != "else"] == wanted
     at = [happened.index(one) for one in wanted]
     assert all("else" in happened[one:other] for one, other in pairwise(at))
+
+
+@pytest.mark.parametrize(
+    ("where", "is_told"),
+    [
+        (Filter(metadata={"year": "2031"}), True),
+        (Filter(kind="image"), True),
+        (Filter(first_page=90), True),
+        (Filter(documents=("a.md",)), False),
+        (None, False),
+    ],
+)
+def test_a_filter_that_no_quote_passes_is_told(where: Filter | None, is_told: bool, tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.md": ["Grain came by rail."]}) as collection:
+        search = Search(LexicalRetriever(collection), collection=collection)
+        found = asyncio.run(search.find(Query(text="zeppelins"), 5, where=where))
+        context = asyncio.run(search.context(Query(text="zeppelins"), where=where))
+    told = ("No quote passes the filter, so that nothing was searched.",) if is_told else ()
+    assert (found.hits, found.trace.notes, context.trace.notes) == ((), told, told)
