@@ -55,4 +55,8 @@ def test_a_run_of_questions_without_a_document_tells_how_to_search_all(
     config.write_text("", "utf-8")
     assert 'within = "collection" searches them all' in quoteweave(*run, tmp_path / "refused").err
     config.write_text('within = "collection"\n', "utf-8")
-    assert quoteweave(*run, tmp_path / "run").code == 0
+    got = quoteweave(*run, tmp_path / "run")
+    assert (got.code, "lacks a document" in got.err) == (0, False)
+    questions.write_text('{"question": "What came by rail?", "document": "gone.pdf"}\n', "utf-8")
+    told = quoteweave(*run, tmp_path / "other").err
+    assert "The collection lacks a document that the dataset names for the question." in " ".join(told.split())

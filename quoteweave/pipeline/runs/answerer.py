@@ -40,6 +40,8 @@ from quoteweave.pipeline.window import Window, fit_to_window
 
 MAX_FAILURES = 10
 """Consecutive failures of endpoints after which nothing more is asked."""
+LACKS_OWN = "The collection lacks a document that the dataset names for the question."
+"""A note where the whole collection is searched."""
 _KEPT = "what was answered is kept; the same command goes on from there"
 
 
@@ -214,9 +216,11 @@ class Answerer(Predictor):
             names = self._own_documents(example).documents or ()
             context, left_out, notes = await asyncio.to_thread(self.all_quotes.context, names, example.query.text)
         elif self.search is not None:
-            where = None if self.scope == "collection" else self._own_documents(example)
+            is_wide = self.scope == "collection"
+            where = None if is_wide else self._own_documents(example)
             found = await self.search.context(example.query, self.size, where=where)
-            context, notes = found.context, found.trace.notes
+            lacks_own = is_wide and any(name not in self.documents for name in _documents_of(example))
+            context, notes = found.context, (*found.trace.notes, *([LACKS_OWN] if lacks_own else []))
         elif example.context is not None:
             context = example.context.model_copy(update={"texts": example.context.texts[: self.passages]})
         else:
@@ -231,13 +235,18 @@ class Answerer(Predictor):
         return fitted, cut + left_out, notes
 
     def _own_documents(self, example: Example) -> Filter:
-        asked = example.documents or (() if example.document is None else (example.document,))
+        asked = _documents_of(example)
         if not asked:
             raise DatasetError('the dataset names no document to search; within = "collection" searches them all')
         for name in asked:
             if name not in self.documents:
                 raise CollectionError(f"the collection has no document {name!r}")
         return Filter(documents=tuple(self.documents[name] for name in asked))
+
+
+def _documents_of(example: Example) -> tuple[str, ...]:
+    """The documents that the dataset names for a question."""
+    return example.documents or (() if example.document is None else (example.document,))
 
 
 def _concerns_one_question(error: EndpointError | SourceError) -> bool:
