@@ -56,6 +56,9 @@ def ends_in_repetition(text: str) -> bool:
 
 NOTHING_RETRIEVED = "No quote was found that bears on this question, so it is not answered."
 CUT_SHORT = "The model reached its limit of tokens; the answer may be cut short."
+# How endpoints say that an answer is whole, or ends at the limit of tokens.
+_WHOLE = frozenset({"", "stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "tool_calls", "tool_use"})
+_AT_LIMIT = frozenset({"length", "max_tokens"})
 _REASONING_END = "</think>"
 
 
@@ -172,13 +175,26 @@ class _EventStream:
         yield from to_events(self._resolver.end())
 
 
+def ending_warnings(finish_reason: str | None) -> list[str]:
+    """A warning if a model's answer may be cut short, by the reason for its end that the endpoint gives.
+
+    >>> ending_warnings("content_filter")
+    ["The model's answer was ended early, with the reason content_filter; it may be cut short."]
+    """
+    reason = (finish_reason or "").casefold()
+    if reason in _AT_LIMIT:
+        return [CUT_SHORT]
+    told = f"The model's answer was ended early, with the reason {finish_reason}; it may be cut short."
+    return [] if reason in _WHOLE else [told]
+
+
 def _is_empty(context: Context) -> bool:
     return not context.texts and not context.images
 
 
 def _to_answer(query: Query, context: Context, completion: Completion, warnings: Sequence[str]) -> Answer:
     text = _without_reasoning(completion)
-    cut = [CUT_SHORT] if completion.finish_reason == "length" else []
+    cut = ending_warnings(completion.finish_reason)
     cut += [REPETITION_WARNING] if ends_in_repetition(text) else []
     status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
     # A model that calls itself "extractive" must not bypass the gate.

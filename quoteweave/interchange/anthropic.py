@@ -10,7 +10,7 @@ from typing import Literal, NotRequired, TypedDict
 from quoteweave.core.answers import Answer, AnswerEvent, Context, Event, ThoughtEvent, Usage
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.records import Hit, Kind, Quote
-from quoteweave.generation.chat_generator import CUT_SHORT
+from quoteweave.generation.chat_generator import ending_warnings
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.prompt_pictures import encode
 from quoteweave.interchange.cited_text import (
@@ -264,7 +264,7 @@ class ClaudeReader:
         if not text.strip():
             why = f" (stop reason {self._stop!r})" if self._stop else ""
             raise EndpointBadResponse(f"The model {self._model} wrote no text{why}: ask again.")
-        warnings = [CUT_SHORT] if self._stop == "max_tokens" else []
+        warnings = ending_warnings(self._stop)
         warnings += [foreign_warning(self._foreign)] if self._foreign else []
         built = build_answer(self._question, text, self._context, model=self._model, warnings=tuple(warnings))
         usage = Usage(input_tokens=self._usage.input_tokens, output_tokens=self._usage.output_tokens)

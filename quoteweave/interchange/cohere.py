@@ -11,7 +11,7 @@ from quoteweave.core.answers import Answer, AnswerEvent, Citation, Context, Even
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import Hit, Kind, Quote
-from quoteweave.generation.chat_generator import CUT_SHORT
+from quoteweave.generation.chat_generator import ending_warnings
 from quoteweave.generation.citations import build_answer
 from quoteweave.interchange.cited_text import (
     CitedEvents,
@@ -203,7 +203,7 @@ def _answer(read: "_Response", question: str, context: Context, model: str) -> A
     text += writer.end()
     if not text.strip():
         raise EndpointBadResponse(f"The model {model} wrote no text: ask again.")
-    warnings = [CUT_SHORT] if read.finish_reason == "MAX_TOKENS" else []
+    warnings = ending_warnings(read.finish_reason)
     warnings += [foreign_warning(left_out)] if left_out else []
     built = build_answer(question, text, context, model=model, warnings=tuple(warnings))
     return with_evidence(built, context, writer.written).model_copy(update={"usage": _usage(read.usage)})

@@ -77,6 +77,12 @@ def test_pictures_are_described_once_searched_and_kept(quoteweave: Quoteweave, p
     assert order == [WORDS[ONE], WORDS[TWO], "seen", "Last."]
 
 
+def test_descriptions_that_may_be_cut_short_are_told(quoteweave: Quoteweave, port: Path) -> None:
+    with ModelServer(lambda _: Reply(text="A bar chart of", finish_reason="length")) as server:
+        told = quoteweave("describe", "-c", port, "--model", "v", "--base-url", server.base_url).err
+    assert "note: 2 descriptions may be cut short: the model was ended early" in " ".join(told.split())
+
+
 def test_a_document_that_is_added_again_gets_its_words_back_for_nothing(
     quoteweave: Quoteweave, port: Path, tmp_path: Path
 ) -> None:

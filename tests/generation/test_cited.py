@@ -9,7 +9,7 @@ from quoteweave.core.answers import Answer, Completion, Context, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query
-from quoteweave.generation.chat_generator import CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator
+from quoteweave.generation.chat_generator import CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator, ending_warnings
 from quoteweave.generation.prompt_messages import ABSTENTION, CitedMessages
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures
 from quoteweave.testing import FakeChat
@@ -150,6 +150,8 @@ def test_an_answer_of_nothing_is_a_bad_response(text: str) -> None:
 
 def test_an_answer_cut_short_is_said_to_be() -> None:
     assert answer(FakeChat([completion("Yes [1]", "length")])).warnings == (CUT_SHORT,)
+    filtered = answer(FakeChat([completion("Yes [1]", "content_filter")]))
+    assert filtered.warnings == tuple(ending_warnings("content_filter")) != ()
 
 
 def test_the_models_failure_is_passed_on() -> None:

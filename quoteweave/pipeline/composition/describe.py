@@ -24,8 +24,10 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError
 from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.files.pictures import UnfitPicture
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
+from quoteweave.generation.chat_generator import ending_warnings
 from quoteweave.generation.prompt_pictures import encode
 from quoteweave.index.sync import sync_indexes
 from quoteweave.pipeline.composition.make_rag import make_chat
@@ -79,6 +81,8 @@ class PictureDescriber:
     def __init__(self, model: ChatModel, collection: Collection, *, prompts_folder: Path | None = None) -> None:
         self.model, self.collection = model, collection
         self.prompt = load_prompt(PROMPT, prompts_folder)
+        self.ended_early = 0
+        """How many of the descriptions may be cut short."""
         self._path = collection.root / DESCRIPTIONS
 
     def survey(self) -> Survey:
@@ -180,6 +184,7 @@ class PictureDescriber:
             {"type": "image_url", "image_url": {"url": shown.url}},
         ]
         completion = await self.model.complete([{"role": "user", "content": content}])
+        self.ended_early += bool(ending_warnings(completion.finish_reason))
         return Description(
             key=picture.key,
             image=picture.image,
@@ -286,7 +291,11 @@ def _describe(
             spent[1] += usage.output_tokens or 0
             task.advance()
 
-        return run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
+        failed = run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
+    if describer.ended_early:
+        which = pluralize(describer.ended_early, "description")
+        progress.note(f"note: {which} may be cut short: the model was ended early, as at its limit of tokens")
+    return failed
 
 
 def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDescriptions:
