@@ -82,8 +82,8 @@ def test_pictures_are_sent_where_a_reader_is_handed_in() -> None:
     def unreadable(key: str) -> bytes:
         raise FileNotFoundError(key)
 
-    alone = AnswerJudge(FakeChat([]), images=unreadable).request(prediction, example)
-    assert isinstance(alone.messages[0]["content"], str)
+    with pytest.raises(DatasetError, match=r"the picture a/calls.jpg cannot be read"):
+        AnswerJudge(FakeChat([]), images=unreadable).request(prediction, example)
 
 
 def test_a_prompt_of_one_s_own_has_another_hash_and_must_use_every_field(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.chat.usage import sum_known
-from quoteweave.core.errors import EndpointError
+from quoteweave.core.errors import DatasetError, EndpointError
 from quoteweave.core.files.pictures import to_data_url
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.protocols import ChatModel
@@ -50,9 +50,9 @@ def indent(text: str) -> str:
 
 
 def image_parts(quotes: Sequence[NamedQuote], images: ImageReader | None) -> list[Part]:
-    """The parts of a message that show the existing crops, each after its name; without a reader, none.
+    """The parts of a message that show the crops, each after its name; without a reader, none.
 
-    A crop that cannot be read is left out; the prompt still contains its words.
+    Raises DatasetError for a crop that cannot be read: a judge that sees fewer pictures grades otherwise.
     """
     parts: list[Part] = []
     for name, quote in quotes:
@@ -60,8 +60,11 @@ def image_parts(quotes: Sequence[NamedQuote], images: ImageReader | None) -> lis
             continue
         try:
             data = images(quote.image)
-        except OSError:
-            continue
+        except OSError as error:
+            raise DatasetError(
+                f"the picture {quote.image} cannot be read ({error.strerror or error}); name the folder in which this "
+                "path begins, or none to have words alone judged"
+            ) from error
         media_type = _MEDIA_TYPES.get(PurePosixPath(quote.image).suffix.lower(), "image/png")
         parts.append({"type": "text", "text": f"{name}:"})
         parts.append({"type": "image_url", "image_url": {"url": to_data_url(data, media_type)}})
