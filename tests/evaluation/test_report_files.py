@@ -91,6 +91,15 @@ def test_each_question_shows_what_is_gold_and_what_was_cited(report: Report) -> 
     assert (best.id, best.cited, best.gold_answer) == ("q2", "image 1", "grain")
 
 
+def test_reasons_of_failures_that_are_not_shown_are_counted(report: Report) -> None:
+    run = report.runs[0]
+    (asked, *_) = run.scores.questions
+    failed = tuple(asked.model_copy(update={"error": f"reason {min(number, 7)}"}) for number in range(9))
+    scores = run.scores.model_copy(update={"questions": failed})
+    shown = extreme_questions(replace(run, scores=scores), None, lambda _: None)
+    assert shown.errors == ("reason 7 (2)", *(f"reason {number} (1)" for number in range(4)), "other reasons (3)")
+
+
 def test_marks_without_quote_and_gold_that_was_not_given_are_told(tmp_path: Path) -> None:
     one = gathered(tmp_path, {"one.jsonl": {"q0": "[1] [13]"}}, partial=True)
     (run,) = one.runs

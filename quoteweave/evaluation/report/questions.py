@@ -68,7 +68,9 @@ def extreme_questions(run: RunReport, figure: str | None, pictures: PictureReade
     """The best and worst questions. If equal, those with more gold quotes come first. Failed answers are left out."""
     questions = run.scores.questions
     errors = Counter(question.error for question in questions if question.error is not None)
-    reasons = tuple(f"{error} ({count})" for error, count in errors.most_common(SHOWN))
+    common = errors.most_common(SHOWN)
+    others = errors.total() - sum(count for _, count in common)
+    reasons = (*(f"{error} ({count})" for error, count in common), *([f"other reasons ({others})"] if others else []))
     if figure is None:
         return ExtremeQuestions(worst=(), best=(), errors=reasons)
     counted = [(value, one) for one in questions if one.error is None and (value := one.row.get(figure)) is not None]
