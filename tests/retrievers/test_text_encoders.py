@@ -12,11 +12,14 @@ import pytest
 import tiny_checkpoints as tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_collections import make_collection
 from model_calls import little_memory, watched_models
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import SuggestsCallSize
 from quoteweave.models.checkpoints import Hardware
+from quoteweave.pipeline.composition.manage_indexes import build_index
+from quoteweave.pipeline.composition.progress import NoProgress
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.sentence_transformer import SentenceTransformerEncoder
@@ -315,3 +318,19 @@ def test_how_many_texts_are_given_at_once_goes_with_the_batch(batch_size: int | 
     encoder = make_encoder(catalogue()["bge"], CPU.model_copy(update={"batch_size": batch_size}))
     assert isinstance(encoder, SuggestsCallSize)
     assert encoder.at_once == at_once
+
+
+def test_texts_of_which_a_model_reads_no_more_than_the_beginning_are_told(
+    checkpoints: dict[str, str], tmp_path: Path
+) -> None:
+    notes = list[str]()
+
+    class Noting(NoProgress):
+        def note(self, message: str) -> None:
+            notes.append(message)
+
+    with make_collection(tmp_path, {"a.txt": ["grain", "grain ships " * 100], "b.txt": ["ships"]}) as collection:
+        build_index(collection, f"minilm={checkpoints['minilm']}", progress=Noting())
+    assert notes == [
+        "note: about 1 text is longer than the 256 tokens that the model reads: its end is not searched by minilm"
+    ]

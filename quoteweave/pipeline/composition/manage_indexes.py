@@ -9,6 +9,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState, Manifest
 from quoteweave.collection.stores.generations import spec_of, try_read_manifest
 from quoteweave.core.errors import DocumentError, ModelNotFound, QuoteweaveError, UsageError
+from quoteweave.core.messages import pluralize
 from quoteweave.index import kinds, recall
 from quoteweave.index.embedding import EmbedProgress
 from quoteweave.index.encoder_index import IndexReport
@@ -22,6 +23,7 @@ from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.retrievers.build_estimate import BuildEstimate, downloads_disabled, estimate_index
+from quoteweave.retrievers.encoders.text import TextEncoder
 from quoteweave.retrievers.make_retriever import make_retriever, member_specs, resolve_built_spec
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
@@ -56,8 +58,7 @@ def build_index(
         return None
     if collection.may_have_traces():
         with collection.writer(wait_s) as writer:
-            notes = finish_removals_everywhere(collection, writer)
-        _note_all(notes, progress)
+            _note_all(finish_removals_everywhere(collection, writer), progress)
     _note_server(retriever, progress)
     if retriever.encoder_index.plan.view == "ocr_text":
         _read_pictures(CollectionPictures(collection), progress)
@@ -69,9 +70,19 @@ def build_index(
             lambda: task.update(label="building the index"),
         )
         report = retriever.refresh(watch, wait_s=wait_s, replace=replace)
+    _note_cut(retriever, progress)
     if progress.watched:
         note_faster_kind(collection, retriever, progress)
     return report
+
+
+def _note_cut(retriever: VectorRetriever, progress: Progress) -> None:
+    """Note how many texts were encoded without their ends."""
+    encoder = retriever.encoder
+    if isinstance(encoder, TextEncoder) and (count := encoder.take_cut()):
+        texts, ends = pluralize(count, "text is", "texts are"), "its end is" if count == 1 else "their ends are"
+        longer = f"longer than the {encoder.row.passage_length} tokens that the model reads"
+        progress.note(f"note: about {texts} {longer}: {ends} not searched by {encoder.name}")
 
 
 def _refresh_all(collection: Collection, wait_s: float | None, progress: Progress) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
+from quoteweave.core.chat.usage import estimate_tokens
 from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SettingValue
@@ -48,6 +49,7 @@ class TextEncoder(ABC):
         self.hardware = hardware
         self._turns = ModelLock()
         self._joint_calls: JointCalls[str, Matrix] = JointCalls(at_once=CPU_BATCH)
+        self._cut = 0
 
     @property
     def name(self) -> str:
@@ -80,7 +82,15 @@ class TextEncoder(ABC):
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
         """A matrix (vectors, dimension) for each text. Raises ModelNotFound and ModelFailed."""
-        return self._encode(cast(Sequence[str], views), query=False)
+        texts = cast(Sequence[str], views)
+        if most := self.row.passage_length:
+            self._cut += sum(estimate_tokens(text) > most for text in texts)
+        return self._encode(texts, query=False)
+
+    def take_cut(self) -> int:
+        """About how many texts were longer than the model reads, and so cut, since this was last asked."""
+        cut, self._cut = self._cut, 0
+        return cut
 
     @abstractmethod
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
