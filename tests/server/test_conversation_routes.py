@@ -148,6 +148,8 @@ def test_conversations_are_begun_renamed_exported_and_deleted(client: TestClient
     assert made.status_code == 201
     at = f"/v1/conversations/{made.json()['id']}"
     ask(client, conversation=made.json()["id"])
+    ask(client, conversation=made.json()["id"], filters={"metadata": {"year": "2031"}})
+    told = "No quote passes the filter, so that nothing was searched."
     assert client.patch(at, json={"title": "Grain"}).json()["title"] == "Grain"
     exported = client.get(f"{at}/export", params={"format": "json"})
     assert exported.json() == client.get(at).json()
@@ -156,10 +158,12 @@ def test_conversations_are_begun_renamed_exported_and_deleted(client: TestClient
     assert markdown.startswith(f"# Grain\n\n## {QUESTION}\n")
     assert "4,210 tonnes of grain in May" in markdown
     assert "[^1]: " in markdown
+    assert f"> {told}" in markdown
     word = client.get(f"{at}/export", params={"format": "docx"})
     text = "\n".join(paragraph.text for paragraph in docx.Document(io.BytesIO(word.content)).paragraphs)
     assert QUESTION in text
     assert "4,210 tonnes of grain in May" in text
+    assert told in text
     assert client.get(f"{at}/export", params={"format": "pdf"}).status_code == 422
     assert client.delete(at).status_code == 204
     gone = client.get(at)
