@@ -35,12 +35,15 @@ def test_prefixes_are_put_before_questions_and_passages() -> None:
     np.testing.assert_allclose(passage[0], hashed_words("passage: grain"), rtol=1e-6)
 
 
-def test_long_texts_are_cut() -> None:
+def test_long_texts_are_cut_and_told() -> None:
+    told: list[str] = []
     with ModelServer() as server:
         client = EmbeddingsClient("m", base_url=server.base_url)
-        EndpointEncoder(client, passage_prefix="p: ", max_characters=8).encode_views(["grain by ship"])
+        short = EndpointEncoder(client, passage_prefix="p: ", max_characters=8, notify=told.append)
+        short.encode_views(["grain by ship"])
         EndpointEncoder(client).encode_queries(["what " * 10_000])
     assert server.requests[0]["input"] == ["p: grain"]
+    assert told == ["texts too long for m are cut, one to 8 characters: 'p: grain by ship'"]
     assert len(server.requests[1]["input"][0]) == 8000
 
 

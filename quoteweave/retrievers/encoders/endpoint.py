@@ -110,10 +110,12 @@ class EndpointEncoder:
         """Matrices of the accepted texts, in order, and the refusals of the others."""
         import numpy as np
 
-        embedded = run_sync(client.embed_some([text[: self._max_characters] for text in texts]))
+        most = self._max_characters
+        embedded = run_sync(client.embed_some([text[:most] for text in texts]))
         self.tokens += embedded.tokens or 0
-        if embedded.cut and self._notify is not None:
-            number, length = next(iter(embedded.cut.items()))
+        cut = {**{number: most for number, text in enumerate(texts) if len(text) > most}, **embedded.cut}
+        if cut and self._notify is not None:
+            number, length = next(iter(cut.items()))
             self._notify(
                 f"texts too long for {self.name} are cut, one to {length} characters: {excerpt(texts[number])!r}"
             )
