@@ -109,6 +109,11 @@ def test_among_many_words_hits_from_many_documents_are_a_weaker_sign(variety: fl
     assert margins[0] - margins[1] == pytest.approx(SCATTER * counted * 7 / 8)
 
 
+def test_a_thing_that_no_page_has_is_not_taken_for_the_verb() -> None:
+    given = context(["Water each lawn."]).model_copy(update={"rarity": {"water": 0.4, "fern": 1.0}, "variety": 0.1})
+    assert not is_on_topic(question_terms("How often should I water a fern?"), given)
+
+
 def test_a_word_that_stands_nowhere_weighs_more_than_one_elsewhere() -> None:
     given = context(["The harbour has a mole."])
     assert about("What harbour mole is there?", given, harbour=0.4, mole=0.9)

@@ -137,7 +137,8 @@ def _own_clauses(text: str, question: QuestionTerms) -> list[str]:
 def _is_of_act(match: "re.Match[str]", question: QuestionTerms) -> bool:
     """Whether a name after a preposition fits the act: not in "The ferry from Osk leaves", nor a place for "whom"."""
     before, last = set(words(match["before"])), match["name"].rstrip(".").split()[-1].casefold()
-    of_thing = not before.isdisjoint(question.subject - verbs_of(question.text))
+    of_act = verbs_of(question.text).union(words(question.text)[-1:])  # "With whom did the club sign the contract?"
+    of_thing = not before.isdisjoint(question.subject - of_act)
     of_thing = of_thing and not tells_to_do(match.string, question.text)  # "Return the keys to Ada Byron"
     is_place = question.asks == "person" and last in listed_words("place_nouns")
     is_same = not question.names.isdisjoint(words(match["name"]))  # "Who does Ms Bell report to?"
