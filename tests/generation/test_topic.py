@@ -109,6 +109,21 @@ def test_among_many_words_hits_from_many_documents_are_a_weaker_sign(variety: fl
     assert margins[0] - margins[1] == pytest.approx(SCATTER * counted * 7 / 8)
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("What does the soup cost?", "Fish soup: 7 pounds", "Fish soup"),
+        ("May I pay by cheque?", "Payment: no cheques.", "No cheques."),
+        ("What happens to keys that nobody wants?", "Lost keys are sold.", "Lost coats are sold."),
+    ],
+)
+def test_a_place_may_say_a_word_otherwise_among_many_words_but_not_its_thing(
+    question: str, text: str, other: str
+) -> None:
+    rarity = {"soup": 0.8, "cost": 0.6, "pay": 0.6, "chequ": 0.8, "nobodi": 1.0, "key": 0.7}
+    assert [about(question, context([shown]), **rarity) for shown in (text, other)] == [True, False]
+
+
 def test_a_thing_that_no_page_has_is_not_taken_for_the_verb() -> None:
     given = context(["Water each lawn."]).model_copy(update={"rarity": {"water": 0.4, "fern": 1.0}, "variety": 0.1})
     assert not is_on_topic(question_terms("How often should I water a fern?"), given)
@@ -220,13 +235,15 @@ def test_the_reason_says_what_is_lacking() -> None:
     )
 
 
-def test_a_word_that_no_page_has_is_not_said_to_stand_at_the_best_place() -> None:
+@pytest.mark.parametrize(("rarity", "absent"), [(1.0, True), (0.5, False)])
+def test_a_word_that_the_best_place_says_otherwise_is_not_said_to_stand_there(rarity: float, absent: bool) -> None:
     given = context([quote("Apologies: Dolores Reyes."), quote("The January gale.", page=1)]).model_copy(
-        update={"rarity": {"absent": 1.0, "januari": 0.3}, "synonyms": {"absent": ("apologies",)}, "variety": 0.1}
+        update={"rarity": {"absent": rarity, "januari": 0.3}, "synonyms": {"absent": ("apologies",)}, "variety": 0.1}
     )
     terms = question_terms("Who was absent in January?")
     assert topic_evidence(terms, given).held == {"absent"}
-    assert abstention_reasons(terms, given, terms.text) == ("No page that was read has the word absent.",)
+    reasons = ("No page that was read has the word absent.",) if absent else ()
+    assert abstention_reasons(terms, given, terms.text) == reasons
 
 
 @pytest.mark.parametrize("question", ["Where do I hand in pilots?", "Do I submit pilots?"])

@@ -22,8 +22,9 @@ of pages that counts, as a dozen leases that are alike have no more words than o
 (`Context.variety` below 1), CHANCE and SCATTER are multiplied by the variety, and ABSENT by half of 1 + variety, or by
 the variety for a frequent word ("money"), which texts often say otherwise, but not for names. A word may be replaced by
 another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a range of 60
-km", `with_quantity`). One that no page has may be said by a synonym (`Context.synonyms`), which is less certain: ABSENT
-still counts for it, multiplied by the variety once more.
+km", `with_quantity`; "cost" and "pay" by any amount of money). Where there are few different words, one that no page
+has may also be said by a synonym (`Context.synonyms`), which is less certain: ABSENT still counts for it, multiplied by
+the variety once more.
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
@@ -42,7 +43,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lazy_regex import lazy_regex
@@ -61,9 +61,9 @@ from quoteweave.core.text.question_words import light_words, verbs_of
 from quoteweave.core.text.references.mentions import heading_names, labels_in, page_names, without_places
 from quoteweave.core.text.synonyms import is_frequent
 from quoteweave.core.text.tokens import words
-from quoteweave.core.text.units import unit_words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import place_phrase
+from quoteweave.generation.extractive.tables.asked_columns import MONEY
 from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import (
@@ -91,6 +91,9 @@ _NAME = lazy_regex(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]
 # The verb for what somebody did, which a table of such acts does not have.
 _WHO_DID = lazy_regex(r"\W*who\s+(?:has\s+)?(\w+)", re.IGNORECASE)
 _SUPERLATIVE = lazy_regex(r"\bthe\s+(\w{4,}est)\b")
+_OF_ALL = frozenset(words("everyone everybody everything nobody nothing"))
+_PAID = frozenset(words("charge cost fee pay price spend"))
+"""Words of questions for an amount of money, which a text with one need not have."""
 _PIECE = lazy_regex(r"[^\W_]+")
 _TIME_OF_YEAR = lazy_regex(
     r"\b(?:in|on|during|at)\s+(?:the\s+)?(spring|summer|autumn|winter|fall|weekends?|holidays|night"
@@ -160,7 +163,7 @@ def _asks_contact_alone(question: QuestionTerms) -> bool:
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     """Weigh the evidence at the best place; there must be quotes."""
     variety = 1.0 if context.variety is None else context.variety
-    # Among many words, some mean the same by chance, too.
+    # Among many words, some are synonyms by chance, too.
     otherwise = variety < 1 or not context.rarity
     quotes = _words_of_quotes(question, context, otherwise=otherwise)
     words_found = frozenset[str]().union(*(words_of_quote for _, words_of_quote in quotes))
@@ -168,11 +171,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in words_found else 1.0) for word in asked_words}
     replaced = _replaced(context).keys() & words_found if otherwise else frozenset[str]()
     rarity.update({word: DEFAULT_RARITY for word in rarity if word in replaced})
-    absent = frozenset(
-        word
-        for word in rarity
-        if _is_absent(word, context) and not (word in words_found and (otherwise or word in _units()))
-    )
+    absent = frozenset(word for word in rarity if _is_absent(word, context) and word not in words_found)
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
     best, common = max(
@@ -220,13 +219,15 @@ def _foreign_verb(question: QuestionTerms, context: Context) -> frozenset[str]:
 def _words_of_quotes(
     question: QuestionTerms, context: Context, *, otherwise: bool
 ) -> list[tuple[Quote, frozenset[str]]]:
-    """The quotes, best first, with their words; if `otherwise`, also with those that they say by other words."""
-    quotes = [(hit.quote, _with_spellings(words_with_headings(hit.quote), context)) for hit in _ranked(context)]
+    """The quotes, best first, with their words and others that say the same; synonyms only if `otherwise`."""
+    quotes = [(hit.quote, _words_of(hit.quote, context)) for hit in _ranked(context)]
     alike = frozenset(filter(words_alike, _subject(question, context)))
-    if not otherwise:  # a unit is surely meant by its symbol
-        return [(quote, with_words_alike(held, alike & _units())) for quote, held in quotes]
     told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
+    if question.asks == "money":
+        told = ((quote, held | _PAID if MONEY.search(quote.all_text()) else held) for quote, held in told)
     known = [(quote, with_words_alike(held, alike)) for quote, held in told]
+    if not otherwise:
+        return known
     said = _replaced(context).items()
     return [(quote, held.union(word for word, others in said if others & held)) for quote, held in known]
 
@@ -234,12 +235,6 @@ def _words_of_quotes(
 def _replaced(context: Context) -> dict[str, frozenset[str]]:
     """The words that no page has, with their synonyms; all stemmed."""
     return {one: frozenset(words(" ".join(said))) for word, said in context.synonyms.items() for one in words(word)}
-
-
-@cache
-def _units() -> frozenset[str]:
-    """The words for units, stemmed."""
-    return frozenset(words(" ".join(name for name, _ in unit_words())))
 
 
 def _asked_words(question: QuestionTerms, context: Context, known_words: frozenset[str]) -> list[str]:
@@ -250,7 +245,7 @@ def _asked_words(question: QuestionTerms, context: Context, known_words: frozens
         *words(limit.number if limit else ""),
         *(word for word in words(" ".join(called_words)) if word not in known_words),
     }
-    beside.update(words(" ".join(_SUPERLATIVE.findall(question.text))))
+    beside.update(words(" ".join(_SUPERLATIVE.findall(question.text))), _OF_ALL)
     # A question about the winter is on topic even if the documents tell only about the summer.
     beside.update(
         word for phrase in _TIME_OF_YEAR.findall(question.text) for word in words(phrase) if word not in known_words
@@ -265,8 +260,9 @@ def _asked_words(question: QuestionTerms, context: Context, known_words: frozens
     return [word for word in asked_words if word not in calculation_words()] or asked_words
 
 
-def _with_spellings(held: frozenset[str], context: Context) -> frozenset[str]:
+def _words_of(quote: Quote, context: Context) -> frozenset[str]:
     """Words of a quote, with those of the question that it has in another spelling, by which the search found it."""
+    held = words_with_headings(quote)
     asked = (word for word, others in context.spellings.items() if any(held.issuperset(words(one)) for one in others))
     return held.union(stem for word in asked for stem in words(word))
 
@@ -345,10 +341,9 @@ def abstention_reasons(question: QuestionTerms, context: Context, asked_as: str)
         reasons.append(f"No page that was read has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
         evidence = topic_evidence(question, context)
-        stems_of_kinds = (evidence.held, evidence.missing - verbs_of(asked_as))
-        # A place may have an absent word by another that means the same.
-        known = [word for word in surfaces if word not in absent]
-        held, missing = ([f"“{word}”" for word in known if own & set(words(word))] for own in stems_of_kinds)
+        literal = _words_of(evidence.best, context) if evidence.best is not None else frozenset[str]()
+        stems_of_kinds = (evidence.held & literal, evidence.missing - verbs_of(asked_as))
+        held, missing = ([f"“{word}”" for word in surfaces if own & set(words(word))] for own in stems_of_kinds)
         if held and missing and evidence.best is not None:
             at = f"{place_phrase(evidence.best)} of {evidence.best.document}"
             nearest = f"The place that matches the question best, {at}, has the word{'s' * (len(held) > 1)}"
