@@ -129,6 +129,15 @@ def test_a_thing_that_no_page_has_is_not_taken_for_the_verb() -> None:
     assert not is_on_topic(question_terms("How often should I water a fern?"), given)
 
 
+def test_among_many_words_a_frequent_verb_that_no_page_has_takes_nothing_from_what_is_held() -> None:
+    rarity = {"helmet": 0.8, "wear": 1.0, "purr": 1.0}
+    given = context(["A helmet is compulsory."]).model_copy(update={"rarity": rarity})
+    many, few = (given.model_copy(update={"variety": share}) for share in (1.0, 0.0))
+    asked = [question_terms(f"Do I have to {verb} a helmet?") for verb in ("wear", "purr")]
+    assert [is_on_topic(one, many) for one in asked] == [True, False]
+    assert topic_margin(asked[0], few) == topic_margin(asked[1], few)
+
+
 def test_a_word_that_stands_nowhere_weighs_more_than_one_elsewhere() -> None:
     given = context(["The harbour has a mole."])
     assert about("What harbour mole is there?", given, harbour=0.4, mole=0.9)

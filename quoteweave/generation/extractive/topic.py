@@ -8,7 +8,8 @@ weight, with the text around it:
     HELD * held - ABSENT * absent + REPEATED * repeated + ADJACENT * adjacent - CHANCE * rarest - SCATTER * scattered
     >= THRESHOLD
 
-- held: its share of the weight;
+- held: its share of the weight, in which a frequent verb that no page has ("wear") counts the less the more different
+  words there are;
 - absent: the share of the words that occur nowhere in the collection, without verbs, which other words often replace
   ("What happens if I miss an appointment?"); in a question in another language, one word is taken for its verb;
 - repeated: the weight of its words that other quotes found of its document have too, in full from the third quote on;
@@ -188,7 +189,9 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         word for quote, words_of_quote in quotes if quote.document == best.document for word in common & words_of_quote
     )
     lacking = _lacking(question, absent, variety) + variety * _lacking(question, common & replaced, variety)
-    margin = HELD * _weight(common, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
+    unsaid = filter(is_frequent, absent & verbs_of(question.text) - question.names)
+    asked, held = _weight(rarity, rarity) - variety * _weight(frozenset(unsaid), rarity), _weight(common, rarity)
+    margin = HELD * (held and held / asked) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(common))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     if missing or absent or len(common) < ENOUGH_TOGETHER:
