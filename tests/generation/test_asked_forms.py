@@ -245,7 +245,10 @@ CHANGED = "The filter must be changed within one week; otherwise, the message is
                 "The board denied the appeal of Byron, reasoning that the plan did not meet the code.",
                 "The board denied the appeal of Byron on the ground that the plan was late.",
             ],
-            ["The board denied the appeal of Byron on the ground floor."],
+            [
+                "The board denied the appeal of Byron on the ground floor.",
+                "For these reasons the board denied the appeal of Byron.",
+            ],
         ),
         (
             "How is the inconsistency of pairs computed?",

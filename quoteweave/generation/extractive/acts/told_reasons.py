@@ -15,8 +15,9 @@ _BECAUSE = lazy_regex(
     r"|,\s+since\s+(?!\d|then\b|when\b|which\b|\w+ed\b)(?-i:[a-z])",
     re.IGNORECASE,
 )
-_GIVES_REASON = lazy_regex(
-    r"\b(?:as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?|parce"
+_GIVES_REASON = lazy_regex(  # "for these reasons" gives none
+    r"\b(?:as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|parce"
+    r"|(?<!\b(?:this|that)\s)(?<!\b(?:these|those)\s)reasons?"
     r"|(?:reasoning|finding|concluding)\s+that|on\s+the\s+grounds?\s+that)\b",
     re.IGNORECASE,
 )
