@@ -8,9 +8,10 @@ from PIL import Image
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
 from quoteweave.documents.reflow import html as module
-from quoteweave.documents.reflow import html_blocks as outline
-from quoteweave.documents.reflow import html_cells, html_styles
 from quoteweave.documents.reflow.html import html_blocks, parse_html
+from quoteweave.documents.reflow.html_page import blocks as outline
+from quoteweave.documents.reflow.html_page import cells as html_cells
+from quoteweave.documents.reflow.html_page import styles as html_styles
 
 TAGS = ["p", "div", "table", "tr", "td", "ul", "li", "h2", "figure", "figcaption", "b", "pre", "caption", "x-card"]
 
@@ -82,6 +83,44 @@ NEXT, UP = '<a href="b.html">Cranes</a>', '<a href="i.html">Index</a>'
     ids=["above", "below", "below the title", "within the text", "a sentence", "nothing else"],
 )
 def test_lines_of_links_around_a_page_are_no_evidence(html: str, layouts: str, page: Path, images: ImageStore) -> None:
+    page.write_text(html, "utf-8")
+    assert [quote.layout for quote in parse_html(page, images).quotes] == layouts.split()
+
+
+MANUAL = "<title>Ports</title><link rel=prev href=a.html><link rel=next href=c.html>"
+
+
+@pytest.mark.parametrize(
+    ("html", "layouts"),
+    [
+        (
+            f"{MANUAL}<table><tr><th colspan=2>Ports<tr><td><a href=a.html>Prev</a><td><a href=c.html>Next</a></table>"
+            "<h2>Ports</h2><p>They grew.</p>",
+            "header title paragraph",
+        ),
+        (
+            f"{MANUAL}<h2>Ports</h2><p>They grew.</p><table><tr><td>{NEXT}<td>{UP}<tr><td>9<td>8</table>",
+            "title paragraph table",
+        ),
+        (
+            "<title>Ports</title><p>Small. Fast.</p><ul><li><a href=a.html>Home</a><li><a href=b.html>About</a></ul>"
+            "<h2>Ports</h2><p>They grew.</p><ul><li><a href=a.html>Grain</a><li><a href=b.html>Cranes</a></ul>",
+            "header header title paragraph list",
+        ),
+        (
+            "<h1>Ports</h1><ol><li><a href='#q1'>Do they grow?</a><li><a href='#q2'>Why?</a></ol>"
+            "<h2>1. Do they grow?</h2><p>They do.</p><h2>2. Why?</h2><p>Grain.</p>",
+            "title header title paragraph title paragraph",
+        ),
+        (
+            "<h1>Ports</h1><p>The codes are:</p><ul><li><a href='#a'>AB (4)</a><li><a href='#b'>CD (5)</a></ul>"
+            "<h2>(4) AB</h2><p>One.</p><h2>(5) CD</h2><p>Two.</p>",
+            "title paragraph list title paragraph title paragraph",
+        ),
+    ],
+    ids=["to pages beside it", "of data with links", "a menu", "contents of the page", "a list that a line introduces"],
+)
+def test_what_leads_through_a_manual_is_no_evidence(html: str, layouts: str, page: Path, images: ImageStore) -> None:
     page.write_text(html, "utf-8")
     assert [quote.layout for quote in parse_html(page, images).quotes] == layouts.split()
 
@@ -164,6 +203,55 @@ def test_a_table_with_headings_arranges_the_page() -> None:
     assert said("<table><tr><td><h2>Menu</h2><td>Text</table>") == [("title", "Menu"), ("paragraph", "Text")]
 
 
+def test_a_note_beside_its_sign_is_a_paragraph() -> None:
+    sign = "<td rowspan=2><img alt='[Note]' src=note.png></td>"
+    html = f"<table><tr>{sign}<th>Note</th></tr><tr><td><p>Ports freeze.</p><p>Not all.</p></td></tr></table>"
+    assert said(html) == [("paragraph", "Note: Ports freeze."), ("paragraph", "Not all.")]
+    assert said("<table><tr><td rowspan=2>Fruit<td>Pear<tr><td>Plum</table>") == [
+        ("table", "Fruit | Pear\nFruit | Plum")
+    ]
+
+
+def test_short_paragraphs_in_bold_are_headings() -> None:
+    html = (
+        "<p><b>How do ports <i>grow</i>?</b></p><p>By grain.</p><p><b>Ports freeze.</b> Not all.</p><p><b>End</b></p>"
+    )
+    assert [layout for layout, _ in said(html)] == ["title", "paragraph", "paragraph", "paragraph"]
+    shouted = "<p><b>First; second;</b></p><p>x</p><p><b>Third</b></p><p>y</p>"
+    assert {layout for layout, _ in said(shouted)} == {"paragraph"}
+    assert said("<ul><li><b>Grain</b></ul>") == [("list", "- Grain")]
+
+
+def test_a_numbered_line_beside_a_table_is_its_caption() -> None:
+    table, head = "<table><tr><td>a<td>b</table>", "<p><b>Table 1. Ports</b></p>"
+    blocks = html_blocks(
+        f"<p>x</p>{head}{table}<p>Table 2. Cranes</p>{table}<p>Table 2 shows cranes.</p>", name="p.html"
+    )
+    assert [(block.layout, block.caption) for block in blocks] == [
+        ("paragraph", None),
+        ("table", "Table 1. Ports"),
+        ("table", "Table 2. Cranes"),
+        ("paragraph", None),
+    ]
+    below = html_blocks(f"{table}{head}<p>y</p>{table}<p>Table 2. Cranes</p>", name="p.html")
+    assert [block.caption for block in below] == ["Table 1. Ports", None, "Table 2. Cranes"]
+
+
+def test_a_page_of_text_as_typed_is_read_as_a_text_file() -> None:
+    man = "<b>NAME</b>\n  ship - moves grain\n\n<b>OPTIONS</b>\n  -F  Float.\n\n  -s  Sink.\n\nFILES\n  FLEET  Ships.\n"
+    assert said(f"<title>ship(1)</title><pre>{man}</pre>") == [
+        ("title", "ship(1)"),
+        ("title", "NAME"),
+        ("paragraph", "  ship - moves grain"),
+        ("title", "OPTIONS"),
+        ("paragraph", "  -F  Float."),
+        ("paragraph", "  -s  Sink."),
+        ("title", "FILES"),
+        ("paragraph", "  FLEET  Ships."),
+    ]
+    assert said("<p>Type:</p><pre>NAME\n  ship</pre>") == [("paragraph", "Type:"), ("paragraph", "NAME\n  ship")]
+
+
 @pytest.mark.parametrize(
     "html",
     [
@@ -184,6 +272,8 @@ def test_a_formula_in_a_line_stays_in_its_line() -> None:
 def test_the_head_title_stands_in_for_a_missing_heading() -> None:
     assert said("<title>Tides</title><h2>Moon</h2>") == [("title", "Tides"), ("title", "Moon")]
     assert said("<title>Tides - Site</title><h1>Tides</h1>") == [("title", "Tides")]
+    assert said("<title>Tides</title><h3>Tides</h3>") == [("title", "Tides")]
+    assert said("<title>Tides</title><h1>Moon</h1><p>x</p><h1>Sun</h1>")[0] == ("title", "Tides")
 
 
 def test_a_picture_follows_its_paragraph_with_its_caption(page: Path, images: ImageStore) -> None:

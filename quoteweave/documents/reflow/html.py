@@ -2,13 +2,13 @@
 
 The page is read once, as a stream of tags and text, so that neither deep nesting nor huge elements cost more than their
 length. Nothing is downloaded, no entity is resolved beyond HTML's own, and scripts, styles, navigation and form
-controls are left out; so is what browsers hide, but words in it are reported. Lines of links at the beginning or end of
-the page are headers and footers, which are stored but not searched.
+controls are left out; so is what browsers hide, but words in it are reported. What only leads through pages, such as a
+line of links at the beginning or end, becomes headers and footers (`html_page.roles`), which are stored, not searched.
 """
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,8 +16,8 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.encodings import DECLARED_IN_HTML
-from quoteweave.documents.reflow.html_blocks import BlockCollector
-from quoteweave.documents.reflow.html_losses import (
+from quoteweave.documents.reflow.html_page.blocks import BlockCollector
+from quoteweave.documents.reflow.html_page.losses import (
     CODE,
     DROPPED,
     EMPTY,
@@ -27,11 +27,12 @@ from quoteweave.documents.reflow.html_losses import (
     is_missed,
     writes_words,
 )
-from quoteweave.documents.reflow.html_set_apart import MATH_NAMES, SIGN_FONTS, SetApartText, display_math, with_del
-from quoteweave.documents.reflow.html_styles import PageStyles, integer, number_style, numbering, spans
+from quoteweave.documents.reflow.html_page.roles import PageLinks, assign_roles, bold_heading, mark_bars, titled
+from quoteweave.documents.reflow.html_page.set_apart import MATH_NAMES, SIGN_FONTS, SetApartText, display_math, with_del
+from quoteweave.documents.reflow.html_page.styles import PageStyles, integer, number_style, numbering, spans
 from quoteweave.documents.reflow.linked_images import LinkedImages, addresses_of
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
-from quoteweave.documents.reflow.text_files import read_text, without_unstorable
+from quoteweave.documents.reflow.text_files import read_text, text_blocks, without_unstorable
 
 MAX_MEGABYTES = 32
 MIN_FIGURE_PIXELS = 32
@@ -42,10 +43,6 @@ _SPACE, _WORD = lazy_regex(r"\s+"), lazy_regex(r"[^\W_]")
 _INVISIBLE = lazy_regex("[\u00ad\u200b\u2060\ufeff]+")
 # "[edit]" behind a heading.
 _BRACKETED = lazy_regex(r"(?<![^\w\s)])\s*\[([^\[\]]*)\]\Z")
-# The least share of letters inside links in a line of links: "Next: Ports, Previous: Grain, Up: Index".
-_LINKED = 0.6
-# Links to a heading itself, shown after it.
-_PERMALINKS = frozenset({"¶", "#", "§", "🔗", "\uf0c1"})
 
 _INLINE_NAMES = (
     "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meter nobr output picture "
@@ -66,6 +63,7 @@ _ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd":
 # A list whose first number has to be counted.
 _REVERSED = lazy_regex(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
 _MARKED = lazy_regex(r"list-style(?:-type)?\s{0,9}:([^;]*)", re.IGNORECASE)
+_BOLD = frozenset({"b", "strong"})
 _CELLS, _ROW_GROUPS = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"})
 KNOWN_NAMES = frozenset({*DROPPED, *_INLINE, *EMPTY, *_ROLES, *_LISTS, *_ITEMS, *_CELLS, "table"}).union(
     _OTHER_NAMES.split()
@@ -82,9 +80,10 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     if path.suffix.lower() == ".xhtml" or text.lstrip("\ufeff \n").startswith("<?xml"):
         text = _without_sections(text)
     pictures = LinkedImages(path.parent, images)
-    blocks = html_blocks(text, name=path.name, pictures=pictures)
+    title, blocks = _read_page(text, path.name, pictures)
+    blocks = titled(mark_bars(blocks), title)
     return paginate_blocks(
-        _mark_link_bars(blocks), name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
+        blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
     )
 
 
@@ -103,37 +102,27 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
+    title, blocks = _read_page(text, name, pictures)
+    return titled(blocks, title)
+
+
+def _read_page(text: str, name: str, pictures: LinkedImages | None) -> tuple[str, list[FlowBlock]]:
+    """The title that the head of a page gives, and its blocks."""
     encoded, styles, lengths = with_del(without_unstorable(text)), PageStyles(text), list[int]()
     if _REVERSED.search(text):
         counted = BlockCollector(name)
-        _read(encoded, _Reader(counted, None, styles))
+        _read(encoded, _Reader(counted, None, styles, name))
         lengths = counted.list_lengths
     outline = BlockCollector(name, lengths)
-    reader = _Reader(outline, pictures, styles)
+    reader = _Reader(outline, pictures, styles, name)
     _read(encoded, reader)
     if pictures is not None:
         pictures.doubt(*styles.doubts)
         pictures.leave_out(*html_losses(text, encoded, has_text=bool(outline.blocks)))
-    has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
-    title = [FlowBlock(layout="title", text=reader.title)] if reader.title and not has_title else []
-    return title + outline.blocks
-
-
-def _mark_link_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
-    """Make headers and footers of the lines of links at the beginning or end of a page: "Next: Ports, Up: Index".
-
-    A page with nothing but links keeps them as its content.
-    """
-    bars = [block.is_links or (block.layout == "title" and block.level == 1) for block in blocks]
-    if all(bars):
-        return list(blocks)
-    first, last = bars.index(False), len(bars) - bars[::-1].index(False)
-    return [
-        block.model_copy(update={"layout": "header" if place < first else "footer"})
-        if block.is_links and not first <= place < last
-        else block
-        for place, block in enumerate(blocks)
-    ]
+    if reader.preformatted and len(reader.preformatted) == len(outline.blocks):  # a text file, such as a man page
+        below = text_blocks("\n\n".join(reader.preformatted))
+        return reader.title, [block.model_copy(update={"level": block.level + bool(reader.title)}) for block in below]
+    return reader.title, assign_roles(outline.blocks, reader.other_bold)
 
 
 def _read(encoded: bytes, reader: "_Reader") -> None:
@@ -157,16 +146,17 @@ class _Open(NamedTuple):
 class _Reader:
     """Receives the parser's events and passes blocks on to the outline."""
 
-    def __init__(self, outline: BlockCollector, pictures: LinkedImages | None, styles: PageStyles) -> None:
+    def __init__(self, outline: BlockCollector, pictures: LinkedImages | None, styles: PageStyles, page: str) -> None:
         self.title = ""
+        self.preformatted: list[str] = []
+        self.other_bold = 0  # number of paragraphs in bold that are no headings
         self._styles = styles
         self._outline = outline
         self._pictures = pictures
         self._text: list[str] = []
-        self._links = 0  # number of links in the paragraph
-        self._linked = 0  # number of letters and digits of the paragraph inside them
-        self._is_link = False
-        self._link_start: int | None = None  # position at which the text of a link within the page begins
+        self._links = PageLinks(page)
+        self._bold = 0  # number of open elements that show text in bold
+        self._is_bold: bool | None = None  # whether all words of the paragraph are in bold, None before the first
         self._role: str | None = None  # the open element that determines the role of its text
         self._dropped: str | None = None  # the open element that is left out with everything in it
         self._dropped_depth = 0
@@ -248,7 +238,8 @@ class _Reader:
             if self._doubts and self._pictures is not None and _WORD.search(text):
                 self._pictures.doubt(self._doubts[-1])
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
-            self._linked += len(_WORD.findall(text)) if self._is_link else 0
+            self._links.read(text)
+            self._is_bold = self._is_bold is not False and self._bold > 0 if text.strip() else self._is_bold
         elif self._if_words and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
             self._pictures.leave_out(self._if_words)
             self._told = True
@@ -285,9 +276,10 @@ class _Reader:
             self._end_paragraph()
             self._end_block(shown)
         else:
-            self._text += filter(None, (self._set_apart.end("link" if tag == "a" and self._is_link else shown),))
+            self._text += filter(None, (self._set_apart.end("link" if tag == "a" and self._links.is_open else shown),))
             if tag == "a":
-                self._end_link()
+                self._links.end(self._text)
+            self._bold -= tag in _BOLD and self._bold > 0
         self._drawn_from = self._drawn_from if drawn_from is None else drawn_from
         return shown
 
@@ -297,14 +289,14 @@ class _Reader:
 
     def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._text += filter(None, (self._set_apart.start("link" if "href" in attributes else tag),))
+        self._bold += tag in _BOLD
         if tag == "br":
             self._text.append("\n")
         elif tag == "img":
             self._picture(attributes)
         elif tag == "a":
-            self._is_link = "href" in attributes
-            self._links += self._is_link
-            self._link_start = len(self._text) if attributes.get("href", "").startswith("#") else None
+            if (is_neighbour := self._links.begin(attributes, len(self._text))) is not None:
+                self._outline.add_link(is_neighbour=is_neighbour)
         elif tag in ("meter", "progress") and self._pictures and "value" in attributes:
             self._pictures.leave_out(tag)
         elif tag == "math":
@@ -319,6 +311,8 @@ class _Reader:
 
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._role = self._role or (tag if tag in _ROLES else None)
+        if tag == "link":
+            self._links.declare(attributes)
         if tag in _HEADINGS or tag == "table":
             self._outline.mark_arranging()
         if tag in ("table", "figure"):
@@ -350,12 +344,6 @@ class _Reader:
         elif tag in _CELLS:
             self._outline.close_cell()
 
-    def _end_link(self) -> None:
-        """Remove the sign for a link to a heading, "Ports¶", which belongs to no word."""
-        if self._link_start is not None and "".join(self._text[self._link_start :]).strip() in _PERMALINKS:
-            del self._text[self._link_start :]
-        self._is_link, self._link_start = False, None
-
     def _picture(self, attributes: Mapping[str, str]) -> None:
         addresses = addresses_of(attributes)
         picture = self._pictures.at_one_of(addresses) if self._pictures and addresses else None
@@ -363,8 +351,10 @@ class _Reader:
         if picture and min(picture.width, picture.height) >= MIN_FIGURE_PIXELS:
             caption = alt or title or None
             size = (picture.width, picture.height)
-            self._outline.add_figure(FlowBlock(layout="figure", caption=caption, image=picture.key, size=size))
-        elif alt:  # replaces the picture in the text, as in browsers
+            self._outline.add_picture(FlowBlock(layout="figure", caption=caption, image=picture.key, size=size))
+            return
+        self._outline.add_picture(None)
+        if alt:  # replaces the picture in the text, as in browsers
             follows_word = bool(self._text) and self._text[-1][-1:].isalnum()
             self._text.append(f" {alt}" if follows_word else alt)
 
@@ -378,7 +368,8 @@ class _Reader:
             text = "\n".join(" ".join(line.split()) for line in joined.split("\n")).strip()
         if text:
             self._add_text(text)
-        self._links, self._linked, self._link_start = int(self._is_link), 0, None
+        self._links.end_paragraph()
+        self._is_bold = None
         self._outline.end_paragraph()
 
     def _add_text(self, text: str) -> None:
@@ -388,13 +379,17 @@ class _Reader:
             self._outline.add_caption(text)
         elif self._role in _HEADINGS:
             actions = _BRACKETED.search(text)
-            if actions and actions.start() and len(_WORD.findall(actions[1])) == self._linked > 0:
+            if actions and actions.start() and self._links.are_all_letters_of(actions[1]):
                 text = text[: actions.start()]
             self._outline.add(FlowBlock(layout="title", text=" ".join(text.split()), level=_HEADINGS[self._role]))
         elif self._role == "pre":
+            self.preformatted.append(text)
             self._outline.add(FlowBlock(layout="paragraph", text=text))
         elif formula := text if self._role == "math" else display_math(text):
             self._outline.add(FlowBlock(layout="equation", text=formula))
+        elif self._is_bold and self._outline.is_running_text and (heading := bold_heading(text)):
+            self._outline.add(heading)
         else:
-            is_links = self._links > 1 and self._linked >= _LINKED * len(_WORD.findall(text)) > 0
-            self._outline.add_paragraph(text, is_links=is_links)
+            self.other_bold += self._is_bold is True and self._outline.is_running_text
+            links = self._links.target_of(text, is_item=self._outline.is_in_list)
+            self._outline.add_paragraph(text, links=links)

@@ -8,7 +8,7 @@ blocks always give the same pages.
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -134,6 +134,10 @@ TEXT_LIMIT = TextLimit(MAX_CHARS, PAGE_LINES)
 TABLE_LIMIT = TextLimit(LINE_CHARS * PAGE_LINES, PAGE_LINES - CAPTION_LINES)
 
 
+LinkTarget = Literal["page", "elsewhere"]
+"""Where links lead: to places of their own page, or to others."""
+
+
 class FlowBlock(Record):
     """A block of a document without pages: a paragraph, a list, a table, a picture…"""
 
@@ -142,7 +146,7 @@ class FlowBlock(Record):
     level: int = Field(default=1, description="of a title; 1 is the highest")
     caption: str | None = Field(default=None, description="of a table or picture")
     heading: str | None = Field(default=None, description="the title that it stands under, if that is no block itself")
-    is_links: bool = Field(default=False, description="whether it is a line of links")
+    links: LinkTarget | None = Field(default=None, description="where the links lead of which it consists")
     image: str | None = Field(default=None, description="the stored picture")
     size: tuple[int, int] | None = Field(default=None, description="width and height of the picture, pixels")
 

@@ -14,7 +14,7 @@ from textwrap import dedent
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.html_set_apart import raised
+from quoteweave.documents.reflow.html_page.set_apart import raised
 from quoteweave.documents.reflow.paginate import cell_text, paginate_blocks
 from quoteweave.documents.reflow.text_files import MAX_MEGABYTES, iter_lines_of, read_text, text_blocks
 

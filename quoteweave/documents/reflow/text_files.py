@@ -128,7 +128,7 @@ def text_blocks(text: str) -> Iterator[FlowBlock]:
             yield FlowBlock(layout="title", text=paragraph, level=level)
             continue
         # The author and date of a document are often directly below its title.
-        parted = heads and rest and (level == 1 or head_paragraphs) and not _is_heading(rest.partition("\n")[0])
+        parted = heads and rest and (level == 1 or head_paragraphs) and _is_above(first, rest)
         if parted:
             yield FlowBlock(layout="title", text=first, level=level)
         yield from _body(rest if parted else paragraph)
@@ -260,8 +260,14 @@ def _is_rule(line: str) -> bool:
 def _have_heads(paragraphs: Iterator[str]) -> bool:
     """Whether `_MIN_HEADED` paragraphs begin with a line in capitals, as the parts of a curriculum vitae do."""
     parts = (paragraph.partition("\n") for paragraph in paragraphs)
-    headed = (1 for first, _, rest in parts if rest and _is_heading(first) and not _is_heading(rest.partition("\n")[0]))
+    headed = (1 for first, _, rest in parts if rest and _is_heading(first) and _is_above(first, rest))
     return sum(itertools.islice(headed, _MIN_HEADED)) == _MIN_HEADED
+
+
+def _is_above(first: str, rest: str) -> bool:
+    """Whether a heading's line is above other text: further in, as in man pages, or beginning with no heading."""
+    is_further_in = rest[:1].isspace() and not first[:1].isspace()
+    return is_further_in or not _is_heading(rest.partition("\n")[0])
 
 
 def _has_more_small_letters(text: str) -> bool:

@@ -19,6 +19,7 @@ class Cell:
     columns: int = 1
     rows: int = 1
     is_header: bool = False
+    has_picture: bool = False
     paragraphs: list[str] = field(default_factory=list)
 
     def texts(self, columns: int) -> Iterator[str]:

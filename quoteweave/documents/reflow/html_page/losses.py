@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.reflow.html_styles import is_for_print, split_styles, style_rules
+from quoteweave.documents.reflow.html_page.styles import is_for_print, split_styles, style_rules
 
 _DROPPED_NAMES = (
     "script style nav noscript template iframe object video audio canvas svg map select button textarea input "

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.documents.reflow.html_blocks import Numbering, NumberStyle
+from quoteweave.documents.reflow.html_page.blocks import Numbering, NumberStyle
 
 MAX_RULES = 10_000
 """The most selectors that set `display`, and those that strike out or the like; of a page with more, none count."""

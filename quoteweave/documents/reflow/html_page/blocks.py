@@ -7,8 +7,8 @@ from typing import Literal
 
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.text.references.numerals import letters_of_number, roman_numeral
-from quoteweave.documents.reflow.html_cells import Cell, cell_texts
-from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
+from quoteweave.documents.reflow.html_page.cells import Cell, cell_texts
+from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock, LinkTarget
 
 _MAX_FRAMES = 50
 _MAX_INDENT = 8
@@ -31,6 +31,7 @@ class OpenContainer:
         self.arranges_page = False  # for a table: it arranges the page, and has no data
         self.table: OpenContainer | None = self if tag == "table" else None  # the innermost around it or itself
         self.before_cells = 0  # how many blocks are before its first cell
+        self.leads_to = set[bool]()  # for a table: whether its links lead to the pages before and after the page
 
     def result(self) -> list[FlowBlock]:
         """The resulting blocks: a data table becomes one block and its pictures; otherwise, the collected blocks."""
@@ -38,17 +39,22 @@ class OpenContainer:
             table, own = self._table(), self.blocks[self.before_cells :]
             if table.text:  # if all cells are empty, there may be words beside them
                 return [*self.blocks[: self.before_cells], table, *(one for one in own if one.layout == "figure")]
+        if _stands_beside_picture(self.rows):
+            self.blocks[self.before_cells :] = _labelled(self.blocks[self.before_cells :], self.rows)
         return self._captioned(" ".join(self.captions))
 
     def _arranges_page(self) -> bool:
-        """Whether it sets blocks side by side: as a row alone without headers that has several lines: numbered code."""
-        if self.arranges_page or len(self.rows) != 1 or any(cell.is_header for cell in self.rows[0]):
-            return self.arranges_page
+        """Whether it sets blocks side by side: beside a picture, or numbered code, a row alone of several lines."""
+        if self.arranges_page or _stands_beside_picture(self.rows):
+            return True
+        if len(self.rows) != 1 or any(cell.is_header for cell in self.rows[0]):
+            return False
         return any("\n" in text for cell in self.rows[0] for text in cell.paragraphs)
 
     def _table(self) -> FlowBlock:
         text = "\n".join(" | ".join(row) for row in cell_texts(self.rows, self.group_starts) if any(row))
-        return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None)
+        links: LinkTarget | None = "elsewhere" if self.leads_to == {True} else None
+        return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None, links=links)
 
     def _captioned(self, caption: str) -> list[FlowBlock]:
         """Give the caption to the pictures and tables; a picture's earlier caption becomes its text."""
@@ -56,7 +62,7 @@ class OpenContainer:
             return self.blocks
         if not any(block.layout in ("figure", "table") for block in self.blocks):
             return [*self.blocks, FlowBlock(layout="caption", text=caption)]
-        return [_with_caption(block, caption) for block in self.blocks]
+        return [with_caption(block, caption) for block in self.blocks]
 
 
 @dataclass(slots=True, eq=False)
@@ -157,9 +163,21 @@ class BlockCollector:
         self._outer_lists: list[list[_List]] = []  # the lists around each open frame
         self._lists: list[_List] = []
         self._marker = ""
-        self._lines: list[tuple[_Item | None, str]] = []  # lines of the open lists since the last other block
+        self._lines: list[
+            tuple[_Item | None, str, LinkTarget | None]
+        ] = []  # lines of the open lists since the last other block
         self._figures: list[FlowBlock] = []  # pictures, which follow the text in which they are
         self._count = 0
+
+    @property
+    def is_in_list(self) -> bool:
+        """Whether a list is open, to which paragraphs belong."""
+        return bool(self._lists)
+
+    @property
+    def is_running_text(self) -> bool:
+        """Whether a paragraph belongs to no list, table or figure."""
+        return not self._lists and self.innermost == "page"
 
     @property
     def innermost(self) -> str:
@@ -196,6 +214,11 @@ class BlockCollector:
         """Mark the innermost table as arranging the page, because it contains headings or tables."""
         if (table := self._frames[-1].table) is not None:
             table.arranges_page = True
+
+    def add_link(self, *, is_neighbour: bool) -> None:
+        """Note where a link leads: to a page before or after this one, or elsewhere."""
+        if (table := self._frames[-1].table) is not None:
+            table.leads_to.add(is_neighbour)
 
     def open_row_group(self) -> None:
         """Begin a head, body or foot of the innermost table; no cell above extends into it."""
@@ -257,12 +280,14 @@ class BlockCollector:
         else:
             self._frames[-1].captions.append(text)
 
-    def add_figure(self, figure: FlowBlock) -> None:
-        """Add a picture; it follows the paragraph or list in which it is."""
-        self._figures.append(figure)
+    def add_picture(self, figure: FlowBlock | None) -> None:
+        """Add a picture, which follows the paragraph or list in which it is; None for one that is left out."""
+        self._figures += filter(None, (figure,))
+        if self._frames[-1].rows and self._frames[-1].rows[-1]:
+            self._frames[-1].rows[-1][-1].has_picture = True
 
-    def add_paragraph(self, text: str, *, is_links: bool = False) -> None:
-        """Add a paragraph, which may be a line of links; within a list, it is part of its item."""
+    def add_paragraph(self, text: str, *, links: LinkTarget | None = None) -> None:
+        """Add a paragraph, which may consist of links; within a list, it is part of its item."""
         if self._lists:
             item, line = self._lists[-1].item, text.replace("\n", " ")
             written = "  " * min(len(self._lists) - 1, _MAX_INDENT) + self._marker + line
@@ -272,10 +297,10 @@ class BlockCollector:
                     written = f"{term}{'' if term.endswith((':', '?', '!', '.')) else ':'} {line}"
                     self._marker = "- "  # the next paragraph is indented as far
                 item.add(line)
-            self._lines.append((item, written))
+            self._lines.append((item, written, links))
             self._marker = " " * len(self._marker)
         else:
-            self.add(FlowBlock(layout="paragraph", text=text, is_links=is_links and self.innermost == "page"))
+            self.add(FlowBlock(layout="paragraph", text=text, links=links if self.innermost == "page" else None))
 
     def add(self, block: FlowBlock) -> None:
         """Add a block that stays separate even within a list; its heading is that of its item."""
@@ -301,11 +326,15 @@ class BlockCollector:
         """Add the list: items with several paragraphs become blocks with their headings, the others are lists."""
         lines, self._lines = self._lines, []
         for section, group in groupby(lines, key=lambda line: line[0].section() if line[0] is not None else None):
-            texts = [line for _, line in group]
+            texts, links = [], set[LinkTarget | None]()
+            for _, line, target in group:
+                texts.append(line)
+                links.add(target)
             heading = section.heading if section is not None else None
             if heading is not None and section is not None and len(texts) > 1 and texts[0].endswith(section.first):
                 texts[0] += "\n"  # a title ends here, with or without a full stop
-            self._emit(FlowBlock(layout="list", text="\n".join(texts), heading=heading))
+            leads_to = links.pop() if len(links) == 1 and len(texts) > 1 else None
+            self._emit(FlowBlock(layout="list", text="\n".join(texts), heading=heading, links=leads_to))
 
     def _emit_figures(self) -> None:
         while self._figures:
@@ -325,7 +354,24 @@ class BlockCollector:
             frame.rows[-1][-1].paragraphs.append(block.text)
 
 
-def _with_caption(block: FlowBlock, caption: str) -> FlowBlock:
+def _stands_beside_picture(rows: Sequence[Sequence[Cell]]) -> bool:
+    """Whether there is but one cell in each row beside one with a picture that spans all rows: a note with its sign."""
+    if len(rows) < 2 or len(rows[0]) != 2 or not rows[0][0].has_picture or rows[0][0].rows < len(rows):
+        return False
+    return all(len(row) == 1 for row in rows[1:])
+
+
+def _labelled(blocks: Sequence[FlowBlock], rows: Sequence[Sequence[Cell]]) -> list[FlowBlock]:
+    """The blocks of a note, without the words for its sign, after its label: "Note: Ports freeze."."""
+    sign, head = rows[0]
+    inner = [*blocks[len(sign.paragraphs) :]]
+    if head.is_header and len(head.paragraphs) == 1 and len(inner) > 1 and inner[1].layout == "paragraph":
+        inner[:2] = [inner[1].model_copy(update={"text": f"{inner[0].text}: {inner[1].text}"})]
+    return inner
+
+
+def with_caption(block: FlowBlock, caption: str) -> FlowBlock:
+    """A picture or table with a caption; the picture's earlier one becomes its text."""
     if block.layout == "figure":
         text = block.caption if block.caption and block.caption != caption else ""
         return block.model_copy(update={"caption": caption, "text": text})

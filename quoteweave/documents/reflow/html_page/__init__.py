@@ -1,0 +1,1 @@
+"""What an HTML page is read with: its blocks, styles and losses, what is set apart, and the roles of its parts."""

@@ -1,0 +1,202 @@
+"""Tells what parts of an HTML page are by their links and what is around them: navigation, titles, captions."""
+
+from collections.abc import Container, Mapping, MutableSequence, Sequence
+from itertools import zip_longest
+
+from quoteweave.core.lazy_regex import lazy_regex
+from quoteweave.core.records import IMAGE_LAYOUTS
+from quoteweave.core.text.references.mentions import caption_label
+from quoteweave.documents.reflow.html_page.blocks import with_caption
+from quoteweave.documents.reflow.paginate import MAX_CAPTION, MAX_TITLE, FlowBlock, LinkTarget
+
+_WORD = lazy_regex(r"[^\W_]")
+# The least share of letters inside links in a line of links: "Next: Ports, Previous: Grain, Up: Index".
+_LINKED = 0.6
+# Links to a heading itself, shown after it.
+_PERMALINKS = frozenset({"¶", "#", "§", "🔗", "\uf0c1"})
+# What `link` calls the pages to which a page of a manual leads.
+_NEIGHBOURS = frozenset({"prev", "previous", "next", "up", "home", "start", "first", "last", "contents", "toc", "top"})
+# The least share of the entries of a table of contents that are headings of its page.
+_NAMED = 0.5
+_AROUND = lazy_regex(r"\A[\W\d_]+|[\W_]+\Z")
+# A paragraph of at most so many words above a bar of links is a motto or the like.
+_MAX_MOTTO = 8
+# The level of headings that are paragraphs in bold, below those of all elements.
+_BOLD_LEVEL = 7
+_NO_HEADING_ENDS = (".", ",", ";", ":")
+
+
+class PageLinks:
+    """The links of the paragraph being read, and where they lead."""
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+        self._neighbours = set[str]()
+        self._targets = list[str]()  # where the links of the paragraph lead
+        self._linked = 0  # number of letters and digits of the paragraph inside them
+        self._start: int | None = None  # position at which the text of a link within the page begins
+        self.is_open = False
+
+    def declare(self, attributes: Mapping[str, str]) -> None:
+        """Take in a `link` element, which may name a page before or after this one."""
+        if not _NEIGHBOURS.isdisjoint(attributes.get("rel", "").lower().split()):
+            self._neighbours.add(attributes.get("href", ""))
+
+    def begin(self, attributes: Mapping[str, str], position: int) -> bool | None:
+        """Begin an `a` element at a position of the text; whether it leads to a neighbour, or None if nowhere."""
+        target = attributes.get("href")
+        self.is_open = target is not None
+        if target is None:
+            return None
+        self._targets.append(target)
+        self._start = position if target.startswith("#") else None
+        return target in self._neighbours
+
+    def read(self, text: str) -> None:
+        """Take in text of the paragraph."""
+        self._linked += len(_WORD.findall(text)) if self.is_open else 0
+
+    def end(self, texts: MutableSequence[str]) -> None:
+        """End an `a` element, and remove the sign for a link to a heading, "Ports¶", which belongs to no word."""
+        if self._start is not None and "".join(texts[self._start :]).strip() in _PERMALINKS:
+            del texts[self._start :]
+        self.is_open, self._start = False, None
+
+    def are_all_letters_of(self, text: str) -> bool:
+        """Whether the links of the paragraph have all letters of this part of it, and there are any."""
+        return len(_WORD.findall(text)) == self._linked > 0
+
+    def target_of(self, text: str, *, is_item: bool) -> LinkTarget | None:
+        """Where the links lead of which the paragraph consists, if it does; to another page, an item or several."""
+        if not self._targets or not self._linked >= _LINKED * len(_WORD.findall(text)) > 0:
+            return None
+        if all(target.startswith(("#", f"{self._page}#")) for target in self._targets):
+            return "page"
+        return "elsewhere" if is_item or len(self._targets) > 1 else None
+
+    def end_paragraph(self) -> None:
+        """Begin to count anew, with the link that is still open."""
+        self._targets, self._linked, self._start = self._targets[-1:] if self.is_open else [], 0, None
+
+
+def _mark_contents(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
+    """Make headers of tables of contents: links to places of the page, most of which its headings name again.
+
+    What a line introduces ("The result codes are:") stays.
+    """
+    named = {_key(block.text) for block in blocks if block.layout == "title"}
+    before = [None, *blocks[:-1]]
+    return [
+        block.model_copy(update={"layout": "header"}) if _is_contents(block, above, named) else block
+        for block, above in zip(blocks, before, strict=False)
+    ]
+
+
+def _is_contents(block: FlowBlock, above: FlowBlock | None, named: Container[str]) -> bool:
+    if block.links != "page" or (above is not None and above.text.endswith(":")):
+        return False
+    entries = [_key(line) for line in block.text.split("\n")]
+    return sum(entry in named for entry in entries) >= _NAMED * len(entries)
+
+
+def _key(text: str) -> str:
+    """An entry or heading without marks and numbers around it."""
+    return _AROUND.sub("", text.casefold())
+
+
+def mark_bars(blocks: Sequence[FlowBlock]) -> list[FlowBlock]:
+    """Make headers and footers of the lines of links at the beginning or end of a page: "Next: Ports, Up: Index".
+
+    So are menus, lists of links to other pages above all headings, and the mottos above them. A page with nothing but
+    links keeps them as its content.
+    """
+    bars = [block.links is not None or (block.layout == "title" and block.level == 1) for block in blocks]
+    if all(bars):
+        return list(blocks)
+    first, last = _end_of_head(blocks), len(bars)
+    while last and bars[last - 1] and blocks[last - 1].layout != "list":
+        last -= 1
+    return [
+        block.model_copy(update={"layout": "header" if place < first else "footer"})
+        if (block.links is not None or place < first) and block.layout != "title" and not first <= place < last
+        else block
+        for place, block in enumerate(blocks)
+    ]
+
+
+def _end_of_head(blocks: Sequence[FlowBlock]) -> int:
+    """How many blocks at the beginning are bars and the title; above the first title, with menus and mottos."""
+    first_title = next((place for place, block in enumerate(blocks) if block.layout == "title"), 0)
+    end = 0
+    for place, block in enumerate(blocks):
+        is_above = place < first_title
+        is_bar = block.links is not None and (is_above or block.layout != "list")
+        if is_bar or (block.layout == "title" and block.level == 1):
+            end = place + 1
+        elif not is_above or len(block.text.split()) > _MAX_MOTTO:
+            break
+    return end
+
+
+def bold_heading(text: str) -> FlowBlock | None:
+    """The heading that a paragraph all in bold may be, if it is short, in one line, and no sentence."""
+    begins = text[:1].isalnum() or text.startswith("(")
+    if len(text) > MAX_TITLE or "\n" in text or not begins or text.endswith(_NO_HEADING_ENDS):
+        return None
+    return FlowBlock(layout="title", text=text, level=_BOLD_LEVEL)
+
+
+def assign_roles(blocks: Sequence[FlowBlock], other_bold: int) -> list[FlowBlock]:
+    """Give tables and pictures the numbered captions beside them, and tell headings in bold and tables of contents.
+
+    Captions are all above or all below, whichever fits more of them. Where as many other paragraphs are all in bold,
+    bold marks no headings.
+    """
+    captions = {place for place, block in enumerate(blocks) if _is_caption(block)}
+    above, below = (
+        {at: at - step for at, block in enumerate(blocks) if at - step in captions and _lacks_caption(block)}
+        for step in (1, -1)
+    )
+    pairs = below if len(below) > len(above) else above
+    used = set(pairs.values())
+    named = [
+        with_caption(block, blocks[pairs[place]].text) if place in pairs else block
+        for place, block in enumerate(blocks)
+        if place not in used
+    ]
+    marks_headings = sum(map(_is_bold_heading, named)) > other_bold
+    headed = (_with_role(block, after if marks_headings else None) for block, after in zip_longest(named, named[1:]))
+    return _mark_contents(list(headed))
+
+
+def _is_caption(block: FlowBlock) -> bool:
+    may_be_one = block.layout == "paragraph" or _is_bold_heading(block)
+    return may_be_one and len(block.text) <= MAX_CAPTION and caption_label(block.text) is not None
+
+
+def _is_bold_heading(block: FlowBlock) -> bool:
+    return block.layout == "title" and block.level == _BOLD_LEVEL
+
+
+def _lacks_caption(block: FlowBlock) -> bool:
+    return block.layout in IMAGE_LAYOUTS and caption_label(block.caption or "") is None
+
+
+def _with_role(block: FlowBlock, after: FlowBlock | None) -> FlowBlock:
+    """A heading in bold with nothing below it is a paragraph."""
+    if not _is_bold_heading(block):
+        return block
+    is_heading = after is not None and after.layout not in ("title", "header") and caption_label(block.text) is None
+    return block if is_heading else block.model_copy(update={"layout": "paragraph", "level": 1})
+
+
+def titled(blocks: list[FlowBlock], title: str) -> list[FlowBlock]:
+    """The blocks below the title, unless one heading stands above all others; one with its words is the title."""
+    places = [place for place, block in enumerate(blocks) if block.layout == "title"]
+    tops = [place for place in places if blocks[place].level == 1]
+    if not title or len(tops) == 1 or (tops and any(blocks[top].text == title for top in tops)):
+        return blocks
+    if tops or not places or blocks[places[0]].text != title:
+        return [FlowBlock(layout="title", text=title), *blocks]
+    first = places[0]
+    return [*blocks[:first], blocks[first].model_copy(update={"level": 1}), *blocks[first + 1 :]]
