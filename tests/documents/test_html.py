@@ -145,6 +145,13 @@ def test_lists_stay_together_but_for_items_of_several_paragraphs() -> None:
     ]
 
 
+def test_a_paragraph_of_an_item_ends_without_a_full_stop() -> None:
+    html = "<ol><li><p>Sizes</p><ul><li>number of ports</ul><p>The default is 9.</p><p>It may grow.</p></ol>"
+    assert said(html) == [
+        ("list", "1. Sizes\n\n  - number of ports\n\n  The default is 9.\n  It may grow."),
+    ]
+
+
 def test_code_keeps_its_lines_and_interrupts_a_list() -> None:
     html = "<ul><li>run<pre>if x:\n    go()\n</pre></li><li>stop</li></ul>"
     assert said(html) == [("list", "- run"), ("paragraph", "if x:\n    go()"), ("list", "- stop")]

@@ -15,6 +15,7 @@ _MAX_INDENT = 8
 # A paragraph of at most so many characters and words may be the title of its item.
 _MAX_HEADING = 120
 _MAX_HEADING_WORDS = 16
+_ENDS = (".", "!", "?", ":", ";", "…", "\n")
 # A term with its definition becomes a quote of its own if it has at least so many characters.
 _LONG_ENTRY = 300
 
@@ -297,6 +298,9 @@ class BlockCollector:
                     written = f"{term}{'' if term.endswith((':', '?', '!', '.')) else ':'} {line}"
                     self._marker = "- "  # the next paragraph is indented as far
                 item.add(line)
+            if self._lines and not self._marker.strip() and not self._lines[-1][1].endswith(_ENDS):
+                owner, before, target = self._lines[-1]
+                self._lines[-1] = owner, f"{before}\n", target  # the paragraph before ends without a full stop
             self._lines.append((item, written, links))
             self._marker = " " * len(self._marker)
         else:
