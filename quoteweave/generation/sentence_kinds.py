@@ -30,7 +30,7 @@ _ARTICLE = lazy_regex(
 )
 _NAMES_BEFORE = lazy_regex(r"\W*(?i:(?:an?|the|our|its|this)\s+)?(?:[A-Z][\w-]*\s+)*[“\"'(]*")
 NO_NOUN = (
-    r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"
+    r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|sometimes|often|now|already|also|always|still|then|thus|available|able|about|above|at|in|on|under"
     r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
 )
 """What follows "is" in a sentence that gives a property, an act or a place, and no noun."""
@@ -46,7 +46,8 @@ _NOUN_PHRASE = (
 _SAYS_WHAT, _SAYS_WHAT_KIND = (
     lazy_regex(
         rf"[”\"')]*\s*(?:\([^)]*\)\s*)?"
-        rf"(?:(?:is|are)\s+(?!{NO_NOUN}){phrase}|means?\b|refers? to|stands? for|denotes?|defines?\b|represents?\b)",
+        rf"(?:(?:is|are)\s+(?!{NO_NOUN}|\w+\s+to\b){phrase}|means?\b|refers? to|stands? for|denotes?|defines?\b"
+        r"|represents?\b)",
         re.IGNORECASE,
     )
     for phrase in ("", _NOUN_PHRASE)
@@ -94,7 +95,8 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
     """
     says, stems_of_subject = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT, set(subject)
     opens = _NAMES_BEFORE if is_name else _ARTICLE
-    places = [match.span() for match in WORD.finditer(text) if stems_of_subject.intersection(words(match[0]))]
+    # ".kicad_pro" is another name than "KiCad".
+    places = [match.span() for match in WORD.finditer(text) if stems_of_subject.issuperset(words(match[0]) or " ")]
     for start, end in _shortest_spans(text, places, stems_of_subject):
         says_so = says.match(text[end:]) or (by_kind and _TERM_OF_GLOSSARY.match(text[end:]))
         begins = opens.fullmatch(text[:start]) and (says_so or _ENCLOSED.match(text[end:]))

@@ -1,7 +1,7 @@
 """A value answers only where it is told as a fact, as it is now, and of the very thing that the question asks about."""
 
 import pytest
-from harbour_quotes import ask, context
+from harbour_quotes import ask, context, quote
 
 
 def _status(question: str, *texts: str) -> str:
@@ -131,3 +131,67 @@ def test_a_value_for_another_number_of_things_is_none_for_that_asked_for() -> No
     assert _status("How much do members with one boat pay a year?", text) == "located"
     assert _status("How much do members with 2 boats pay a year?", text) == "answered"
     assert _status("Can the radio connect to two boats?", "The radio can connect to 2 boats at once.") == "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "text"),
+    [
+        (
+            "What does the option -r of crane do?",
+            "The option -R of crane repeats a move.",
+            "The option -r of crane repeats a move.",
+        ),
+        (
+            "What does the format %j stand for?",
+            "The format %J stands for a number.",
+            "The format %j stands for the day.",
+        ),
+        (
+            "How many ships can the basin hold?",
+            "Move one ship from the basin to the hold.",
+            "The basin can hold 40 ships.",
+        ),
+        (
+            "How large should the swap partition be?",
+            "There might be a swap partition of 512 MB on the disk.",
+            "The swap partition should be 512 MB.",
+        ),
+        (
+            "What should I include in a crane report for harbourmail?",
+            "Send cranes to harbourmail-users.",
+            "Include the number of the crane in the report for harbourmail.",
+        ),
+        ("Is the crane reliable?", "Use the reliable crane for the quay.", "The crane is reliable."),
+        ("Is the crane reliable?", "If the crane is reliable, the lamp is on.", "If it is dry, the crane is reliable."),
+        (
+            "Which setting gives a sharp picture?",
+            "The setting gives a dull picture at 10.",
+            "A setting of 75 gives a sharp picture.",
+        ),
+    ],
+)
+def test_what_is_named_advised_or_supposed_otherwise_does_not_answer(question: str, other: str, text: str) -> None:
+    assert _status(question, other) == "located"
+    answer = ask(question, context((other, text)))
+    assert answer.status == "answered"
+    assert text.rstrip(".") in answer.text
+    assert other.rstrip(".") not in answer.text
+
+
+def test_another_name_with_the_words_of_one_does_not_say_what_it_is() -> None:
+    named = "A ship is a folder with the extension .harbour_pro, a file of cranes, and others."
+    assert _status("What is Harbour?", named) == "located"
+
+
+def test_a_line_that_is_the_heading_above_it_does_not_answer() -> None:
+    text = "- --chain FILE\n\n  On startup, the crane writes its number to FILE."
+    entry = quote(text, layout="list", section="--chain FILE")
+    assert not ask("What does the option --chain do?", context((entry,))).text.startswith("--chain FILE")
+
+
+@pytest.mark.parametrize(
+    "text", ["Harbourmail is sometimes reported to lose mail.", "Harbourmail is easy to set up in a port."]
+)
+def test_an_act_or_a_property_is_no_definition(text: str) -> None:
+    assert _status("What is Harbourmail?", text) == "located"
+    assert _status("What is Harbourmail?", text, "Harbourmail is a program that delivers mail.") == "answered"

@@ -325,7 +325,7 @@ class AnswerCriteria:
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
-        analysis, layout = self._question.analysis, statement.quote.layout
+        analysis, layout, section = self._question.analysis, statement.quote.layout, statement.quote.section
         is_to_be_seen = analysis.asks == "parts" or (analysis.asks == "look" and not asks_colour(analysis))
         if is_to_be_seen or _NO_STATEMENT.search(statement.text) or is_plainly_code(statement.text):
             return False
@@ -337,7 +337,7 @@ class AnswerCriteria:
             or tells_of_its_subject(statement, self._question, frozenset(self._subject), self._context)
         )
         of_chart = "chart" in analysis.picture_types and layout != "chart" and self._may_mean_chart
-        if layout in WITHOUT_STATEMENTS or few or of_chart:
+        if layout in WITHOUT_STATEMENTS or few or of_chart or statement.text.removeprefix("- ") == section:
             return False
         first = statement.text.partition(" ")[0]
         named = bool(words(first)) and set(words(first)) <= set(name_words(statement.quote.document))  # "zoo objects"

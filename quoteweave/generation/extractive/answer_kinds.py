@@ -115,6 +115,10 @@ _ADVISES = lazy_regex(
 )
 
 
+_MIGHT_BE = lazy_regex(r"\bthere\s+(?:might|could|would)\s+be\b", re.IGNORECASE)
+_ASKS_HOW_MANY_FIT = lazy_regex(r"how\s+many\s[^?]*?\b(?:can|could)\b", re.IGNORECASE)
+
+
 def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the kind of answer asked for: a count, a percentage, a date, a name, a reason…
 
@@ -127,12 +131,15 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     if is_of_one_case and asks in {"count", "person", "definition"}:
         return False
     is_example = EXAMPLE.match(text) is not None and not EXAMPLE.search(question_text)
-    if asks in NUMBER_KINDS and (is_example or lacks_asked_change(text, question_text)):
+    is_supposed = _MIGHT_BE.search(text) is not None and not _MIGHT_BE.search(question_text)
+    if asks in NUMBER_KINDS and (is_example or is_supposed or lacks_asked_change(text, question_text)):
         return False
     if statement.is_computed or statement.has_asked_kind:
         return True
     is_of_cells = statement.is_of_cells
-    if not is_of_cells and _ASKS_WHAT_IT_IS.fullmatch(question_text) and INSTRUCTION.match(_AGAIN.sub("", text)):
+    # "Move one message" tells no limit.
+    asks_no_act = _ASKS_WHAT_IT_IS.fullmatch(question_text) or _ASKS_HOW_MANY_FIT.match(question_text)
+    if asks_no_act and not is_of_cells and INSTRUCTION.match(_AGAIN.sub("", text)):
         return False
     if IN_EXAMPLE.search(text) and not IN_EXAMPLE.search(question_text):
         return False

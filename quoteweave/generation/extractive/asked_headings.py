@@ -26,6 +26,7 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import asked_thing, describes_thing, headings_asked_for, light_words
 from quoteweave.core.text.tokens import name_words, words
+from quoteweave.generation.extractive.acts.another_thing import lacks_option
 from quoteweave.generation.extractive.acts.instructions import ASKS_HOW_TO
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind
 from quoteweave.generation.extractive.composition import number_shown
@@ -124,13 +125,14 @@ def headed_statements(
     thing = asked_thing(question.text)
     for one in statements:
         if one.quote.kind == "text" and one.quote.layout in ("paragraph", "list") and not one.is_denied:
-            for heading in _headings_of(one, context):
+            headings = _headings_of(one, context)
+            for heading in (heading for heading in headings if not lacks_option(question.text, heading)):
                 below.setdefault((one.quote.document, heading), []).append(one)
     asking, naming, describing = list[list[Statement]](), list[list[Statement]](), list[list[Statement]]()
     for (document, heading), section in below.items():
         known_words = frozenset(name_words(document)) | title_words(context, document)
         text = frozenset(word for one in section for word in one.words)
-        under = [one for one in section if one.quote.text.strip() != heading]
+        under = [one for one in section if one.text.removeprefix("- ") != heading and one.quote.text.strip() != heading]
         if under and (asks_same(heading, question, known_words, text) or _is_case_asked(heading, question, under)):
             asking.append(under)
         elif under and _is_noun_asked(heading, question, known_words, under):

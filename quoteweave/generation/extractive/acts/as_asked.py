@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, with_words_alike
 from quoteweave.core.text.references.reference_words import reference_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.acts.asked_acts import tells_of_another_act
@@ -17,7 +17,7 @@ from quoteweave.generation.extractive.acts.instructions import denies_unasked
 from quoteweave.generation.extractive.acts.times import is_dated_otherwise, is_of_another_time
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms, subject_terms
-from quoteweave.generation.sentence_kinds import begins_with, is_beyond_limit
+from quoteweave.generation.sentence_kinds import INSTRUCTION, begins_with, is_beyond_limit
 
 MIN_ONLY_CAUSES = 2
 """If a text has so many words of the subject only in the cause that it names, it tells what the subject caused."""
@@ -68,6 +68,16 @@ _ASKS_WHAT_IT_DOES = lazy_regex(
     rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
     re.IGNORECASE,
 )
+# What the reader is to do with something; any sentence that directs may answer what to do.
+_ASKS_WHAT_ONE_DOES = lazy_regex(
+    rf"\W*what\s+(?:else\s+)?(?:{_MODAL}|do)\s+(?:I|we|you|one)\s+(?P<verb>(?!(?:do|be|have|need)\b)\w+)", re.IGNORECASE
+)
+# Whether something is so, and not whether it may or has to be done.
+_ASKS_STATE = lazy_regex(
+    r"(?:is|are|was|were)\b(?!.*\b(?:allowed|permitted|needed|necessary|required|possible|okay|ok|safe)\b)",
+    re.IGNORECASE,
+)
+_CONDITION = lazy_regex(r"\W*(?:if|when|unless)\b[^,]*,", re.IGNORECASE)
 _ASKS_CAUSE = lazy_regex(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
 _CAUSED = lazy_regex(
     r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
@@ -116,11 +126,33 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     of_limit = _ASKS_LIMIT.search(text) and not _LIMIT.search(statement.text)
     of_limit = of_limit or is_beyond_limit(statement.text, question.analysis.threshold)
     of_another_act = tells_of_another_act(statement.text, text, asks)
+    of_another_act = of_another_act or _lacks_what_one_does(statement, text) or _only_supposes(statement.text, question)
     if of_extreme or of_limit or of_another_act or not _tells_value(statement.text, question):
         return False
     if asks == "date" and is_dated_otherwise(statement.text, text):
         return False
     return not _tells_what_it_caused(statement.text, text, subject_terms(question))
+
+
+def _lacks_what_one_does(statement: Statement, question: str) -> bool:
+    """Whether a statement, with what is before it, lacks the verb of "What should I include in the report?"."""
+    does = _ASKS_WHAT_ONE_DOES.match(question)
+    asked = frozenset(words(does["verb"])) if does else frozenset[str]()
+    said = frozenset(statement.words).union(words(statement.before))
+    return not asked <= with_words_alike(said, asked)
+
+
+def _only_supposes(text: str, question: QuestionTerms) -> bool:
+    """Whether a text does not say if something is so, but what to do, or has the last word asked about in a condition.
+
+    "If the pump is dry, the lamp is on" does not say whether the pump is dry.
+    """
+    if _ASKS_STATE.match(question.text) is None:
+        return False
+    condition, asked = _CONDITION.match(text), set(subject_terms(question)[-1:])
+    if condition is None or _CONDITION.search(question.text):
+        return INSTRUCTION.match(text) is not None
+    return asked.isdisjoint(words(text[condition.end() :]))
 
 
 def _tells_what_it_caused(text: str, question: str, subject: Iterable[str]) -> bool:
