@@ -137,14 +137,16 @@ def test_people_are_told_which_option_helps(
 
     limits = ProcessLimits(memory=10**9, seconds=5)
     memory, time = (f"it {stop_message(stop, limits)}" for stop in (StopReason.MEMORY, StopReason.TIME))
+    told = [("slow.pdf", f"page 3: {time}"), ("a.pdf", "page 1: cut"), *((f"{n}.html", "a menu") for n in range(4))]
     report = AddReport(
         failed=(FileIssue(name="bomb.pdf", reason=memory),),
-        warnings=(FileIssue(name="slow.pdf", reason=f"page 3: {time}"), FileIssue(name="a.pdf", reason="page 1: cut")),
+        warnings=tuple(FileIssue(name=name, reason=reason) for name, reason in told),
     )
     monkeypatch.setattr("quoteweave.cli.commands.add.add_documents", lambda *_, **__: report)
     shown = quoteweave("add", tmp_path, "-c", tmp_path / "collection").err.splitlines()
     assert shown == [
         f"note: slow.pdf: page 3: {time} (--page-seconds)",
         "note: a.pdf: page 1: cut",
+        "note: 0.html and 3 other documents: a menu",
         f"not added: 'bomb.pdf': {memory} (--memory)",
     ]

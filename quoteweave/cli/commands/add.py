@@ -1,5 +1,6 @@
 """`quoteweave add`: adds files as documents of a collection."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -105,6 +106,8 @@ def add(
         raise typer.Exit(1)
 
 
+MAX_NAMED = 3
+"""If more documents than this have the same note, it is printed once."""
 # Things in folders that are skipped: in the singular, in the plural, and how to add them nevertheless.
 _PASSED_OVER = {
     HIDDEN: ("hidden document", "hidden documents", "name hidden files to add them"),
@@ -125,8 +128,10 @@ _OPTIONS = {
 
 
 def _show(report: AddReport, collection: Path) -> None:
+    warned = defaultdict[str, list[str]](list)
     for warning in report.warnings:
-        typer.echo(printable(f"note: {warning.name}: {_with_options(warning.reason)}"), err=True)
+        warned[_with_options(warning.reason)].append(warning.name)
+    print_notes(f"{name}: {reason}" for reason, names in warned.items() for name in _in_short(names))
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
@@ -137,6 +142,11 @@ def _show(report: AddReport, collection: Path) -> None:
     typer.echo(f"{collection}: {counts}")
     if read := read_by_ocr(report.ocr_pages, report.ocr_pictures):
         typer.echo(f"  {read}")
+
+
+def _in_short(names: Sequence[str]) -> Sequence[str]:
+    """The names, or the first of many and how many others there are, which --json names."""
+    return names if len(names) <= MAX_NAMED else [f"{names[0]} and {len(names) - 1} other documents"]
 
 
 def _with_options(reason: str) -> str:
