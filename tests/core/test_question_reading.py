@@ -70,6 +70,7 @@ def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
     ("question", "asks"),
     [
         ("What is a quay?", "definition"),
+        ("What is http://p.p/?", "definition"),
         ("What is retrieval-augmented generation?", "definition"),
         ("What is the depth of the quay?", "statement"),
         ("What does BM25 stand for?", "definition"),

@@ -61,7 +61,7 @@ AnswerType = Literal[
 
 # "the effect of a small number of errors" asks for no number, "What is a safe number of guests?" does.
 _INDEFINITE_NUMBER = lazy_regex(r"(?i)(?<!\bis )(?<!\bwas )\ba\s+(?:(?:small|large|finite|certain)\s+)?number of\b")
-_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
+_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))(?:[\w'’&+/-]|:(?=//))++(?:\.[\w/]++)*+"
 _WHAT_IS = lazy_regex(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+|the\s+(?=(?-i:(?:[A-ZÀ-Þ][\w.+#-]*\s*)+)\?*\s*\Z))?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
     r"(?P<field>\s+in\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*(?:\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*)?)?\s*\?*\s*",
