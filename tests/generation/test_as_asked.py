@@ -178,6 +178,15 @@ def test_what_is_named_advised_or_supposed_otherwise_does_not_answer(question: s
     assert other.rstrip(".") not in answer.text
 
 
+def test_what_this_limit_is_belongs_to_the_name_in_the_sentence_before() -> None:
+    said = "The {} setting bounds the number of cranes that may run at once. The default value of this bound is 100."
+    answer = ask("What is the default of MAX_CRANES?", context((said.format("MAX_CRANES"),)))
+    assert answer.status == "answered"
+    assert "MAX_CRANES" in answer.text
+    assert "100" in answer.text
+    assert _status("What is the default of MAX_CRANES?", said.format("MAX_OLD_CRANES")) == "located"
+
+
 def test_another_name_with_the_words_of_one_does_not_say_what_it_is() -> None:
     named = "A ship is a folder with the extension .harbour_pro, a file of cranes, and others."
     assert _status("What is Harbour?", named) == "located"

@@ -318,7 +318,7 @@ class AnswerCriteria:
         subject, quantity, analysis = list(self._subject), self._quantity, self._question.analysis
         did = ASKS_WHO_DID.match(analysis.text)
         last = words(did["verb"]) if did else subject[-1:]
-        tells_itself = says_all(statement.words, last)
+        tells_itself = any(asked and says_all(statement.words, asked) for asked in (last, self._asked_noun))
         if quantity is not None and not quantity.named.union(words(analysis.asked_by)).isdisjoint(statement.words):
             tells_itself = tells_itself or not quantity.dimensions.isdisjoint(dimensions_in(statement.text))
         return frozenset(words(statement.before)) if statement.before and tells_itself else frozenset()

@@ -37,7 +37,7 @@ _VALUE = lazy_regex(r"[^\w\s]{0,2}\s?\d|-$")
 _REFERS_BACK = lazy_regex(
     r"(?!It\s+(?:is|was)\s+[\w-]+\s+(?:to|that)\b)(?:It|They|He|She|(?:This|That|These|Those)\s+(?:also\s+)?(?:is|are|was|were"
     r"|will|would|can|could|may|might|should|must|has|have|had|does|do|did|means?|makes?|causes?|allows?|happens?|gives?"
-    r"|leads?|ensures?|includes?)|(?:Er|Sie|Es)\s+(?:ist|war|wurde|hat|hatte|liegt|lag|kostete?|dauerte?|wiegt|wog)"
+    r"|leads?|ensures?|includes?)|The\s+(?:[\w-]+\s+){1,3}(?:of|for)\s+this\s+\w+\s+(?:is|was)|(?:Er|Sie|Es)\s+(?:ist|war|wurde|hat|hatte|liegt|lag|kostete?|dauerte?|wiegt|wog)"
     r"|(?:Il|Elle)\s+(?:a|est(?!\s+\w+\s+(?:de|que)\b)|était|fut|dure|durait|coûte|coûtait|pèse))\b"
 )
 _NOUN_ALONE = lazy_regex(

@@ -21,8 +21,8 @@ MAX_BETWEEN = 3
 _ASKS_WHICH = lazy_regex(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 # Operators and the like, which are no words: "&&", "$#".
 _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–—-]{2,})(?=[\"'”’`),.;:?!]*(?:\s|$))")
-# Options, specifiers and variables, which are names together with their signs: "-r", "--no-fonts", "%j", "$IFS".
-_OPTION = lazy_regex(r"(?<![\w/%$-])-{0,2}[-%$][^\W\d_][\w-]*")
+# Options, specifiers and variables, which are names together with their signs: "-r", "--no-fonts", "%j", "MAX_SIZE".
+_OPTION = lazy_regex(r"(?<![\w/%$-])(?:-{0,2}[-%$][^\W\d_][\w-]*|[^\W_]+(?:_[^\W_]+)+(?!\w))")
 _AS_TYPED = str.maketrans("‐‑–−", "----")
 _ASKED_PERIOD = lazy_regex(rf"\b(?P<period>{'|'.join(PERIODS)})\s+(?P<thing>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
 _TAKES_PLACE = lazy_regex(r"(?<!not )(?<!n't )(?<!n’t )\bt(?:akes?|ook|aken|aking)\s+place\b", re.IGNORECASE)
@@ -113,7 +113,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
         return "held" not in statement.words
     is_text = not statement.is_of_cells
     of_another_period = is_text and _is_of_another_period(question_text, text)
-    around = f"{statement.quote.section}\n{statement.above}\n{text}"
+    around = f"{statement.quote.section}\n{statement.above}\n{statement.before}\n{text}"
     of_another_sign = any(sign not in text for sign in _SIGNS.findall(question_text))
     if of_another_period or of_another_sign or lacks_option(question_text, around):
         return True
@@ -132,9 +132,14 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
 
 
 def lacks_option(question: str, text: str) -> bool:
-    """Whether a text lacks an option or the like that a question names with its sign: "-R" is not "-r"."""
-    asked = _OPTION.findall(question.translate(_AS_TYPED))
-    return bool(asked) and not set(asked) <= set(_OPTION.findall(text.translate(_AS_TYPED)))
+    """Whether a text lacks an option or the like that a question names with its signs: "-R" is not "-r"."""
+    asked = _options_in(question)
+    return bool(asked) and not asked <= _options_in(text)
+
+
+def _options_in(text: str) -> set[str]:
+    names = _OPTION.findall(text.translate(_AS_TYPED))
+    return {name if name[0] in "-%$" else name.casefold() for name in names}
 
 
 def _is_of_another_period(question: str, text: str) -> bool:
