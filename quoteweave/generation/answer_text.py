@@ -19,6 +19,7 @@ _CODE = lazy_regex(r"^\s*(?:[$>#%@/~.<{(\[]|[a-z]\S*\s|[a-z]+$)|[={}<>;|\\]|\w\(
 _LETTERS = lazy_regex(r"[^\W\d_]{2}")
 MIN_IN_CODE = 2
 """The least number of marks that prose lacks, such as brackets or final semicolons, in text that is plainly code."""
+_TYPED = lazy_regex(r"\[-{1,2}\w")
 _IN_CODE = lazy_regex(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
 _PROMPT = lazy_regex(r"\s*[$>]\s+\w")
 # A sentence behind ">" as its bullet: "> Do not use the machine outdoors."
@@ -78,9 +79,16 @@ def is_code(text: str) -> bool:
 
 
 def is_plainly_code(text: str) -> bool:
-    """Whether a text is code wherever it stands: it begins with a prompt, or has several marks that prose lacks."""
+    """Whether a text is code wherever it stands: it begins with a prompt, or has several marks that prose lacks.
+
+    So is a line on how a command is typed: "git clean [-d] [-f]".
+    """
     begins_with_prompt = _PROMPT.match(text) is not None and _BULLETED.match(text) is None
-    return begins_with_prompt or (is_code(text) and len(_IN_CODE.findall(text)) >= MIN_IN_CODE)
+    return (
+        begins_with_prompt
+        or len(_TYPED.findall(text)) >= MIN_IN_CODE
+        or (is_code(text) and len(_IN_CODE.findall(text)) >= MIN_IN_CODE)
+    )
 
 
 def fence(code: str, most: int) -> str:

@@ -103,9 +103,7 @@ _ADVERBS = frozenset(
 )
 """What may stand between a noun and its verb: "Builds are always run in parallel", "was elected as the new chair"."""
 _DOES = lazy_regex(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
-_WHO_ACTS = lazy_regex(  # "Which setting gives a sharp picture?"
-    r"(?i)\W*(?:who\s+(?:(?:can|may|must|should|will)\s+)?|wh(?:ich|at)\s(?:[\w-]+\s){1,4}?(?=\w+s\s(?:an?|the)\s))(?P<verb>\w+)"
-)
+_WHO_ACTS = lazy_regex(r"\W*who\s+(?:(?:can|may|must|should|will)\s+)?(?P<verb>\w+)", re.IGNORECASE)
 _PARTICIPLE = lazy_regex(r"\w{2,}ed")
 # The comparative moves in answers: "By how much was the gap larger at night?", "The gap at night was 31% larger".
 _BY_HOW_MUCH = lazy_regex(r"\W*(?:by how (?:much|many)|why)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
@@ -349,7 +347,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
         or (
             word not in last
             and not (question.asks in NUMBER_KINDS and first in PERIODS)
-            and not (who and who["verb"].casefold() in (first, word))
+            and not (who and who["verb"].casefold() == first)
             and not (parted and _PARTICIPLE.fullmatch(word))
             and not (more and more[1] == word)
         )
@@ -373,7 +371,8 @@ def keeps_adjacent(text_words: Sequence[str], asked: Pairs, all_asked: Pairs, ot
     turned = {
         (first, then) for at, then in enumerate(text_words) for first in text_words[at + 1 : at + 1 + TURNED_WITHIN]
     }
-    adjacent = _adjacent(text_words) | _adjacent(text_words, _ADVERBS)
+    # "A quality of 75 gives" has the quality beside what it gives.
+    adjacent = _adjacent(text_words) | _adjacent([word for word in text_words if not word.isdecimal()], _ADVERBS)
     if not pairs or not (pairs | all_asked).isdisjoint(adjacent) or not pairs.isdisjoint(turned):
         return True
     parted = (pair for pair in pairs if not ALSO_BEFORE.isdisjoint(pair))

@@ -178,6 +178,11 @@ def test_what_is_named_advised_or_supposed_otherwise_does_not_answer(question: s
     assert other.rstrip(".") not in answer.text
 
 
+def test_how_a_command_is_typed_does_not_say_what_an_option_does() -> None:
+    typed = quote("crane lift [-d] [-f] [-x | -X] [<load>…]", layout="list")
+    assert ask("What does the option -X of crane lift do?", context((typed,))).status == "located"
+
+
 def test_what_this_limit_is_belongs_to_the_name_in_the_sentence_before() -> None:
     said = "The {} setting bounds the number of cranes that may run at once. The default value of this bound is 100."
     answer = ask("What is the default of MAX_CRANES?", context((said.format("MAX_CRANES"),)))
