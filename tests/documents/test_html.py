@@ -229,6 +229,13 @@ def test_short_paragraphs_in_bold_are_headings() -> None:
     assert said("<ul><li><b>Grain</b></ul>") == [("list", "- Grain")]
 
 
+def test_a_heading_in_bold_ends_with_its_box(page: Path, images: ImageStore) -> None:
+    box = "<div><div><p><b>TIP Grain</b></p></div><p>Keep it dry.</p></div>"
+    page.write_text(f"<h1>Ports</h1><p>They grow.</p>{box}<p>They freeze.</p><h2>Cranes</h2><p>They lift.</p>", "utf-8")
+    sections = [quote.section for quote in parse_html(page, images).quotes if quote.layout == "paragraph"]
+    assert sections == ["Ports", "TIP Grain", "Ports", "Cranes"]
+
+
 def test_a_numbered_line_beside_a_table_is_its_caption() -> None:
     table, head = "<table><tr><td>a<td>b</table>", "<p><b>Table 1. Ports</b></p>"
     blocks = html_blocks(

@@ -6,7 +6,6 @@ controls are left out; so is what browsers hide, but words in it are reported. W
 line of links at the beginning or end, becomes headers and footers (`html_page.roles`), which are stored, not searched.
 """
 
-import html
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,8 +26,22 @@ from quoteweave.documents.reflow.html_page.losses import (
     is_missed,
     writes_words,
 )
-from quoteweave.documents.reflow.html_page.roles import PageLinks, assign_roles, bold_heading, mark_bars, titled
-from quoteweave.documents.reflow.html_page.set_apart import MATH_NAMES, SIGN_FONTS, SetApartText, display_math, with_del
+from quoteweave.documents.reflow.html_page.roles import (
+    BoldScopes,
+    PageLinks,
+    assign_roles,
+    bold_heading,
+    mark_bars,
+    titled,
+)
+from quoteweave.documents.reflow.html_page.set_apart import (
+    MATH_NAMES,
+    SIGN_FONTS,
+    SetApartText,
+    display_math,
+    with_del,
+    without_sections,
+)
 from quoteweave.documents.reflow.html_page.styles import PageStyles, integer, number_style, numbering, spans
 from quoteweave.documents.reflow.linked_images import LinkedImages, addresses_of
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
@@ -63,8 +76,7 @@ _ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd":
 # A list whose first number has to be counted.
 _REVERSED = lazy_regex(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
 _MARKED = lazy_regex(r"list-style(?:-type)?\s{0,9}:([^;]*)", re.IGNORECASE)
-_BOLD = frozenset({"b", "strong"})
-_CELLS, _ROW_GROUPS = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"})
+_CELLS, _ROW_GROUPS, _BOLD = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"}), frozenset({"b", "strong"})
 KNOWN_NAMES = frozenset({*DROPPED, *_INLINE, *EMPTY, *_ROLES, *_LISTS, *_ITEMS, *_CELLS, "table"}).union(
     _OTHER_NAMES.split()
 )
@@ -78,23 +90,13 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=DECLARED_IN_HTML)
     if path.suffix.lower() == ".xhtml" or text.lstrip("\ufeff \n").startswith("<?xml"):
-        text = _without_sections(text)
+        text = without_sections(text)
     pictures = LinkedImages(path.parent, images)
     title, blocks = _read_page(text, path.name, pictures)
     blocks = titled(mark_bars(blocks), title)
     return paginate_blocks(
         blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
     )
-
-
-def _without_sections(text: str) -> str:
-    """XHTML without its CDATA sections, whose text browsers show but HTML's parser takes for a comment."""
-    first, *sections = text.split("<![CDATA[")
-    parts = [first]
-    for section in sections:
-        within, end, rest = section.partition("]]>")
-        parts.append(html.escape(within, quote=False) + rest if end else f"<![CDATA[{section}")
-    return "".join(parts)
 
 
 def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -> list[FlowBlock]:
@@ -122,7 +124,7 @@ def _read_page(text: str, name: str, pictures: LinkedImages | None) -> tuple[str
     if reader.preformatted and len(reader.preformatted) == len(outline.blocks):  # a text file, such as a man page
         below = text_blocks("\n\n".join(reader.preformatted))
         return reader.title, [block.model_copy(update={"level": block.level + bool(reader.title)}) for block in below]
-    return reader.title, assign_roles(outline.blocks, reader.other_bold)
+    return reader.title, assign_roles(outline.blocks, reader.other_bold, reader.scopes.ends)
 
 
 def _read(encoded: bytes, reader: "_Reader") -> None:
@@ -154,7 +156,7 @@ class _Reader:
         self._outline = outline
         self._pictures = pictures
         self._text: list[str] = []
-        self._links = PageLinks(page)
+        self._links, self.scopes = PageLinks(page), BoldScopes()
         self._bold = 0  # number of open elements that show text in bold
         self._is_bold: bool | None = None  # whether all words of the paragraph are in bold, None before the first
         self._role: str | None = None  # the open element that determines the role of its text
@@ -315,6 +317,7 @@ class _Reader:
             self._links.declare(attributes)
         if tag in _HEADINGS or tag == "table":
             self._outline.mark_arranging()
+        self.scopes.begin(tag)
         if tag in ("table", "figure"):
             self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
         elif tag in _LISTS:
@@ -337,6 +340,7 @@ class _Reader:
             self._pictures.leave_out("CSS content")
 
     def _end_block(self, tag: str) -> None:
+        self.scopes.end(tag, len(self._outline.blocks))
         if tag == self._outline.innermost:
             self._outline.close_frame()
         elif tag in _LISTS:
@@ -389,6 +393,7 @@ class _Reader:
             self._outline.add(FlowBlock(layout="equation", text=formula))
         elif self._is_bold and self._outline.is_running_text and (heading := bold_heading(text)):
             self._outline.add(heading)
+            self.scopes.head(len(self._outline.blocks))
         else:
             self.other_bold += self._is_bold is True and self._outline.is_running_text
             links = self._links.target_of(text, is_item=self._outline.is_in_list)

@@ -23,6 +23,7 @@ _AROUND = lazy_regex(r"\A[\W\d_]+|[\W_]+\Z")
 _MAX_MOTTO = 8
 # The level of headings that are paragraphs in bold, below those of all elements.
 _BOLD_LEVEL = 7
+_BOXES = frozenset({"div", "section", "article", "aside"})
 _NO_HEADING_ENDS = (".", ",", ";", ":")
 
 
@@ -138,6 +139,34 @@ def _end_of_head(blocks: Sequence[FlowBlock]) -> int:
     return end
 
 
+class BoldScopes:
+    """Where headings in bold end: with the innermost element around one that has something else, as a box in a page."""
+
+    def __init__(self) -> None:
+        self.ends = set[int]()
+        """Before which blocks one ends."""
+        self._depth = 0
+        self._heading: tuple[int, int] | None = None  # the depth of the last heading, and how many blocks with it
+
+    def begin(self, tag: str) -> None:
+        """Begin an element, which may enclose a heading."""
+        self._depth += tag in _BOXES
+
+    def head(self, count: int) -> None:
+        """Note a heading, with which there are so many blocks."""
+        self._heading = self._depth, count
+
+    def end(self, tag: str, count: int) -> None:
+        """End an element after so many blocks."""
+        if tag not in _BOXES or self._depth == 0:
+            return
+        if self._heading is not None and self._heading[0] == self._depth:
+            start = self._heading[1]
+            self.ends.update({count} if count > start else ())
+            self._heading = None if count > start else (self._depth - 1, start)
+        self._depth -= 1
+
+
 def bold_heading(text: str) -> FlowBlock | None:
     """The heading that a paragraph all in bold may be, if it is short, in one line, and no sentence."""
     begins = text[:1].isalnum() or text.startswith("(")
@@ -146,12 +175,13 @@ def bold_heading(text: str) -> FlowBlock | None:
     return FlowBlock(layout="title", text=text, level=_BOLD_LEVEL)
 
 
-def assign_roles(blocks: Sequence[FlowBlock], other_bold: int) -> list[FlowBlock]:
+def assign_roles(blocks: Sequence[FlowBlock], other_bold: int, ends: Container[int]) -> list[FlowBlock]:
     """Give tables and pictures the numbered captions beside them, and tell headings in bold and tables of contents.
 
     Captions are all above or all below, whichever fits more of them. Where as many other paragraphs are all in bold,
     bold marks no headings.
     """
+    blocks = _outside_boxes(blocks, ends)
     captions = {place for place, block in enumerate(blocks) if _is_caption(block)}
     above, below = (
         {at: at - step for at, block in enumerate(blocks) if at - step in captions and _lacks_caption(block)}
@@ -167,6 +197,19 @@ def assign_roles(blocks: Sequence[FlowBlock], other_bold: int) -> list[FlowBlock
     marks_headings = sum(map(_is_bold_heading, named)) > other_bold
     headed = (_with_role(block, after if marks_headings else None) for block, after in zip_longest(named, named[1:]))
     return _mark_contents(list(headed))
+
+
+def _outside_boxes(blocks: Sequence[FlowBlock], ends: Container[int]) -> list[FlowBlock]:
+    """Set the heading of what follows the end of a heading in bold: the one above that is of an element."""
+    marked = list[FlowBlock]()
+    above, is_outside = None, False
+    for place, block in enumerate(blocks):
+        is_title = block.layout == "title"
+        above = block.text if is_title and not _is_bold_heading(block) else above
+        is_outside = not is_title and (is_outside or place in ends)
+        heading = block.heading or above
+        marked.append(block.model_copy(update={"heading": heading}) if is_outside and heading else block)
+    return marked
 
 
 def _is_caption(block: FlowBlock) -> bool:

@@ -1,5 +1,6 @@
 """Keeps apart, in the text of HTML, what a page sets apart: exponents, fractions, what is struck out, other signs."""
 
+import html
 import re
 
 from quoteweave.core.lazy_regex import lazy_regex
@@ -54,9 +55,19 @@ def display_math(text: str) -> str | None:
     return (match.group(1) or match.group(2)).strip() or None if match else None
 
 
-def with_del(html: str) -> bytes:
+def with_del(text: str) -> bytes:
     """HTML in UTF-8, with `del` in place of the other elements that strike out."""
-    return _STRIKES.sub(r"<\1del", html).encode()
+    return _STRIKES.sub(r"<\1del", text).encode()
+
+
+def without_sections(text: str) -> str:
+    """XHTML without its CDATA sections, whose text browsers show but HTML's parser takes for a comment."""
+    first, *sections = text.split("<![CDATA[")
+    parts = [first]
+    for section in sections:
+        within, end, rest = section.partition("]]>")
+        parts.append(html.escape(within, quote=False) + rest if end else f"<![CDATA[{section}")
+    return "".join(parts)
 
 
 class SetApartText:
