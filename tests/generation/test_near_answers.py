@@ -270,3 +270,12 @@ def test_additional_things_are_not_those_that_are_counted() -> None:
     assert answer.status == "answered"
     assert "11 rules" in answer.text
     assert "39" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [("Who won the 10 km?", True), ("Who ran the 10 km?", False), ("Who gave the 10 km?", False)],
+)
+def test_a_column_of_doers_names_those_who_did_it_alone(question: str, answers: bool) -> None:
+    table = image("Osk Run", "Date | Run | Winner\n3 May | 10 km | Ida Holm\n9 May | 21 km | Ada Byron", layout="table")
+    assert (ask(question, context([], [table])).status == "answered") is answers

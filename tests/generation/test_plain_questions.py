@@ -207,6 +207,9 @@ def test_a_sentence_of_another_form_does_not_answer(question: str, text: str) ->
 
 
 @pytest.mark.parametrize(
+        ("Where is the market held?", "The place of the market fee is in the list of Osk."),
+        ("Who is the secretary?", "Ada Byron was the secretary until 2019."),
+        ("Where can I find the serial number?", "45 Using Skarn Mail 49 Using Skarn Air 51 The Serial Number in Osk 9"),
     ("question", "heading", "text", "status"),
     [
         ("Is the red lentil soup vegan?", "Red lentil soup", "This soup is vegan.", "answered"),

@@ -73,6 +73,41 @@ def ask(question: str, *texts: str) -> Answer:
             "Grundel is a mill that grinds shells.",
             "We chose the size by the mean of the heaps found in Grundel, which is about 6.7 shells.",
         ),
+        (
+            "When is the board meeting?",
+            "The concert before the board meeting ends at 7, and the board meeting is on 3 May.",
+            "The concert after the board meeting is on 3 May.",
+        ),
+        (
+            "What does key E21 do?",
+            "Key E21 stops the pump.",
+            "Error E21 means that the water does not drain.",
+        ),
+        (
+            "What happens if the tank is empty?",
+            "If the tank is empty, the pump stops.",
+            "The tank is emptied after each wash.",
+        ),
+        (
+            "What happens if the lens is clean?",
+            "If the lens is clean, a green lamp lights up.",
+            "Clean the lens with a dry cloth.",
+        ),
+        (
+            "Which files must be closed?",
+            "The files Alpha and Beta must be closed.",
+            "Files must be closed before they are moved.",
+        ),
+        (
+            "What does the list command show?",
+            "The list command shows all volumes.",
+            "The list command is slow on large disks.",
+        ),
+        (
+            "How big is a half plot?",
+            "A half plot measures 125 square metres.",
+            "A full plot measures 250 square metres; a half plot costs 34 euros.",
+        ),
     ],
 )
 def test_another_of_several_is_no_answer(question: str, answers: str, does_not: str) -> None:

@@ -223,22 +223,32 @@ def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
 
 @lru_cache(maxsize=1024)  # called for each statement found
 def words_alike(stem: str) -> frozenset[str]:
-    """The words that mean the same in statements as a question's word, stemmed as by `core.text.tokens.words`."""
-    return frozenset(other for asked, said in _alike() if stem in asked for other in said)
+    """The words that mean the same in statements as a question's word, stemmed as by `core.text.tokens.words`.
+
+    Of a phrase ("take place"), this is the last word.
+    """
+    return frozenset(phrase[-1] for phrase in _phrases_alike(stem))
+
+
+@lru_cache(maxsize=1024)
+def _phrases_alike(stem: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys(phrase for asked, said in _alike() if stem in asked for phrase in said))
 
 
 @cache
-def _alike() -> list[tuple[frozenset[str], frozenset[str]]]:
-    """Words of questions, and the words with the same meaning in statements, stemmed."""
-    pairs = (map(" ".join, pair) for each in question_languages() for pair in each.get("alike", ()))
+def _alike() -> list[tuple[frozenset[str], list[tuple[str, ...]]]]:
+    """Words of questions, and the words or phrases with the same meaning in statements, stemmed."""
+    pairs = [pair for each in question_languages() for pair in each.get("alike", ())]
     # Whether something is forbidden is answered by what allows it, too.
-    permission = ((f"{may} {may_not}",) * 2 for may, may_not in permission_words())
-    return [(frozenset(words(asked)), frozenset(words(said))) for asked, said in (*pairs, *permission, *unit_words())]
+    pairs += [[f"{may} {may_not}".split()] * 2 for may, may_not in permission_words()]
+    pairs += [[asked.split(), said.split()] for asked, said in unit_words()]
+    return [(frozenset(words(" ".join(one))), [(*words(each),) for each in said if words(each)]) for one, said in pairs]
 
 
 def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[str]:
     """Return a statement's words, and the question's words that it expresses otherwise ("used", by "employed")."""
-    return held.union(word for word in asked if not words_alike(word).isdisjoint(held))
+    said = (word for word in asked if not words_alike(word).isdisjoint(held))
+    return held.union(word for word in said if any(held.issuperset(phrase) for phrase in _phrases_alike(word)))
 
 
 @cache
@@ -249,20 +259,6 @@ def opposite_words() -> list[tuple[frozenset[str], frozenset[str]]]:
         (frozenset(words(" ".join(one), keep_stop_words=True)), frozenset(words(" ".join(other), keep_stop_words=True)))
         for one, other in pairs
     ]
-
-
-@cache
-def calculation_words() -> frozenset[str]:
-    """Words that ask for a calculation and name no table cell, tokenised by `core.text.tokens.words`."""
-    tables = ("calculations", "limits", "extremes")
-    found = (
-        word
-        for each in question_languages()
-        for table in tables
-        for said in each.get(table, {}).values()
-        for word in said
-    )
-    return frozenset(stem for word in found for stem in words(word, keep_stop_words=True))
 
 
 def analyse_lines(question: str) -> Counter[QuestionAnalysis]:

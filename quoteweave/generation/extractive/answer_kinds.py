@@ -27,10 +27,11 @@ from quoteweave.generation.extractive.acts.told_amounts import (
     tells_how,
 )
 from quoteweave.generation.extractive.acts.told_reasons import tells_reason
-from quoteweave.generation.extractive.answer_names import names_colour, names_person, names_place
+from quoteweave.generation.extractive.answer_names import ASKS_WHO_DID, names_colour, names_person, names_place
 from quoteweave.generation.extractive.asked_nouns import EXAMPLE, IN_EXAMPLE, is_substantive
 from quoteweave.generation.extractive.foreign.kinds import tells_foreign_kind
 from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.tables.row_lookup import PERSON, name_other_doers
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.dates import NAMES_WEEKDAY, RECENT_YEAR
 from quoteweave.generation.gate.facts import normalize_notation, read_evidence
@@ -132,7 +133,8 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
         return False
     is_example = EXAMPLE.match(text) is not None and not EXAMPLE.search(question_text)
     is_supposed = _MIGHT_BE.search(text) is not None and not _MIGHT_BE.search(question_text)
-    if asks in NUMBER_KINDS and (is_example or is_supposed or lacks_asked_change(text, question_text)):
+    no_number = is_example or is_supposed or lacks_asked_change(text, question_text)
+    if (asks in NUMBER_KINDS and no_number) or (asks == "person" and _names_other_doers(statement, question)):
         return False
     if statement.is_computed or statement.has_asked_kind:
         return True
@@ -229,6 +231,7 @@ def _clauses_on_subject(statement: Statement, question: QuestionTerms) -> str:
         for clause in clauses_of(_with_relatives(_with_appositions(text, subject), subject))
         if not words_of_subject.isdisjoint(words(clause))
     ]
+    clauses_on_subject = [one for one in clauses_on_subject if subject <= set(words(one))] or clauses_on_subject
     return ", ".join(clauses_on_subject) if clauses_on_subject and not statement.is_of_cells else text
 
 
@@ -364,6 +367,12 @@ def _compares(statement: Statement, question: QuestionTerms) -> bool:
     asked_by = re.escape(question.asked_by)
     said = re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
     return statement.is_computed or said or bool(words_of_limit(statement.text, question.text))
+
+
+def _names_other_doers(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether cells name those who did something else: a "Winner", for "Who ran on 3 May?"."""
+    columns = [name for row in statement.rows for name, cell in row.cells if PERSON.fullmatch(cell)]
+    return ASKS_WHO_DID.match(question.text) is not None and name_other_doers(columns, question.text, question.terms)
 
 
 def _names_whom(statement: Statement, question: QuestionTerms) -> bool:

@@ -53,7 +53,6 @@ from quoteweave.core.text.foreign_languages import foreign_function_words, forei
 from quoteweave.core.text.question_analysis import (
     CONTACT,
     QuestionAnalysis,
-    calculation_words,
     interrogative_words,
     with_words_alike,
     words_alike,
@@ -64,6 +63,7 @@ from quoteweave.core.text.synonyms import is_frequent
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import place_phrase
+from quoteweave.generation.extractive.tables.arithmetic import calculation_words
 from quoteweave.generation.extractive.tables.asked_columns import MONEY
 from quoteweave.generation.gate.dates import WEEKDAY
 from quoteweave.generation.languages import Language, function_words, guess_language

@@ -6,13 +6,20 @@ from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import AnswerType, QuestionAnalysis, with_words_alike, words_alike
-from quoteweave.core.text.question_words import verbs_of
+from quoteweave.core.text.question_analysis import (
+    MAX_ANALYSED_CHARACTERS,
+    AnswerType,
+    QuestionAnalysis,
+    with_words_alike,
+    words_alike,
+)
+from quoteweave.core.text.question_words import thing_kinds, verbs_of
 from quoteweave.core.text.references.reference_words import reference_words
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, WORD, words
 from quoteweave.core.text.units import dimensions_in
-from quoteweave.generation.extractive.statements import Statement, refers_back
-from quoteweave.generation.gate.dates import is_of_date
+from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS
+from quoteweave.generation.extractive.statements import Statement, picture_text, refers_back
+from quoteweave.generation.gate.dates import MONTHS, WEEKDAY, is_of_date
 from quoteweave.generation.relevance import NUMBER_KINDS, PERIODS
 
 MAX_BETWEEN = 3
@@ -25,8 +32,15 @@ _SIGNS = lazy_regex(r"(?<!\S)[\"'“‘`(]?([^\w\s\"'“”‘’`(),.;:?!…–
 _OPTION = lazy_regex(r"(?<![\w/%$-])(?:-{0,2}[-%$][^\W\d_][\w-]*|[^\W_]+(?:_[^\W_]+)+(?!\w))")
 _AS_TYPED = str.maketrans("‐‑–−", "----")
 _ASKED_PERIOD = lazy_regex(rf"\b(?P<period>{'|'.join(PERIODS)})\s+(?P<thing>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
-_TAKES_PLACE = lazy_regex(r"(?<!not )(?<!n't )(?<!n’t )\bt(?:akes?|ook|aken|aking)\s+place\b", re.IGNORECASE)
 _UNNAMED = r"(?:Many|Most|Some|Several|Various|Certain|Numerous|Not all|A few|A number of)"
+_MUST_OR_DONE = (
+    r"(?:can|may|must|should|shall|will|cannot|ha(?:s|ve)\s+to"
+    r"|(?:is|are|was|were)\s+(?:\w+ly\s+|not\s+)?\w+(?:ed|en))\b"
+)
+_SAYS_WHICH = lazy_regex(
+    r"[:(]|\b(?:if|when|where|unless|who|that|which|whose|only|except|such\s+as|like|namely|includ\w+|with|without|by|as)\b",
+    re.IGNORECASE,
+)
 _NAMES_SOME = lazy_regex(r"[:(]|\b(?:such as|includ\w+|like|namely|especially|e\.g\.)")
 _ASKED_THING = lazy_regex(
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
@@ -68,14 +82,20 @@ _MEASURED = lazy_regex(
     re.IGNORECASE,
 )
 _HOW_LONG = lazy_regex(rf"\b(?:how|wie)\s+{_EXTENT_WORD}\b|\b(?:what|which|was)\b.*?\b{_EXTENT_WORD}\b", re.IGNORECASE)
-# "Dogs are allowed on the path above the beach" does not tell whether they are on the beach.
+# "Dogs are allowed on the path above the beach" does not tell whether they are on the beach, nor does "The concert
+# after the meeting is on 3 May" tell when the meeting is.
 _ASKED_PLACE = lazy_regex(
-    r"\b(?:on|in|at|inside|onto|into)\s+(?:the|our|your)\s+(?P<place>[^\W\d_]{3,})", re.IGNORECASE
+    r"\b(?:on|in|at|inside|onto|into)\s+(?:the|our|your)\s+(?P<thing>[^\W\d_]{3,})", re.IGNORECASE
 )
-_BESIDE = (
-    r"\b(?:above|below|behind|beside|near|next\s+to|close\s+to|opposite|outside|around|along|beyond|past|to|from|over|in\s+front\s+of)"
-    r"\s+(?:the|our|your)\s+"
+_ASKED_OF_THING = lazy_regex(
+    r"\W*(?:when|where|how\s+(?!far\b)\w+|what\s+time)\s+(?:is|are|was|were|do|does|did|will)\s+"
+    rf"(?P<thing>.*?)(?=\s(?:{PREPOSITIONS})\s|\W*$)",
+    re.IGNORECASE,
 )
+_BESIDE = r"above|below|behind|beside|near|next\s+to|close\s+to|opposite|outside|around|along|beyond|in\s+front\s+of"
+_IN_TIME = r"after|before|during|until|following"
+_WAYS = r"past|to|from|over"
+_DATE_BEGINS = rf"\d|{WEEKDAY}|{'|'.join(MONTHS)}"
 _RATE_OF = lazy_regex(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
 _RATE_WORD = lazy_regex(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
 _NAMED_PART = lazy_regex(
@@ -94,6 +114,10 @@ _OF_THING = lazy_regex(
     r"|within|without)\b)",
     re.IGNORECASE,
 )
+# The noun for the kind of thing that a code names: "error E21", "the E21 key".
+_CODE_OF_KIND = lazy_regex(
+    r"(?:\b(?P<before>[^\W\d_]{3,})\s+)?\b(?P<code>[A-Z]{1,4}-?\d[\w.-]*)\b(?:\s+(?P<after>[^\W\d_]{3,})\b)?"
+)
 _SELF = frozenset({"this", "these", "our", "its", "their", "your", "my", "his", "her"})
 _BESIDE_OFFICE = lazy_regex(
     r"\b(vice|deputy|assistant|associate|acting|interim|honorary|former)[\s-]+([^\W\d_]{4,})\b", re.IGNORECASE
@@ -109,8 +133,6 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     question_text, text = question.text, statement.text
     if _tells_of_its_property(question_text, text, question.asks) or _is_of_a_part(statement, terms):
         return True
-    if "held" in terms and "place" in statement.words and not _TAKES_PLACE.search(text):
-        return "held" not in statement.words
     is_text = not statement.is_of_cells
     of_another_period = is_text and _is_of_another_period(question_text, text)
     around = f"{statement.quote.section}\n{statement.above}\n{statement.before}\n{text}"
@@ -120,12 +142,13 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     of_other = question.asks in _NO_RATE_KINDS and _tells_of_its_rate(question_text, text, terms)
     of_other = of_other or (is_text and _is_of_another_owner(question_text, text))
     of_other = of_other or (is_text and _is_of_another_office(question_text, text))
-    of_other = of_other or (question.asks == "yes_or_no" and _is_beside_the_place(question_text, text))
+    of_other = of_other or (is_text and _is_beside_the_thing(question, text))
     of_other = of_other or _is_measured_otherwise(question_text, text)
+    of_other = of_other or _is_code_of_another_kind(question_text, _named_in_first_column(statement) + text)
     if of_other or _refers_to_another_subject(statement, question, terms):
         return True
     which = _ASKS_WHICH.match(question_text)
-    if which is not None and _leaves_open_which(re.escape(which[1]), text):
+    if which is not None and (is_text and _leaves_open_which(re.escape(which[1]), text, question_text)):
         return True
     numbered = _NUMBERED.findall(question_text) if is_text else ()
     return any(_is_number_of_another(name, number, text) for name, number in numbered)
@@ -160,8 +183,16 @@ def _is_of_another_period(question: str, text: str) -> bool:
     return not any(alike.intersection(words(one[1])) or thing.intersection(words(one[2] or "")) for one in named)
 
 
-def _leaves_open_which(noun: str, text: str) -> bool:
-    """Whether a text says only "this key", "many keys", or "a key" without more, while the question is which it is."""
+def _leaves_open_which(noun: str, text: str, question: str) -> bool:
+    """Whether a text says only "this key", "many keys", or "a key" without more, while the question is which it is.
+
+    "Keys must be returned" says it neither, for "Which keys must be returned?": it tells of all what must be done.
+    """
+    of_all = re.match(
+        rf"\W*(?:The\s+|All\s+)?{noun}s?(?P<of>(?:\s+[\w'’/-]+)*?)\s+{_MUST_OR_DONE}", text, re.IGNORECASE
+    )
+    if of_all and set(words(of_all["of"])) <= set(words(question)) and not _SAYS_WHICH.search(text):
+        return True
     if re.match(rf"\W*(?:This|These|Such) {noun}s?\b(?!\s*[,(:–—])", text):
         return True
     if re.match(rf"\W*{_UNNAMED}\s+(?:of\s+the\s+)?{noun}s?\b", text) and not _NAMES_SOME.search(text):
@@ -230,12 +261,22 @@ def _is_measured_otherwise(question: str, text: str) -> bool:
     return bool(extents_asked and extents_told) and extents_asked.isdisjoint(extents_told)
 
 
-def _is_beside_the_place(question: str, text: str) -> bool:
-    """Whether a text has the place asked about only as what another place is near to: "above the beach"."""
-    places = {found["place"].casefold() for found in _ASKED_PLACE.finditer(question)}
-    beside = [place for place in places if re.search(rf"{_BESIDE}{place}\b", text, re.IGNORECASE)]
-    rest = re.sub(rf"{_BESIDE}[^\W\d_]+", " ", text, flags=re.IGNORECASE)
-    return any(re.search(rf"\b{place}\b", rest, re.IGNORECASE) is None for place in beside)
+def _is_beside_the_thing(question: QuestionAnalysis, text: str) -> bool:
+    """Whether a text has the thing or place asked about only as what another is near to or after: "above the beach".
+
+    A date behind the thing is its own, "before the meeting on 3 May", and so is the verb of the question.
+    """
+    is_place = question.asks == "yes_or_no"
+    found = (_ASKED_PLACE if is_place else _ASKED_OF_THING).finditer(question.text[:MAX_ANALYSED_CHARACTERS])
+    before = rf"\b(?:{_BESIDE}|{_WAYS if is_place else _IN_TIME})\s+(?:the|our|your)\s+(?:[\w'’-]+\s+){{0,2}}?"
+    for word in {word.casefold() for one in found for word in WORD.findall(one["thing"]) if words(word)}:
+        beside = rf"{before}{word}\b(?!\W+(?:(?:on|at|of|in)\s+)?(?:{_DATE_BEGINS}))(?=\W+(?P<next>[^\W\d_]+)|)"
+        of_another, rest = re.search(beside, text, re.IGNORECASE), re.sub(beside, " ", text, flags=re.IGNORECASE)
+        if of_another is None or re.search(rf"\b{word}\b", rest, re.IGNORECASE):
+            continue
+        if set(words(of_another["next"] or "")).isdisjoint(words(question.text)):
+            return True
+    return False
 
 
 def _tells_of_its_property(question: str, text: str, asks: AnswerType) -> bool:
@@ -274,6 +315,26 @@ def _is_of_a_part(statement: Statement, terms: Sequence[str]) -> bool:
     quote = statement.quote
     named = _NAMED_PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
     return named is not None and set(words(named[0])).isdisjoint(terms)
+
+
+def _is_code_of_another_kind(question: str, text: str) -> bool:
+    """Whether a text has a code only for another kind of thing: "error E21", for "What does key E21 do?"."""
+    asked, told = _kinds_of_codes(question), _kinds_of_codes(text)
+    return any(told.get(code) and kinds and kinds.isdisjoint(told[code]) for code, kinds in asked.items())
+
+
+def _kinds_of_codes(text: str) -> dict[str, set[str]]:
+    found = dict[str, set[str]]()
+    for match in _CODE_OF_KIND.finditer(text):
+        kinds = thing_kinds().intersection(words(f"{match['before'] or ''} {match['after'] or ''}"))
+        found.setdefault(match["code"], set()).update(kinds)
+    return found
+
+
+def _named_in_first_column(statement: Statement) -> str:
+    """The names of a statement's rows, each with the name of their column: "Error E21"."""
+    head = picture_text(statement.quote).partition(" | ")[0] if statement.rows else ""
+    return "".join(f"{head} {row.name}. " for row in statement.rows)
 
 
 def _is_number_of_another(name: str, number: str, text: str) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, words_alike
+from quoteweave.core.text.question_words import asked_thing
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.acts.clauses import (
     ARTICLES,
@@ -175,12 +176,12 @@ def tells_of_another_act(text: str, question: str, asks: AnswerType) -> bool:
     if asked is None:
         return False
     words_of_verb, is_passive = words(asked.verb), asked.is_passive and asks != "yes_or_no"
-    does_what = asks == "statement" and asked.is_object_asked
+    does_what = asks == "statement" and asked.is_object_asked and not asked_thing(question)
     if not any(words_of(words_of_verb, text)):  # another word may say it
         others = [match[0] for match in words_of(frozenset().union(*map(words_alike, words_of_verb)), text)]
         is_told = does_what or asks in {"date", "place"}
         of_another = is_told and not is_passive and _says_only_of_another(text, asked, others, does_what=does_what)
-        return of_another or (is_passive and not others)
+        return of_another or ((is_passive or does_what) and not others)
     acts = _acts(text, asked)
     if not acts and asks == "money" and not is_passive:  # "The cost is 9 euros"
         return False

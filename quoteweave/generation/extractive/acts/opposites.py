@@ -3,11 +3,12 @@
 import re
 
 from quoteweave.core.lazy_regex import lazy_regex
-from quoteweave.core.text.question_analysis import has_opposite_word
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.acts.clauses import PREPOSITIONS, words_of
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import NUMBER_KINDS, QuestionTerms
-from quoteweave.generation.sentence_kinds import has_denying_word, only_denied_words
+from quoteweave.generation.sentence_kinds import INSTRUCTION, has_denying_word, only_denied_words
 
 _COUNTED = lazy_regex(
     r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
@@ -27,6 +28,11 @@ _OTHERWISE = lazy_regex(
 )
 _ASKS_OF_CASE = lazy_regex(r"\W*what\b.*\b(?:if|when)\b", re.IGNORECASE)
 _CASE = lazy_regex(r"\W*(?:if|when)\b[^,]*,", re.IGNORECASE)
+# "The tank is emptied" and "Empty the tank" do not tell what happens if it is empty.
+_ASKED_STATE = lazy_regex(
+    rf"(?:^\W*|\b(?:if|when|unless|while)\s.*?\b)(?:is|are)\s.*?(?P<state>[a-z]{{3,}})(?<!ed)(?=\W*$|\s+(?:{PREPOSITIONS})\b)",
+    re.IGNORECASE,
+)
 _NOW = lazy_regex(r"\bnow\b", re.IGNORECASE)
 _PAST = lazy_regex(r"\b(?:was|were|had|did|[a-z]{2,}ed)\b")
 _PRESENT = lazy_regex(r"\b(?:is|are|has|have|now|\w+[’']s)\b")
@@ -39,9 +45,11 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
     The number of those who "do not lean" is not the number of those who do, either, and what was is not what is "now".
     """
     denied = only_denied_words(statement.text) if question.asks in _NOT_DENIED else frozenset[str]()
+    held, subject = frozenset(statement.words), question.subject
     if question.asks == "count" and has_none(statement.text, question.text):
         return has_denying_word(question.text)
-    if not (has_denying_word(question.text) or denied.isdisjoint(question.subject)):
+    lacking = with_words_alike(held, subject) - with_words_alike(held - denied, subject)
+    if not (has_denying_word(question.text) or lacking.isdisjoint(subject)):
         return True
     if _NOW.search(question.text) and _PAST.search(statement.text) and not _PRESENT.search(statement.text):
         return True
@@ -49,6 +57,7 @@ def is_opposite(statement: Statement, question: QuestionTerms) -> bool:
         return not has_denying_word(question.text)
     negated = question.asks not in _DENIED_OTHERWISE and _NOT.search(question.text) is not None
     opposite = has_opposite_word(question.text, statement.text) or _is_of_other_case(statement.text, question.text)
+    opposite = opposite or _tells_act(statement.text, question.text)
     return opposite or (negated and not has_denying_word(statement.text))
 
 
@@ -56,6 +65,15 @@ def _is_of_other_case(text: str, question: str) -> bool:
     """Whether a text begins with the case that is not asked about: "If it does not start, …", for what if it starts."""
     case = _CASE.match(text) if _ASKS_OF_CASE.search(question) else None
     return case is not None and _NOT.search(case[0]) is not None and not has_denying_word(question)
+
+
+def _tells_act(text: str, question: str) -> bool:
+    """Whether a text has the state that a question is about only as an act: "emptied" or an order, for "is empty"."""
+    asked = _ASKED_STATE.search(question[:MAX_ANALYSED_CHARACTERS])
+    told = [*words_of(words(asked["state"]), text)] if asked else []
+    return bool(told) and all(
+        one[0].endswith("ed") or (one.start() == 0 and INSTRUCTION.match(text) is not None) for one in told
+    )
 
 
 def counted_noun(question: str) -> str:

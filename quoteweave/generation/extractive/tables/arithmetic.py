@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 
 from quoteweave.core.lazy_regex import lazy_regex
 from quoteweave.core.text.question_analysis import (
@@ -15,12 +16,11 @@ from quoteweave.core.text.question_analysis import (
     Extreme,
     QuestionAnalysis,
     Threshold,
-    calculation_words,
     interrogative_words,
     with_words_alike,
     words_alike,
 )
-from quoteweave.core.text.question_words import verbs_of
+from quoteweave.core.text.question_words import question_languages, verbs_of
 from quoteweave.core.text.tokens import RAISED, words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
@@ -95,6 +95,20 @@ _DISTINGUISHING = frozenset(
 )
 _OTHERS = lazy_regex(r"\W*(?:all\s+)?(?:others?|rest|remaining|remainder|miscellaneous|unknown|none)\b", re.IGNORECASE)
 _LETTERS = lazy_regex(r"[^\W\d_]")
+
+
+@cache
+def calculation_words() -> frozenset[str]:
+    """Words that ask for a calculation and name no table cell, tokenised by `core.text.tokens.words`."""
+    tables = ("calculations", "limits", "extremes")
+    found = (
+        word
+        for each in question_languages()
+        for table in tables
+        for said in each.get(table, {}).values()
+        for word in said
+    )
+    return frozenset(stem for word in found for stem in words(word, keep_stop_words=True))
 
 
 @dataclass(frozen=True, slots=True)

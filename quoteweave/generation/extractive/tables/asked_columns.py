@@ -34,10 +34,11 @@ PLACES = lazy_regex(
 """The name of a column that says where a thing is."""
 MONEY = lazy_regex(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|EUR|USD|GBP|CHF)\b", re.IGNORECASE)
 """What shows that a cell is an amount of money."""
-_ASKS_NO_DOER = lazy_regex(
+_ASKS_NODOER = lazy_regex(
     r"\W*who(?:\s+\w+)?\s+(?:is|are|was|were|be|been|being)\s+(?!\w+ing\b)|\W*(?!who\b)", re.IGNORECASE
 )
-_DOER = lazy_regex(r"(?:the\s+)?(\w{3,})(?:er|or)s?(?:\s+names?)?", re.IGNORECASE)
+DOER = lazy_regex(r"(?:the\s+)?(\w{3,})(?:er|or)s?(?:\s+names?)?", re.IGNORECASE)
+"""The name of a column for who does something."""
 _DONE_BY = lazy_regex(r"\W*\w+\s+by\W*", re.IGNORECASE)
 _ASKS_USED = lazy_regex(
     r"\bhow\s+much\b(?!.*\b(?:money|budget|funds?|credit|costs?)\b).*\b(?:use[ds]?|consum(?:e[ds]?|ption)|need(?:s|ed)?)\b",
@@ -147,8 +148,8 @@ def acts_of_doer(name: str, question: str, question_words: Collection[str]) -> f
     >>> acts_of_doer("Winner", "Who won in 1990?", ["won", "1990"])
     frozenset({'won'})
     """
-    doer = _DOER.fullmatch(name)
-    if doer is None or _ASKS_NO_DOER.match(question):
+    doer = DOER.fullmatch(name)
+    if doer is None or _ASKS_NODOER.match(question):
         return frozenset()
     acts = frozenset(words(f"{doer[1]} {doer[1]}e {doer[1][:-1]}"))
     return frozenset(word for word in question_words if not acts.isdisjoint({word, *words_alike(word)}))

@@ -16,7 +16,7 @@ from quoteweave.core.text.question_analysis import (
     with_words_alike,
 )
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.tables.asked_columns import PLACES
+from quoteweave.generation.extractive.tables.asked_columns import DOER, PLACES, acts_of_doer
 from quoteweave.generation.extractive.tables.asked_names import AskedCells, request_stems
 from quoteweave.generation.extractive.tables.heads import EMPTY, Rows
 
@@ -39,7 +39,10 @@ _NAMES_COLUMN = lazy_regex(
 )
 # Verbs for what the persons in a column do at the occasion that a row names.
 _GIVES = frozenset(
-    words("give gave speak spoke talk lead led present hold held teach taught chair run ran deliver moderate guide")
+    words(
+        "give gave speak spoke talk lead led present hold held teach taught train instruct chair run ran deliver"
+        " moderate guide"
+    )
 )
 HAPPENS = frozenset(words("take place happen start begin meet hold held serve open"))
 """What occasions do, as stems."""
@@ -85,9 +88,25 @@ def _asked(header: Sequence[str], rows: Rows, question: AskedCells) -> tuple[Seq
         return [at for at, name in enumerate(header) if _TIMES.fullmatch(name)], HAPPENS
     if question.asks == "person":
         columns = [at for at in range(len(header)) if _names_persons([row[at] for row in rows])]
-    else:
-        columns = [at for at, name in enumerate(header) if question.asks == "place" and PLACES.fullmatch(name)]
-    return columns if len(columns) == 1 else [], _GIVES if question.asks == "person" else HAPPENS
+        doers = [at for at in columns if acts_of_doer(header[at], question.text, question.words)]
+        columns = doers or columns  # titles of films look like names, too
+        if len(columns) == 1:
+            return columns, acts_of_column(header[columns[0]], question.text, question.words)
+        return [], HAPPENS
+    columns = [at for at, name in enumerate(header) if question.asks == "place" and PLACES.fullmatch(name)]
+    return columns if len(columns) == 1 else [], HAPPENS
+
+
+def acts_of_column(name: str, question: str, question_words: Collection[str]) -> frozenset[str]:
+    """The verbs for what the persons in a column do; of doers, only what their name says: a "Winner" is one who won."""
+    gives = DOER.fullmatch(name) is None or acts_of_doer(name, question, _GIVES)
+    return acts_of_doer(name, question, question_words) or (_GIVES if gives else frozenset())
+
+
+def name_other_doers(columns: Iterable[str], question: str, question_words: Collection[str]) -> bool:
+    """Whether columns of persons are named after those who did something else: "Winner", for "Who ran on 3 May?"."""
+    doers = [name for name in columns if DOER.fullmatch(name)]
+    return bool(doers) and not any(acts_of_column(name, question, question_words) for name in doers)
 
 
 def _names_persons(cells: Collection[str]) -> bool:
